@@ -1,0 +1,3 @@
+"""The version of this testbed, as it stands in every trace."""
+
+VERSION = "0.1.0"
