@@ -1,0 +1,145 @@
+"""Every exception of the project, in three families that never mix.
+
+    Exception
+     ├─ ApiError              what an actor must survive: an answer that is a refusal
+     │   ├─ NotFound          404  the object is not there
+     │   ├─ AlreadyExists     409  the name is taken
+     │   ├─ Conflict          409  the object has moved on, or a precondition failed
+     │   ├─ Expired           410  the history asked for has been compacted away
+     │   ├─ Invalid           422  the request makes no sense
+     │   ├─ ServerError       5xx  refused by an injected fault, without effect
+     │   └─ Unavailable       503  no answer; the operation may or may not have taken effect
+     │       ├─ TimedOut           the caller's own deadline passed first
+     │       └─ WatchBroken        a watch was closed; resume it from the last revision seen
+     └─ HarnessError          what a person must mend; its text says what, where, and the next step
+         ├─ UnknownName            nothing of that name; the nearest one is told
+         ├─ ScenarioError          a scenario or an actor broke a rule of the World
+         ├─ TraceRefused           a trace that is cut short, edited, or of another format
+         ├─ ReplayDiverged         the same choices led elsewhere
+         └─ HarnessBug             ours; please report it
+
+    BaseException
+     ├─ Crashed               this life of the actor is over (not an error, like trio's Cancelled)
+     └─ Cancelled             another task of the same actor cancelled this one
+
+A Violation is none of these: it is a value (see `invariant.py`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+class ApiError(Exception):
+    """An answer that refuses: data to its caller, with the HTTP code and reason it would carry."""
+
+    code: ClassVar[int] = 500
+    reason: ClassVar[str] = "InternalError"
+
+
+class NotFound(ApiError):
+    """The object is not there."""
+
+    code = 404
+    reason = "NotFound"
+
+
+class AlreadyExists(ApiError):
+    """The name is taken."""
+
+    code = 409
+    reason = "AlreadyExists"
+
+
+class Conflict(ApiError):
+    """The object has moved on since it was read, or a precondition failed."""
+
+    code = 409
+    reason = "Conflict"
+
+
+class Expired(ApiError):
+    """The history asked for has been compacted away; list again."""
+
+    code = 410
+    reason = "Expired"
+
+
+class Invalid(ApiError):
+    """The request makes no sense to the Endpoint that got it."""
+
+    code = 422
+    reason = "Invalid"
+
+
+class TooManyRequests(ApiError):
+    """The Endpoint will not do it now; it may later."""
+
+    code = 429
+    reason = "TooManyRequests"
+
+
+class InternalError(ApiError):
+    """The Endpoint refused, without effect, because a fault made it."""
+
+    reason = "InternalError"
+
+
+class Unavailable(ApiError):
+    """No answer came. The operation may have taken effect, or not: look before you retry."""
+
+    code = 503
+    reason = "ServiceUnavailable"
+
+
+class TimedOut(Unavailable):
+    """The caller's own deadline passed before the answer came."""
+
+    code = 504
+    reason = "Timeout"
+
+
+class WatchBroken(Unavailable):
+    """A watch was closed; nothing is lost if it is resumed from the last revision seen."""
+
+
+class HarnessError(Exception):
+    """Something a person must mend: what happened, the evidence, the next step."""
+
+
+class UnknownName(HarnessError):
+    """Nothing of that name exists; the nearest name is told."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], *, see: str = "") -> None:
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        listed = ", ".join(names) if names else "none"
+        after = f"\nNext: {see}" if see else ""
+        super().__init__(f"there is no {what} {name!r}.{hint}\nKnown: {listed}.{after}")
+
+
+class ScenarioError(HarnessError):
+    """A scenario or an actor broke a rule of the World."""
+
+
+class TraceRefused(HarnessError):
+    """A trace that cannot be trusted: cut short, edited, or of another format."""
+
+
+class ReplayDiverged(HarnessError):
+    """The same choices led elsewhere: something outside the World decided."""
+
+
+class HarnessBug(HarnessError):
+    """A rule of the testbed itself was broken, by the testbed. Please report it."""
+
+
+class Crashed(BaseException):
+    """This life of the actor is over. Not an error, and nothing can be awaited after it."""
+
+
+class Cancelled(BaseException):
+    """Another task of the same actor cancelled this one."""

@@ -1,0 +1,20 @@
+"""The objects a cluster is made of: frozen, integers only, no I/O; one file per family."""
+
+from testbed.objects.meta import UNSET, Map, Meta, Object, Revision
+from testbed.objects.node import Node, NodeSpec
+from testbed.objects.note import Note
+from testbed.objects.pod import Pod, PodSpec, PodStatus
+
+__all__ = [
+    "UNSET",
+    "Map",
+    "Meta",
+    "Node",
+    "NodeSpec",
+    "Note",
+    "Object",
+    "Pod",
+    "PodSpec",
+    "PodStatus",
+    "Revision",
+]

@@ -1,0 +1,207 @@
+"""What every object has: a name, an identity, a revision; and the frozen Map its labels live in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NoReturn, Self, TypeVar
+
+import attrs
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class Map(dict[str, V]):
+    """A mapping that cannot change: hashable, shared by reference, encoded as a plain object."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a Map never changes; make another with `map.having(key=value)`")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def having(self, **items: V) -> Map[V]:
+        """The same Map with these items set."""
+        return Map({**self, **items})
+
+
+def texts(items: Mapping[str, str]) -> Map[str]:
+    """A Map of strings, the same one if it is one already."""
+    return items if isinstance(items, Map) else Map(items)
+
+
+class Revision:
+    """What the Store's clock read when an object last changed, as a client may see it.
+
+    Opaque: two are equal or they are not; which is newer only a server knows (API-4). The empty
+    one means "not said". An actor that orders two of them is told so.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str | int = "") -> None:
+        self.text = str(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Revision) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"rv {self.text}" if self.text else "rv unset"
+
+    def _refuse(self, other: object) -> NoReturn:
+        raise TypeError(
+            f"{self!r} and {other!r} cannot be ordered: a resourceVersion is opaque, equal or not. "
+            "Keep what you need from the order of your watch instead."
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+UNSET = Revision()
+
+
+@attrs.frozen
+class Meta:
+    """Name, identity and age of an object."""
+
+    name: str
+    """Unique in its namespace among objects of its kind."""
+    namespace: str = ""
+    """Empty for what belongs to the whole cluster."""
+    uid: str = ""
+    """Given at create, never reused: a re-created object of the same name has another."""
+    revision: Revision = UNSET
+    """The Store's revision of this object's last change; opaque."""
+    created_ms: int = 0
+    """When it was created, in whole seconds as the real API keeps it (GEN-4)."""
+    labels: Map[str] = attrs.field(factory=Map, converter=texts)
+    """What selectors look at."""
+
+
+def _meta(given: Meta | str) -> Meta:
+    """A bare name stands for a Meta; `namespace/name` for both."""
+    if isinstance(given, Meta):
+        return given
+    namespace, _, name = given.rpartition("/")
+    return Meta(name=name, namespace=namespace)
+
+
+@attrs.frozen
+class Object:
+    """Anything the Store keeps: a kind, a Meta, and the fields its family adds."""
+
+    kind: ClassVar[str] = ""
+    """As users write it in a manifest: `Pod`."""
+    plural: ClassVar[str] = ""
+    """As it stands in a key and in a URL: `pods`."""
+    is_namespaced: ClassVar[bool] = True
+
+    meta: Meta = attrs.field(converter=_meta)
+    """Name, identity, revision. A string `name` or `namespace/name` will do."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.is_namespaced and not self.meta.namespace:
+            object.__setattr__(self, "meta", attrs.evolve(self.meta, namespace="default"))
+
+    @property
+    def key(self) -> str:
+        """Where it stands in the Store: `pods/default/p1`, `nodes/n1`."""
+        return key_of(type(self), self.meta.name, self.meta.namespace)
+
+    def is_as(self, other: Object) -> bool:
+        """Whether the two differ in nothing but their revision."""
+        if type(self) is not type(other):
+            return False
+        for name in _names(type(self)):
+            if name != "meta" and _differ(getattr(self, name), getattr(other, name)):
+                return False
+        mine, theirs = self.meta, other.meta
+        return not any(
+            name != "revision" and _differ(getattr(mine, name), getattr(theirs, name))
+            for name in _names(Meta)
+        )
+
+    def with_meta(self, **changes: Any) -> Self:
+        """The same object with these fields of its Meta changed."""
+        if "labels" in changes:
+            changes["labels"] = texts(changes["labels"])
+        return _with(self, meta=_with(self.meta, **changes))
+
+
+_known_names: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The names of its fields, in order."""
+    names = _known_names.get(kind)
+    if names is None:
+        names = _known_names[kind] = tuple(field.name for field in attrs.fields(kind))
+    return names
+
+
+def _differ(one: object, other: object) -> bool:
+    return one is not other and one != other
+
+
+def _with(value: T, **changes: Any) -> T:
+    """As `attrs.evolve`, four times as fast: for changes that are already of their types."""
+    names = _names(type(value))
+    for name in changes:
+        if name not in names:
+            raise TypeError(f"a {type(value).__name__} has no {name}; it has {', '.join(names)}")
+    new = object.__new__(type(value))
+    for name in names:
+        object.__setattr__(new, name, changes[name] if name in changes else getattr(value, name))
+    return new
+
+
+def key_of(kind: type[Object], name: str, namespace: str = "default") -> str:
+    """The Store key of an object of that kind: `pods/default/p1`, or `nodes/n1`."""
+    if kind.is_namespaced:
+        return f"{kind.plural}/{namespace or 'default'}/{name}"
+    return f"{kind.plural}/{name}"
+
+
+def prefix_of(kind: type[Object], namespace: str | None = None) -> str:
+    """The key prefix of all objects of that kind, or of those in one namespace."""
+    if kind.is_namespaced and namespace is not None:
+        return f"{kind.plural}/{namespace}/"
+    return f"{kind.plural}/"
+
+
+def field_of(value: object, path: str) -> object:
+    """What stands at a dotted path (`spec.node_name`, `data.owner`), or None."""
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
+        if value is None:
+            return None
+    return value
+
+
+def changed_fields(old: object, new: object, path: str = "") -> Iterator[str]:
+    """The dotted paths at which two objects of one kind differ, but for their revision."""
+    if old is new or old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted({*old, *new}):
+            yield from changed_fields(old.get(name), new.get(name), f"{path}.{name}")
+    elif type(old) is type(new) and attrs.has(type(old)):
+        for name in _names(type(old)):
+            if name != "revision":
+                yield from changed_fields(getattr(old, name), getattr(new, name), f"{path}.{name}")
+    else:
+        yield path[1:]

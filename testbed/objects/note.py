@@ -1,0 +1,24 @@
+"""Note: a ConfigMap-like object, a few named strings; the smallest thing worth racing for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from testbed.objects.meta import Map, Object, texts
+
+
+@attrs.frozen
+class Note(Object):
+    """A few named strings under one name."""
+
+    kind: ClassVar[str] = "Note"
+    plural: ClassVar[str] = "notes"
+
+    data: Map[str] = attrs.field(factory=Map, converter=texts)
+    """What is written on it."""
+
+    def saying(self, **data: str) -> Note:
+        """The same Note with these strings set."""
+        return attrs.evolve(self, data=self.data.having(**data))
