@@ -20,7 +20,8 @@
 
     BaseException
      ├─ Crashed               this life of the actor is over (not an error, like trio's Cancelled)
-     └─ Cancelled             another task of the same actor cancelled this one
+     ├─ Cancelled             another task of the same actor cancelled this one
+     └─ Overrun               the Run is ended from outside: a turn took too long
 
 A Violation is none of these: it is a value (see `invariant.py`).
 """
@@ -143,3 +144,7 @@ class Crashed(BaseException):
 
 class Cancelled(BaseException):
     """Another task of the same actor cancelled this one."""
+
+
+class Overrun(BaseException):
+    """The Run is ended from outside: raised by the watchdog in an actor that never yields."""
