@@ -1,0 +1,341 @@
+"""Operation: what is asked, as data. Endpoint: what answers. The Store's own is the plainest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+import attrs
+
+from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
+from testbed.objects.codec import encode
+from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.option import Footprint
+from testbed.store import Entry, Put, Store
+from testbed.watch import Cursor, Selector, Watch
+
+EVERYTHING = Selector()
+NO_OPTIONS: Map[Any] = Map()
+VERBS = ("get", "list", "watch", "create", "update", "delete", "txn")
+"""What the Store's own Endpoint knows."""
+HISTORY = "history"
+"""The key of a Footprint that a compaction writes, and whoever reads the past reads."""
+
+
+@attrs.frozen
+class Operation:
+    """What is asked of an Endpoint: data, one JSON line, nothing callable."""
+
+    verb: str
+    """get, list, watch, create, update, delete, txn, or what else its Endpoint knows."""
+    plural: str = ""
+    name: str = ""
+    namespace: str = ""
+    body: Any = None
+    """The object to write, or what the verb needs; frozen data."""
+    revision: Revision = UNSET
+    """A precondition on the object, or the point in history to read from; unset: none."""
+    uid: str = ""
+    """A precondition on the identity of the object; empty: none."""
+    selector: Selector = EVERYTHING
+    """What a list or a watch is about."""
+    subresource: str = ""
+    options: Map[Any] = NO_OPTIONS
+    """What else the verb knows: `bookmarks`, …"""
+    endpoint: str = "store"
+    """Whom it is addressed to."""
+    key: str = attrs.field(init=False, eq=False, repr=False)
+    """What it is about, as users write it: `pods/default/p1`, or `pods` for all of them."""
+
+    @key.default
+    def _(self) -> str:
+        within = f"{self.plural}/{self.namespace}" if self.namespace else self.plural
+        return f"{within}/{self.name}" if self.name else within
+
+    def line(self) -> str:
+        """The whole of it as one JSON line."""
+        return encode(self).decode()
+
+    def __str__(self) -> str:
+        verb = f"{self.verb}/{self.subresource}" if self.subresource else self.verb
+        return f"{verb} {self.key}"
+
+
+@attrs.frozen(kw_only=True)
+class Pause:
+    """What a handler yields: here something else may come between.
+
+    A bare Pause is an Option at once. With `until_ms`, or a cursor that has to reach a revision,
+    it becomes one when the first of them has come about.
+    """
+
+    until_ms: int | None = None
+    cursor: Cursor | None = None
+    revision: int = 0
+
+
+BETWEEN = Pause()
+
+Handler = Generator[Pause, None, Any]
+
+
+@attrs.frozen
+class Listing:
+    """The answer to a list: the objects, in order of their keys, and the revision they are of."""
+
+    items: tuple[Any, ...]
+    revision: Revision
+
+
+class Endpoint(Protocol):
+    """Whatever answers Operations: the bare Store, an API server, a node's runtime, the cloud.
+
+    The World calls `handle` when it performs the `serve` of an Operation, and drives the generator
+    from one yield to the next, an Option each. It yields before every commit but its first, after
+    a read of another key that the commit's compare-and-swap does not protect, and to wait. It
+    returns the answer, or raises an ApiError, which is one too. It has no task of its own: when it
+    crashes, generators half way stop where they are.
+    """
+
+    name: str
+    """Whom Operations are addressed to."""
+    near: bool
+    """Served and answered within the caller's own turn, as a kubelet's own runtime is."""
+    on_behind: Callable[[Cursor], None] | None
+    """To be called with a cursor of it that lags and has something to read; set by the World."""
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """Answer it. `caller` is the actor that asks; a name for new objects, never a decision."""
+
+    def may(self, operation: Operation) -> Footprint:
+        """What serving it may touch; must hold every key that `handle` will mark."""
+
+    def restart(self) -> None:
+        """Begin a new life with empty memory; called when a crash of it is over."""
+
+
+class StoreEndpoint:
+    """The Store's own Endpoint: get, list, watch, create, update, delete, and `txn`.
+
+    It stamps identity and revision on what it writes and checks preconditions; it admits
+    everything, knows no subresource and, unless told to lag, hides nothing.
+    """
+
+    near: bool = False
+
+    def __init__(self, store: Store, name: str = "store", *, lags: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.store = store
+        self.on_behind: Callable[[Cursor], None] | None = None
+        self._lags = lags
+        self.cursors: dict[str, Cursor] = {}
+        self._created: dict[str, int] = {}
+
+    def restart(self) -> None:
+        """Forget the cursors; watches are opened on new ones, which start where the Store is."""
+        for cursor in self.cursors.values():
+            cursor.forget()
+        self.cursors.clear()
+
+    def cursor(self, plural: str) -> Cursor:
+        """How far this Endpoint has read the history of that kind."""
+        cursor = self.cursors.get(plural)
+        if cursor is None or cursor.is_expired:
+            follows = plural not in self._lags
+            cursor = Cursor(
+                self.store, self.name, plural, follows=follows, on_behind=lambda: self._lag(plural)
+            )
+            self.cursors[plural] = cursor
+        return cursor
+
+    def _lag(self, plural: str) -> None:
+        if self.on_behind is not None:
+            self.on_behind(self.cursors[plural])
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """Each verb is one read, or one commit: nothing can come between."""
+        if operation.verb not in VERBS or operation.subresource:
+            raise Invalid(
+                f"the Store's own Endpoint cannot {operation}: it knows get, list, watch, create, "
+                "update, delete and txn, and no subresource"
+            )
+        return getattr(self, f"_{operation.verb}")(operation, caller, now_ms)
+        yield BETWEEN
+
+    def may(self, operation: Operation) -> Footprint:
+        """One key; a list or a watch reads its kind's log, a txn every key it names."""
+        log = f"log:{operation.plural}"
+        if operation.verb == "get":
+            return Footprint(reads=_dated(operation, frozenset({operation.key})))
+        if operation.verb in ("list", "watch"):
+            return Footprint(reads=self._view(operation))
+        keys, logs = {operation.key}, {log}
+        if operation.verb == "txn":
+            keys = {item.key for item in operation.body}
+            logs = {f"log:{item.plural}" for item in operation.body}
+        return Footprint(reads=frozenset(keys), writes=frozenset(keys | logs))
+
+    def _view(self, operation: Operation) -> frozenset[str]:
+        """What a list or a watch reads: the history, as far as a lagging cursor has read it."""
+        keys = _projected(operation)
+        if operation.plural in self._lags:
+            return keys | {f"cursor:{self.name}/{operation.plural}", HISTORY}
+        return keys
+
+    def _existing(self, operation: Operation) -> Entry:
+        entry = self.store.get(operation.key)
+        if entry is None:
+            raise NotFound(f"{operation.key} not found")
+        meta = entry.value.meta  # type: ignore[attr-defined]
+        if operation.uid and operation.uid != meta.uid:
+            raise Conflict(
+                f"{operation.key}: the precondition names uid {operation.uid}, it is {meta.uid}"
+            )
+        if operation.revision and operation.revision != meta.revision:
+            raise Conflict(
+                f"{operation.key}: the object has been modified ({operation.revision!r} was read, "
+                f"it is at {meta.revision!r}); please apply your changes to the latest version"
+            )
+        return entry
+
+    def _get(self, operation: Operation, *_: Any) -> Object:
+        at = _revision(operation)
+        if at is not None:
+            self._mark(frozenset({HISTORY}))
+        entry = self.store.get(operation.key, at)
+        if entry is None:
+            raise NotFound(f"{operation.key} not found")
+        return entry.value  # type: ignore[return-value]
+
+    def _list(self, operation: Operation, *_: Any) -> Listing:
+        plural, selector = operation.plural, operation.selector
+        prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
+        cursor = self.cursor(plural)
+        at = _revision(operation)
+        if at is None and not cursor.follows:
+            # What it has read may just be forgotten, while all it has still to read is kept.
+            at = max(cursor.revision, self.store.compacted)
+        store = self.store
+        self._mark(self._view(operation))
+        found = tuple(entry.value for entry in store.snapshot(prefix, at))
+        items = tuple(item for item in found if selector.matches(item))
+        return Listing(items, Revision(store.revision if at is None else at))
+
+    def _watch(self, operation: Operation, *_: Any) -> Watch:
+        at = _revision(operation)
+        since = self.store.revision if at is None else at
+        self._mark(self._view(operation))
+        cursor = self.cursor(operation.plural)
+        bookmarks = bool(operation.options.get("bookmarks"))
+        return Watch(cursor, operation.selector, since=since, bookmarks=bookmarks)
+
+    def _create(self, operation: Operation, caller: str, now_ms: int) -> Object:
+        if self.store.get(operation.key) is not None:
+            raise AlreadyExists(f"{operation.key} already exists")
+        new = self._made(operation.body, caller, now_ms)
+        self.store.put(new.key, new)
+        return new
+
+    def _update(self, operation: Operation, *_: Any) -> Object:
+        old: Any = self._existing(operation).value
+        new = self._revised(operation.body, old)
+        if new is not old:
+            self.store.put(new.key, new)
+        return new
+
+    def _delete(self, operation: Operation, *_: Any) -> Object:
+        entry = self._existing(operation)
+        self.store.delete(operation.key)
+        return entry.value  # type: ignore[return-value]
+
+    def _txn(self, operation: Operation, caller: str, now_ms: int) -> tuple[Object, ...]:
+        """Write several objects at one revision, if each is still as it was read."""
+        olds: list[Any] = []
+        for item in operation.body:
+            entry = self.store.get(item.key)
+            old: Any = None if entry is None else entry.value
+            read = item.meta.revision
+            if read and (old is None or old.meta.revision != read):
+                raise Conflict(
+                    f"{item.key}: the object has been modified since {read!r} was read; nothing "
+                    "of the transaction was done"
+                )
+            olds.append(old)
+        items = tuple(
+            self._made(item, caller, now_ms) if old is None else self._revised(item, old)
+            for item, old in zip(operation.body, olds, strict=True)
+        )
+        changed = [i for i, old in zip(items, olds, strict=True) if i is not old]
+        self.store.txn((), [Put(item.key, item) for item in changed])
+        return items
+
+    def _made(self, item: Object, caller: str, now_ms: int) -> Object:
+        """A new object, with an identity of its own: who made it, and how many before it."""
+        if not self._created:
+            self._created.update(_counted(self.store))
+        creator = caller if self.name == "store" else f"{caller}@{self.name}"
+        nth = self._created[creator] = self._created.get(creator, 0) + 1
+        return item.with_meta(
+            uid=f"{creator}-{nth}",
+            created_ms=now_ms // 1000 * 1000,
+            revision=Revision(self.store.revision + 1),
+        )
+
+    def _revised(self, item: Object, old: Object) -> Object:
+        """What an object becomes: its identity stays; the old one itself if nothing changes."""
+        meta = old.meta
+        new = item.with_meta(
+            uid=meta.uid,
+            created_ms=meta.created_ms,
+            revision=Revision(self.store.revision + 1),
+        )
+        return old if new.is_as(old) else new
+
+    def _mark(self, keys: frozenset[str]) -> None:
+        if self.store.marks is not None:
+            self.store.marks.reads.extend(sorted(keys))
+
+
+def _counted(store: Store) -> dict[str, int]:
+    """How many objects each creator has made of those that are there: an Endpoint that takes the
+    place of another goes on counting."""
+    created: dict[str, int] = {}
+    for entry in store.snapshot(""):
+        if isinstance(entry.value, Object):
+            creator, _, nth = entry.value.meta.uid.rpartition("-")
+            if nth.isdecimal():
+                created[creator] = max(created.get(creator, 0), int(nth))
+    return created
+
+
+def _revision(operation: Operation) -> int | None:
+    """The point in history it speaks of; None if it does not say."""
+    if not operation.revision:
+        return None
+    text = str(operation.revision)
+    if not text.isdecimal():
+        raise Invalid(f"{operation}: {text!r} is no revision; give one that an answer has told")
+    return int(text)
+
+
+def _projected(operation: Operation) -> frozenset[str]:
+    """The log of a kind, or only the fields of it that the reader has declared."""
+    log = f"log:{operation.plural}"
+    fields = operation.options.get("fields")
+    keys = {log} if fields is None else {f"{log}.{path}" for path in fields}
+    return _dated(operation, frozenset(keys))
+
+
+def _dated(operation: Operation, keys: frozenset[str]) -> frozenset[str]:
+    """A read of the past also depends on what of it has been compacted away."""
+    return keys | {HISTORY} if operation.revision else keys
+
+
+def answer_at_once(endpoint: Endpoint, operation: Operation, caller: str) -> Any:
+    """Run a handler to its answer while nothing moves, so that nothing can come between."""
+    handler = endpoint.handle(operation, caller, 0)
+    while True:
+        try:
+            next(handler)
+        except StopIteration as done:
+            return done.value
