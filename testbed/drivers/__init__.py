@@ -1,0 +1,1 @@
+"""The drivers: what carries the tasks of a World. Both give identical traces."""

@@ -1,0 +1,192 @@
+"""Waits inside an actor: a timer, the end of a task, a signal, a queue, the first of several."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from testbed.life import Seat
+from testbed.option import RESUME, WAKE, Option
+from testbed.turns import Table, Wait
+
+
+class Sleep(Wait):
+    """The wait for a timer, by the name a race file speaks of it."""
+
+    def __init__(self, table: Table, ms: int, name: str) -> None:
+        super().__init__(table)
+        self.ms = ms
+        self.name = name
+        self.reason = f"timer {name}"
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        table = self.table
+        due_ms = table.now_ms + max(self.ms, 0)
+        table.offer_turn(seat, WAKE, self.name, due_ms, lambda: table.end_wait(seat, wrap(None)))
+
+
+class Join(Wait):
+    """The wait for the end of another task of the same actor."""
+
+    def __init__(self, table: Table, target: Seat) -> None:
+        super().__init__(table)
+        self.target = target
+        self.reason = f"join {target.path}"
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        table, target = self.table, self.target
+
+        def ended() -> None:
+            table.offer_turn(
+                seat, RESUME, self.reason, 0, lambda: table.end_wait(seat, wrap(target.result))
+            )
+
+        if target.has_ended:
+            ended()
+        else:
+            target.joined_by[seat] = ended
+
+    def disarm(self, seat: Seat) -> None:
+        self.target.joined_by.pop(seat, None)
+
+
+class Signal:
+    """Set or not; a wait for it ends when it is set, each in a turn of its own."""
+
+    def __init__(self, table: Table, path: str) -> None:
+        self._table = table
+        self._key = f"signal:{path}"
+        self._waiting: dict[Seat, _Line] = {}
+        self._is_set = False
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a wait would end at once."""
+        self._table.marks.reads.append(self._key)
+        return self._is_set
+
+    def set(self) -> None:
+        """Let every wait for it end, until it is cleared."""
+        self._turn_to(True)
+
+    def clear(self) -> None:
+        """From now on waits for it wait."""
+        self._turn_to(False)
+
+    def _turn_to(self, is_set: bool) -> None:
+        self._table.marks.writes.append(self._key)
+        self._is_set = is_set
+        for line in list(self._waiting.values()):
+            line.look()
+
+    def wait(self) -> Wait:
+        """Wait until it is set."""
+        return _Line(self._table, self._key, self._waiting, lambda: self._is_set, lambda: None)
+
+
+class Queue:
+    """First in, first out, without a bound; each waiting task is offered what is there."""
+
+    def __init__(self, table: Table, path: str, is_idle: bool) -> None:
+        self._table = table
+        self._key = f"queue:{path}"
+        self._is_idle = is_idle
+        self._waiting: dict[Seat, _Line] = {}
+        self._items: deque[Any] = deque()
+
+    def __len__(self) -> int:
+        self._table.marks.reads.append(self._key)
+        return len(self._items)
+
+    def put(self, item: Any) -> None:
+        """Add it at the end; every waiting task may be the one that takes it."""
+        self._table.marks.writes.append(self._key)
+        self._items.append(item)
+        for line in list(self._waiting.values()):
+            line.look()
+
+    def get(self) -> Wait:
+        """Wait for the oldest item, and take it."""
+        line = _Line(self._table, self._key, self._waiting, lambda: bool(self._items), self._take)
+        line.is_idle = self._is_idle
+        return line
+
+    def _take(self) -> Any:
+        self._table.marks.writes.append(self._key)
+        item = self._items.popleft()
+        for line in list(self._waiting.values()):
+            line.look()
+        return item
+
+
+class _Line(Wait):
+    """The wait for a signal or a queue: offered as long as there is something to end it."""
+
+    def __init__(
+        self,
+        table: Table,
+        key: str,
+        waiting: dict[Seat, _Line],
+        is_there: Callable[[], bool],
+        take: Callable[[], Any],
+    ) -> None:
+        super().__init__(table)
+        self.reason = key.replace(":", " ", 1)
+        self._key = key
+        self._waiting = waiting
+        self._is_there = is_there
+        self._take = take
+        self._seat: Seat | None = None
+        self._wrap: Callable[[Any], Any] = _unchanged
+        self._offered: Option | None = None
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        self._seat, self._wrap, self._offered = seat, wrap, None
+        self._waiting[seat] = self
+        self.look()
+
+    def disarm(self, seat: Seat) -> None:
+        self._waiting.pop(seat, None)
+
+    def look(self) -> None:
+        """Offer to go on, or take that back, as things are now. The tasks of a dead life, whose
+        `finally` may still set or put something, are offered nothing any more."""
+        seat = self._seat
+        assert seat is not None
+        if not self._is_there():
+            if self._offered is not None:
+                self.table.withdraw(self._offered)
+                self._offered = None
+        elif self._offered is None and seat.life.is_alive:
+            self._offered = self.table.offer_turn(seat, RESUME, self.reason, 0, self._end)
+
+    def _end(self) -> Seat:
+        assert self._seat is not None
+        self.table.marks.reads.append(self._key)
+        del self._waiting[self._seat]
+        return self.table.end_wait(self._seat, self._wrap(self._take()))
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+class First(Wait):
+    """The wait for whichever of several ends first; the Options of the others are withdrawn."""
+
+    def __init__(self, table: Table, waits: Sequence[Wait]) -> None:
+        super().__init__(table)
+        if not waits:
+            raise table.refused("first() was given nothing to wait for")
+        self.waits = waits
+        self.reason = " or ".join(wait.reason for wait in waits)
+        self.is_idle = all(wait.is_idle for wait in waits)
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        for place, wait in enumerate(self.waits):
+            wait.arm(seat, lambda value, place=place: wrap((place, value)))  # type: ignore[misc]
+
+    def disarm(self, seat: Seat) -> None:
+        for wait in self.waits:
+            wait.disarm(seat)
