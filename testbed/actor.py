@@ -1,0 +1,61 @@
+"""Actor: a named program. It holds a Client and nothing else of the World."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import attrs
+
+from testbed.client import Client
+from testbed.errors import ScenarioError
+
+
+@attrs.frozen
+class Actor:
+    """Frozen settings and a `run`; all that changes lives inside `run`, and dies with it.
+
+    The World calls `run` once for each life, from the first turn of that life. So a restart
+    begins with empty memory by construction, and building a World a thousand times is free of
+    effects.
+    """
+
+    name: str
+    """Unique in its World; the first word of every sentence about it."""
+
+    rank: ClassVar[int] = 0
+    """Orders the timers of one instant: users 0, node runtime 1, kubelet 2, controller 3,
+    scheduler 4, autoscaler 5, cloud 6. The testbed only compares it."""
+    shares_memory: ClassVar[bool] = True
+    """False declares that its tasks share nothing but Caches, queues and signals, so that a
+    search may treat them as independent where those are."""
+
+    async def run(self, client: Client) -> None:
+        """What it does. Returning ends this life; an exception does, and is held against it."""
+        raise NotImplementedError(f"{type(self).__name__} has no `run`")
+
+
+def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
+    """Settings stand for themselves if they cannot change; anything else must be made anew."""
+    if not isinstance(given, Actor):
+        return given
+    try:
+        hash(given)
+        frozen = _is_frozen(given)
+    except TypeError:
+        frozen = False
+    if not frozen:
+        raise ScenarioError(
+            f"{type(given).__name__} {given.name!r} can change, so it would keep its memory across "
+            "a restart.\nDecorate it with @attrs.frozen and hold no list or dict in its fields, or "
+            f"start a factory: world.start(lambda: {type(given).__name__}({given.name!r}))"
+        )
+    return lambda: given
+
+
+def _is_frozen(actor: Actor) -> bool:
+    try:
+        actor.name = actor.name  # type: ignore[misc]
+    except attrs.exceptions.FrozenInstanceError:
+        return True
+    return False

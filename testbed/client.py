@@ -1,0 +1,256 @@
+"""Client: all an actor holds. Whatever it wants of the World, it asks for here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from testbed.audit import unwrapped
+from testbed.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
+from testbed.errors import Cancelled, Crashed, TimedOut
+from testbed.life import Life, Seat
+from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.stream import Stream
+from testbed.trace import Record
+from testbed.turns import Table, Wait, give_turn
+from testbed.waits import First, Join, Queue, Signal, Sleep
+from testbed.watch import Selector
+from testbed.wire import Wire
+
+T = TypeVar("T")
+O = TypeVar("O", bound=Object)  # noqa: E741
+
+
+class Client:
+    """One life's access to the World. Every await on it is a turn; nothing else may be awaited.
+
+    The verbs raise an ApiError when they are refused, `Unavailable` when no answer came and the
+    operation may or may not have taken effect. Once the life is over, every call raises Crashed.
+    """
+
+    def __init__(self, table: Table, wire: Wire, life: Life) -> None:
+        self._table = table
+        self._wire = wire
+        self._life = life
+
+    @property
+    def name(self) -> str:
+        """The actor's own name."""
+        return self._life.role.name
+
+    # -- what is asked of Endpoints -------------------------------------------------------------
+
+    async def get(
+        self,
+        kind: type[O],
+        name: str,
+        namespace: str = "default",
+        *,
+        at: Revision = UNSET,
+        timeout_ms: int | None = None,
+    ) -> O:
+        """The object of that name, as it is now or as it was at a revision; NotFound."""
+        operation = Operation("get", kind.plural, name, _within(kind, namespace), revision=at)
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def list(
+        self,
+        kind: type[Object],
+        selector: Selector = EVERYTHING,
+        *,
+        at: Revision = UNSET,
+        options: Map[Any] = NO_OPTIONS,
+        timeout_ms: int | None = None,
+    ) -> Listing:
+        """The selected objects of that kind, one snapshot, with the revision it is of."""
+        operation = Operation("list", kind.plural, selector=selector, revision=at, options=options)
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def watch(
+        self,
+        kind: type[Object],
+        since: Revision,
+        selector: Selector = EVERYTHING,
+        *,
+        options: Map[Any] = NO_OPTIONS,
+        timeout_ms: int | None = None,
+    ) -> Stream:
+        """A watch on every Change after that revision; `await stream.next()` reads it. Expired
+        if that history is gone."""
+        operation = Operation(
+            "watch", kind.plural, selector=selector, revision=since, options=options
+        )
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def create(
+        self, item: O, *, subresource: str = "", timeout_ms: int | None = None, because: int = 0
+    ) -> O:
+        """Create it; the answer carries its uid and revision. AlreadyExists."""
+        return await self._write("create", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+
+    async def update(
+        self,
+        item: O,
+        *,
+        whatever_it_was: bool = False,
+        subresource: str = "",
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> O:
+        """Replace it. Conflict if it has changed since the revision in its Meta was read; with
+        `whatever_it_was`, or without a revision, the last writer wins."""
+        if whatever_it_was:
+            item = unwrapped(item).with_meta(revision=UNSET)
+        return await self._write("update", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+
+    async def delete(
+        self,
+        item: Object,
+        *,
+        whatever_it_was: bool = False,
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> None:
+        """Delete it, if it is still the same object at the same revision; with
+        `whatever_it_was`, whatever bears its name now. NotFound, Conflict."""
+        item = unwrapped(item)
+        meta = item.meta
+        operation = Operation(
+            "delete",
+            item.plural,
+            meta.name,
+            meta.namespace,
+            revision=UNSET if whatever_it_was else meta.revision,
+            uid="" if whatever_it_was else meta.uid,
+        )
+        await self.ask(operation, timeout_ms=timeout_ms, because=because)
+
+    async def _write(
+        self, verb: str, item: Object, subresource: str, timeout_ms: int | None, because: int
+    ) -> Any:
+        item = unwrapped(item)
+        meta = item.meta
+        operation = Operation(
+            verb,
+            item.plural,
+            meta.name,
+            meta.namespace,
+            item,
+            revision=meta.revision,
+            subresource=subresource,
+        )
+        return await self.ask(operation, timeout_ms=timeout_ms, because=because)
+
+    async def ask(
+        self, operation: Operation, *, timeout_ms: int | None = None, because: int = 0
+    ) -> Any:
+        """Any Operation of any Endpoint: announced, served, and answered, each when the World
+        says so. `because` names a record it follows from. With `timeout_ms` it ends in TimedOut
+        when the answer is later than that; the Operation stays on its way."""
+        seat = self._seat()
+        if seat.life.is_alive:
+            post = self._wire.post(operation.endpoint)
+            if post.endpoint.near:
+                return self._wire.ask_near(seat, post, operation)
+            request = self._wire.ask(seat, post, operation, timeout_ms, because)
+            try:
+                return await give_turn()
+            except (TimedOut, Cancelled, Crashed):
+                request.forsake()
+                raise
+        return await give_turn()
+
+    def tell(self, operation: Operation) -> None:
+        """Send a message: an Operation nobody waits for."""
+        self._wire.tell(self._live_seat(), operation)
+
+    # -- time and tasks -------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """What this actor's own clock says, in ms; a clock step may have shifted it."""
+        return self._table.now_ms + self._live_seat().life.role.clock_shift_ms
+
+    def sleep(self, ms: int, name: str = "sleep") -> Wait:
+        """Wait that long; the name is how a race file speaks of this timer."""
+        return Sleep(self._table, ms, name)
+
+    def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
+        """Begin another task of this actor, `actor/name`; it starts when the World says so."""
+        life = self._live_seat().life
+        return Task(self._table.spawn(life, name, lambda: fn(*args)))
+
+    def join(self, task: Task) -> Wait:
+        """Wait until that task has ended; what it returned, or None if it was cancelled."""
+        return Join(self._table, task.seat)
+
+    def cancel(self, task: Task) -> None:
+        """End that task's wait with Cancelled, whenever the World lets it go on."""
+        self._live_seat()
+        self._table.cancel(task.seat)
+
+    def signal(self, name: str = "signal") -> Signal:
+        """Something tasks of this actor can wait for until another one sets it."""
+        return Signal(self._table, f"{self.name}/{name}")
+
+    def queue(self, name: str = "queue", *, idle: bool = False) -> Queue:
+        """A first-in-first-out line between tasks of this actor; `idle`: waiting on it when
+        nothing comes is a rest, not a deadlock."""
+        return Queue(self._table, f"{self.name}/{name}", idle)
+
+    def first(self, *waits: Wait) -> Wait:
+        """Wait for whichever ends first: `(its place among them, its value)`."""
+        return First(self._table, waits)
+
+    # -- choices and records --------------------------------------------------------------------
+
+    def pick(self, label: str, alternatives: Sequence[T]) -> T:
+        """One of the alternatives, dullest first; all randomness of an actor is this."""
+        if not alternatives:
+            raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
+        return alternatives[self._table.pick(self._live_seat(), label, alternatives)]
+
+    def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> int:
+        """Write a line into the trace that no actor can read; its number, for `because=`."""
+        seat = self._live_seat()
+        number = len(self._table.records) + 1
+        given = {**(facts or {}), **more}
+        record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
+        self._table.records.append(record)
+        self._table.on_record(record)
+        return number
+
+    def _seat(self) -> Seat:
+        seat = self._table.running
+        if seat is not None and seat.life is self._life and self._life.is_alive:
+            return seat
+        seat = self._table.caller()
+        if seat.life is not self._life:
+            raise self._table.refused(
+                f"{seat.path} uses the Client of {self.name}, life {self._life.number}.\n"
+                "A Client belongs to one life of one actor; use the one `run` was given."
+            )
+        return seat
+
+    def _live_seat(self) -> Seat:
+        seat = self._seat()
+        if not seat.life.is_alive:
+            raise Crashed(f"{self.name} has crashed")
+        return seat
+
+
+class Task:
+    """A task of this actor, as `spawn` gave it: join it, or cancel it."""
+
+    __slots__ = ("seat",)
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over, in whichever way."""
+        return self.seat.has_ended
+
+
+def _within(kind: type[Object], namespace: str) -> str:
+    return namespace if kind.is_namespaced else ""
