@@ -1,0 +1,1 @@
+"""The kinds of Fault, one file each."""

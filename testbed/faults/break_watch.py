@@ -1,0 +1,26 @@
+"""break_watch: a watch is closed. Servers close them all the time (API-46)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class BreakWatch(Fault):
+    """A watch ends and its reader is told so; it resumes from the last revision it saw."""
+
+    word: ClassVar[str] = "break_watch"
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each open watch, by path."""
+        for stream in levers.streams():
+            name = stream.life.role.name
+            if self.hits(name):
+                strike = partial(levers.break_watch, stream)
+                yield Way(stream.said, strike, name, frozenset({stream.path}))

@@ -1,0 +1,24 @@
+"""compact: old history is forgotten, as etcd does every few minutes; the slow must relist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class Compact(Fault):
+    """The Store forgets what happened before the present revision."""
+
+    word: ClassVar[str] = "compact"
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """To the present, if there is anything to forget."""
+        store = levers.store
+        if store.revision > max(store.compacted, 1):
+            yield Way("store", partial(levers.compact, store.revision), "", frozenset({"history"}))

@@ -1,0 +1,32 @@
+"""crash: a program is gone between two of its steps. Every process can be killed at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class Crash(Fault):
+    """An actor, or an Endpoint, dies; its memory is lost, what it has sent is still on its way."""
+
+    word: ClassVar[str] = "crash"
+
+    restart_after_ms: int | None = None
+    """When its next life begins; None: never."""
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each actor that runs, then each Endpoint that answers."""
+        for role in levers.actors():
+            if self.hits(role.name):
+                strike = partial(levers.crash, role, self.restart_after_ms)
+                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
+        for post in levers.endpoints():
+            if self.hits(post.name):
+                strike = partial(levers.crash_endpoint, post, self.restart_after_ms)
+                yield Way(post.name, strike, "", frozenset({f"endpoint:{post.name}"}))

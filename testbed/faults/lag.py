@@ -1,0 +1,34 @@
+"""lag: an actor hears late of what happened. A watch promises order, never promptness (API-50)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+from testbed.life import Role
+
+
+@attrs.frozen(kw_only=True)
+class Lag(Fault):
+    """For a while, Changes of one kind reach one actor so much later; in order all the same."""
+
+    word: ClassVar[str] = "lag"
+
+    by_ms: int = 1000
+    """How late."""
+    for_ms: int = 10_000
+    """Of what is committed within this time."""
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each actor and kind it watches, by path of the watch; several watches lag together."""
+        paths: dict[tuple[Role, str], list[str]] = {}
+        for stream in levers.streams():
+            if self.hits(stream.life.role.name):
+                paths.setdefault((stream.life.role, stream.plural), []).append(stream.path)
+        for (role, plural), touched in paths.items():
+            strike = partial(levers.lag, role, plural, self.by_ms, self.for_ms)
+            yield Way(f"{plural} to {role.name}", strike, role.name, frozenset(touched))

@@ -1,0 +1,31 @@
+"""lose_reply: an operation has taken effect, and its caller is not told. The classic ambiguity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.errors import Unavailable
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class LoseReply(Fault):
+    """What was done is done; its caller gets Unavailable, as if it might not be."""
+
+    word: ClassVar[str] = "lose_reply"
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each request whose answer is on its way, oldest first."""
+        for request in levers.requests(served=True):
+            if self.hits(request.role.name):
+                error = Unavailable(f"{request.operation}: the connection was reset")
+                yield Way(
+                    request.said,
+                    partial(levers.fail, request, error),
+                    request.role.name,
+                    frozenset({request.path}),
+                )

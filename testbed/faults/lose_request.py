@@ -1,0 +1,31 @@
+"""lose_request: a request never arrives. A connection may be reset before it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.errors import Unavailable
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class LoseRequest(Fault):
+    """An Operation has no effect, and its caller gets Unavailable: it cannot know which."""
+
+    word: ClassVar[str] = "lose_request"
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each request that has had no effect yet, oldest first."""
+        for request in levers.requests(served=False):
+            if self.hits(request.role.name):
+                error = Unavailable(f"{request.operation}: the connection was reset")
+                yield Way(
+                    request.said,
+                    partial(levers.fail, request, error),
+                    request.role.name,
+                    frozenset({request.path}),
+                )

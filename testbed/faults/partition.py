@@ -1,0 +1,28 @@
+"""partition: an actor is cut off, then is not. TCP resends; what was sent arrives in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class Partition(Fault):
+    """Requests, answers and deliveries of one actor wait until it can be reached again."""
+
+    word: ClassVar[str] = "partition"
+
+    for_ms: int = 10_000
+    """How long it is cut off."""
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each actor that runs and is not cut off already."""
+        for role in levers.actors():
+            if self.hits(role.name) and role.cut_off_until_ms <= levers.now_ms:
+                strike = partial(levers.cut_off, role, self.for_ms)
+                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))

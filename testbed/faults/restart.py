@@ -1,0 +1,27 @@
+"""restart: a program that had crashed is there again. Something always restarts it, some day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class Restart(Fault):
+    """An actor or an Endpoint that is down begins another life, with empty memory."""
+
+    word: ClassVar[str] = "restart"
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each actor that ran and does not, then each Endpoint that is down."""
+        for role in levers.actors(up=False):
+            if self.hits(role.name) and not role.is_starting:
+                yield Way(role.name, partial(levers.start, role), role.name)
+        for post in levers.endpoints(up=False):
+            if self.hits(post.name):
+                yield Way(post.name, partial(levers.restart_endpoint, post))

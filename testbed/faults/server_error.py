@@ -1,0 +1,43 @@
+"""server_error: an Endpoint refuses, without effect. Overload, a timeout behind it, an upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.errors import ApiError, Conflict, InternalError, TooManyRequests, Unavailable
+from testbed.fault import Fault, Levers, Way
+
+REFUSALS: dict[int, type[ApiError]] = {
+    409: Conflict,
+    429: TooManyRequests,
+    500: InternalError,
+    503: Unavailable,
+}
+READS = ("get", "list", "watch")
+
+
+@attrs.frozen(kw_only=True)
+class ServerError(Fault):
+    """An Operation is refused with that code; it has had no effect."""
+
+    word: ClassVar[str] = "server_error"
+
+    code: int = attrs.field(default=500, validator=attrs.validators.in_(tuple(REFUSALS)))
+    """409 (of what writes; a read is in conflict with nothing), 429, 500 or 503."""
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each request that has had no effect yet, oldest first."""
+        for request in levers.requests(served=False):
+            is_write = request.operation.verb not in READS
+            if self.hits(request.role.name) and (is_write or self.code != Conflict.code):
+                error = REFUSALS[self.code](f"{request.operation}: refused with {self.code}")
+                yield Way(
+                    request.said,
+                    partial(levers.fail, request, error),
+                    request.role.name,
+                    frozenset({request.path}),
+                )

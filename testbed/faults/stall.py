@@ -1,0 +1,29 @@
+"""stall: a program does not move for a while. Garbage collection, a busy node, a debugger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+
+from testbed.fault import Fault, Levers, Way
+
+
+@attrs.frozen(kw_only=True)
+class Stall(Fault):
+    """No task of an actor moves for a while; the world, and its own requests, go on."""
+
+    word: ClassVar[str] = "stall"
+
+    by_ms: int = 1000
+    """For how long."""
+
+    def ways(self, levers: Levers) -> Iterator[Way]:
+        """Each actor that runs and is not stalled already."""
+        for role in levers.actors():
+            life = role.life
+            if self.hits(role.name) and life and life.stalled_until_ms <= levers.now_ms:
+                strike = partial(levers.stall, role, self.by_ms)
+                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))

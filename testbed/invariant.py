@@ -1,0 +1,197 @@
+"""Invariant: a named claim. Violation: one breach of it, a value. Verdict: what a Run has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import attrs
+
+from testbed.life import Death, Role
+from testbed.store import Change, Store
+from testbed.trace import Record, Step
+from testbed.turns import Table
+from testbed.wire import Wire
+
+COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death", "turn"
+"""The occasions at which an Invariant may look; it pays for those it names, and no others."""
+
+
+class Evidence:
+    """What an Invariant may look at: everything, and touch nothing."""
+
+    def __init__(self, table: Table, wire: Wire, store: Store) -> None:
+        self._table = table
+        self.wire = wire
+        self.store = store
+        """Read it with `peek`, `snapshot` and `log`, which leave no mark."""
+        self.changes: Sequence[Change] = ()
+        """The commits of the turn that has just ended."""
+        self.stuck: tuple[str, ...] = ()
+        """At the end of a Run that got stuck: who waits for what."""
+
+    @property
+    def now_ms(self) -> int:
+        """Virtual time."""
+        return self._table.now_ms
+
+    @property
+    def last_fault_ms(self) -> int:
+        """When the last fault was over; what is claimed to happen in time counts from there."""
+        return self._table.last_fault_ms
+
+    @property
+    def records(self) -> list[Record]:
+        """All that actors have recorded so far, oldest first."""
+        return self._table.records
+
+    @property
+    def deaths(self) -> list[Death]:
+        """The lives that ended by an exception so far."""
+        return self._table.deaths
+
+    @property
+    def actors(self) -> list[Role]:
+        """The actors, by name, whether they run or not."""
+        return [role for _, role in sorted(self._table.roles.items())]
+
+
+@attrs.frozen
+class Violation:
+    """One breach of one claim."""
+
+    invariant: str
+    said: str
+    """What was found, in a sentence."""
+    step: int
+    """The turn after which it was found."""
+    now_ms: int
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.said} (step {self.step}, {self.now_ms} ms)"
+
+
+class Invariant:
+    """A named claim about one Run; made anew for each World, so it may remember what it saw.
+
+    The World calls `look` after each turn with an occasion the claim names, and `end` once, at
+    quiescence, before anything is torn down. Each returns what was found, or None.
+    """
+
+    name: str = ""
+    looks_at: ClassVar[frozenset[str]] = frozenset()
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        """A turn with one of the occasions has just ended."""
+
+    def end(self, evidence: Evidence) -> str | None:
+        """The Run has come to rest."""
+
+
+Claim = Callable[[Evidence], str | None]
+"""What a scenario writes: a function that says what is wrong, or returns None."""
+
+
+class _Always(Invariant):
+    looks_at = frozenset({COMMIT, RECORD})
+
+    def __init__(self, claim: Claim) -> None:
+        self.name = claim.__name__
+        self.claim = claim
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        return self.claim(evidence)
+
+    def end(self, evidence: Evidence) -> str | None:
+        return self.claim(evidence)
+
+
+class _Quiescent(Invariant):
+    def __init__(self, claim: Claim) -> None:
+        self.name = claim.__name__
+        self.claim = claim
+
+    def end(self, evidence: Evidence) -> str | None:
+        return self.claim(evidence)
+
+
+class _Eventually(Invariant):
+    looks_at = frozenset({TURN})
+
+    def __init__(self, claim: Claim, within_ms: int | None) -> None:
+        self.name = claim.__name__
+        self.claim = claim
+        self.within_ms = within_ms
+        self._came_true_ms: int | None = None
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        since = evidence.last_fault_ms
+        if self._came_true_ms is not None and self._came_true_ms >= since:
+            return None
+        said = self.claim(evidence)
+        if self.within_ms is not None and evidence.now_ms > since + self.within_ms:
+            return f"{said or 'it came true too late'}, {self.within_ms} ms after the last fault"
+        if said is None:
+            self._came_true_ms = evidence.now_ms
+        return None
+
+    def end(self, evidence: Evidence) -> str | None:
+        if self._came_true_ms is None or self._came_true_ms < evidence.last_fault_ms:
+            return self.claim(evidence)
+        return None
+
+
+def always(claim: Claim) -> Invariant:
+    """It holds after every commit and every record, and at the end."""
+    return _Always(claim)
+
+
+def quiescent(claim: Claim) -> Invariant:
+    """It holds whenever nothing can move any more."""
+    return _Quiescent(claim)
+
+
+def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
+    """It comes true at some time after the last fault, within that much virtual time if said."""
+    return _Eventually(claim, within_ms)
+
+
+@attrs.frozen
+class Verdict:
+    """What one Run has shown, and how far it looked. A bounded pass is never called a proof."""
+
+    outcome: str
+    """held, violated or undecided."""
+    end: str
+    """Why the Run ended: quiet, stuck, violated, cut, a limit, interrupted."""
+    violations: tuple[Violation, ...]
+    turns: int
+    virtual_ms: int
+    faults: int
+    """How many struck."""
+    chooser: str
+    note: str = ""
+    """What the Chooser has to add: that it stopped drawing, say."""
+
+    @property
+    def is_held(self) -> bool:
+        """Nothing that was claimed was breached, and the Run came to its end."""
+        return self.outcome == "held"
+
+    @property
+    def is_violated(self) -> bool:
+        """At least one claim was breached."""
+        return self.outcome == "violated"
+
+    def __str__(self) -> str:
+        looked = (
+            f"1 run ({self.chooser}), {self.turns} turns, {self.virtual_ms} ms virtual time, "
+            f"{self.faults} fault{'' if self.faults == 1 else 's'}"
+        )
+        if self.is_violated:
+            said = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
+        elif self.is_held:
+            said = "Held"
+        else:
+            said = f"Undecided: {self.end}"
+        return f"{said}. Looked at: {looked}." + (f" {self.note}" if self.note else "")

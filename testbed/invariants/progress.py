@@ -1,0 +1,28 @@
+"""No actor dies of an exception, and nobody waits for what can never come; on by default."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from testbed.invariant import DEATH, Evidence, Invariant
+from testbed.trace import Step
+
+
+class NoActorDies(Invariant):
+    """No task of any actor ends by an exception; a crash that was asked for is none."""
+
+    name = "no_actor_dies"
+    looks_at: ClassVar[frozenset[str]] = frozenset({DEATH})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        death = evidence.deaths[-1]
+        return f"{death.path} died of {death.error} at {death.place}"
+
+
+class NobodyIsStuck(Invariant):
+    """When nothing can move any more, everyone waits for a watch, an idle inbox, or nothing."""
+
+    name = "nobody_is_stuck"
+
+    def end(self, evidence: Evidence) -> str | None:
+        return f"nothing can move, and {'; '.join(evidence.stuck)}" if evidence.stuck else None
