@@ -1,0 +1,1 @@
+"""The actors that come with the testbed."""

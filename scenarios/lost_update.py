@@ -1,0 +1,49 @@
+"""Writers sign one list; each is told that it has signed, and one of the names is gone."""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed import Actor, Client, Conflict, Evidence, World, quiescent
+from testbed.objects import Map, Note
+
+
+@attrs.frozen
+class Writer(Actor):
+    """Signs the list: reads it, adds its name, writes it back."""
+
+    guard: bool = False
+    """Whether it insists that nobody has written since it read, and tries again if so."""
+
+    async def run(self, client: Client) -> None:
+        while True:
+            note = await client.get(Note, "list")
+            names = [*note.data["signed"].split(), self.name]
+            try:
+                signed = note.saying(signed=" ".join(names))
+                await client.update(signed, whatever_it_was=not self.guard)
+            except Conflict:
+                continue
+            client.record("signed")
+            return
+
+
+def every_signature_is_kept(see: Evidence) -> str | None:
+    """Whoever was told that it had signed stands on the list."""
+    entry = see.store.peek("notes/default/list")
+    assert entry is not None
+    assert isinstance(entry.value, Note)
+    names = entry.value.data["signed"].split()
+    for record in see.records:
+        writer = record.path.partition("/")[0]
+        if record.name == "signed" and writer not in names:
+            return f"{writer} was told that it had signed, and the list says {' '.join(names)!r}"
+    return None
+
+
+def lost_update(world: World, *, guard: bool = False, writers: int = 2) -> None:
+    """Writers sign a list by read, change and write back; without the guard a name is lost."""
+    world.add(Note("list", data=Map(signed="")))
+    for name in ("alpha", "beta", "gamma", "delta")[:writers]:
+        world.start(Writer(name, guard=guard))
+    world.claim(quiescent(every_signature_is_kept))

@@ -1,0 +1,69 @@
+"""Chooser: who decides, at every turn, which of the Options happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, final
+
+import attrs
+
+from testbed.invariant import Verdict
+from testbed.pending import Alternatives, Options
+from testbed.trace import Step, Trace
+
+
+@final
+class Cut:
+    """Chosen instead of an index: this Run adds nothing; end it, and count it apart."""
+
+
+CUT: Final = Cut()
+
+
+@attrs.frozen
+class RunInfo:
+    """What a Chooser is told before a Run."""
+
+    scenario: str
+    number: int
+    """Which Run of this session it is, from 0; run i is a function of (seed, i)."""
+    faults_max: int
+    """How many faults the scenario allows in one Run."""
+    turns_expected: Callable[[], int]
+    """The length of the calm run; played once, the first time somebody asks."""
+
+
+@attrs.frozen
+class Plan:
+    """What a Chooser means to do with one Run; its title is told with the Verdict."""
+
+    title: str
+
+
+class Chooser:
+    """Decides every Run of a session, one after another.
+
+    The World calls `begin` before each Run (None says that the space is exhausted), `choose` at
+    every turn and every pick, `ended` when a turn has ended and all it touched is known, and `end`
+    once. A turn that was chosen always happens; a view of Options is valid only until `choose`
+    returns. `choose` may raise: the Run ends, and the error leaves `run` bare.
+    """
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        """Another Run is about to begin; what it is for, or None if there is none left."""
+        raise NotImplementedError
+
+    def choose(self, options: Options | Alternatives) -> int | Cut:
+        """The index of what happens next: 0 is the dullest; from `options.ready` on are faults."""
+        raise NotImplementedError
+
+    def ended(self, step: Step) -> None:
+        """A turn, or a pick, is over; `step.did` is its exact footprint."""
+
+    def end(self, trace: Trace, verdict: Verdict) -> None:
+        """The Run is over."""
+
+    @property
+    def note(self) -> str:
+        """What the Verdict should say of how this Run was chosen; mostly nothing."""
+        return ""

@@ -1,0 +1,1 @@
+"""The Choosers, one file each."""

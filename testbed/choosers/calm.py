@@ -1,0 +1,16 @@
+"""calm: always the dullest Option. The textbook execution; every deviation is counted from it."""
+
+from __future__ import annotations
+
+from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.pending import Alternatives, Options
+
+
+class Calm(Chooser):
+    """Option 0, for ever."""
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("calm")
+
+    def choose(self, options: Options | Alternatives) -> int:
+        return 0

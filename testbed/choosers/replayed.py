@@ -1,0 +1,90 @@
+"""replayed: the choices of a recorded Run again, each checked against what it chose then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.errors import ReplayDiverged
+from testbed.option import FAULT, FEED, SERVE, Option
+from testbed.pending import Alternatives, Options
+
+SHOWN_MAX = 6
+"""So many Options a divergence lists."""
+MOVES_NOBODY = frozenset({SERVE, FEED, FAULT})
+"""Only the Store, a cursor or a machine moves; no code of an actor's runs."""
+
+
+class Replayed(Chooser):
+    """Plays one Run, from the lines of its trace that are choices."""
+
+    def __init__(self, steps: tuple[dict[str, Any], ...], *, again: str) -> None:
+        self.steps = steps
+        self.again = again
+        """The command that replays it, for the last line of a divergence."""
+        self._done = 0
+        self._moved = "the scenario"
+        """Whose code ran last."""
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        self._done = 0
+        self._moved = "the scenario"
+        return Plan("replayed")
+
+    def choose(self, options: Options | Alternatives) -> int | Cut:
+        if self._done == len(self.steps):
+            return CUT
+        step = self.steps[self._done]
+        self._done += 1
+        choice, of, ready = step["choice"], step["of"], options.ready
+        is_fault = choice >= of
+        index: int = ready + choice - of if is_fault else choice
+        is_there = ready == of and (not is_fault or index < len(options))
+        if not is_there or not _is(options[index], step):
+            raise ReplayDiverged(self._said(step, options))
+        if step["do"] not in MOVES_NOBODY:
+            self._moved = options[index].actor
+        return index
+
+    def _said(self, step: dict[str, Any], options: Options | Alternatives) -> str:
+        choice, of, ready = step["choice"], step["of"], options.ready
+        names = ("do", "who", "verb", "key", "change", "label")
+        sentence = " ".join(step[name] for name in names if step.get(name))
+        took = f"option {choice} of {of} ({sentence})"
+        now = f"{_counted(ready, 'option')}:\n  {_listed(options[:ready])}"
+        if choice >= of:
+            took = f"fault {choice - of} beside {_counted(of, 'option')} ({sentence})"
+            faults = options.faults
+            now += f"\nand {_counted(len(faults), 'fault')}:\n  {_listed(faults)}"
+        actor = step["who"].partition("/")[0]
+        also = "" if step["do"] in (FEED, FAULT) or actor == self._moved else f", and in {actor}"
+        return (
+            f"at choice {self._done} of {len(self.steps)} the trace took {took}, but now there "
+            f"{'is' if ready == 1 else 'are'} {now}\n"
+            "Something outside the World decided, or the code has changed since. Look in "
+            f"{self._moved}, which moved last{also}, for a set, a clock, an id() or `random`.\n"
+            f"Play it twice and stop at the first difference: {self.again}"
+        )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _listed(options: Sequence[Option]) -> str:
+    shown = [f"{number} {option}" for number, option in enumerate(options[:SHOWN_MAX])]
+    return " · ".join(shown + ["…"] * (len(options) > SHOWN_MAX)) or "none"
+
+
+def _is(option: Option, step: dict[str, Any]) -> bool:
+    """Whether it is what the trace has: the same sentence, and of a pick the same alternative."""
+    return (*option.sentence, option.label) == (
+        step["do"],
+        step["who"],
+        step.get("verb", ""),
+        step.get("key", ""),
+        step.get("change", ""),
+        step.get("nth", 1),
+        step.get("label", ""),
+    )

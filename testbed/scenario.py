@@ -1,0 +1,225 @@
+"""Scenario: a recipe for a World, a function of a World and of keyword switches."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from testbed.chooser import Chooser
+from testbed.choosers.calm import Calm
+from testbed.errors import HarnessError, ScenarioError, UnknownName
+from testbed.session import collected_between, play_all
+from testbed.trace import Trace
+from testbed.world import World
+
+PACKAGE = "scenarios"
+"""Where the scenarios with short names are."""
+COLLECT_EVERY = 50
+"""So many Runs leave their garbage before it is collected."""
+ON, OFF = ("on", "true"), ("off", "false")
+"""`on`, `off`, `true` and `false` are the same two values."""
+WHOLE = re.compile(r"-?[0-9]{1,18}")
+
+
+@attrs.frozen
+class Switch:
+    """One keyword of a scenario: its name, its default, what it may be."""
+
+    name: str
+    default: Any
+    kind: type
+
+    @property
+    def shown(self) -> Any:
+        """The default, as a user would write it."""
+        return _shown(self.default)
+
+    def parse(self, given: Any) -> Any:
+        """The value a text stands for, checked against the kind of the default."""
+        if type(given) is self.kind:
+            return given
+        if isinstance(given, str) and self.kind is bool and given.lower() in ON + OFF:
+            return given.lower() in ON
+        if isinstance(given, str) and self.kind is int and WHOLE.fullmatch(given):
+            return int(given)
+        expected = {bool: "on or off", int: "a whole number", str: "a text"}[self.kind]
+        raise ScenarioError(
+            f"switch {self.name}={given}: expected {expected}.\n"
+            f"Next: say --switch {self.name}={self.shown}, which is its default."
+        )
+
+
+@attrs.frozen
+class Scenario:
+    """A recipe with a name: builds a World for given switches, the same one each time."""
+
+    name: str
+    """A short name (`lost_update`), or `module:function`."""
+    build: Callable[..., None]
+    """`def lost_update(world, *, guard=False)`: assembles, keeps nothing between calls."""
+    switches: dict[str, Switch]
+    _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The first line of its docstring."""
+        return (inspect.getdoc(self.build) or "").partition("\n")[0]
+
+    def world(self, switches: Mapping[str, Any] | None = None, *, audit: bool = False) -> World:
+        """A new World, assembled under these switches and the defaults of the others."""
+        values = self.values(switches or {})
+        world = World(self.name, {k: _shown(v) for k, v in values.items()}, audit=audit)
+        self.build(world, **values)
+        world.turns_expected = lambda: self._turns_of_calm_run(values)
+        return world
+
+    def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every switch: those given, checked, and the defaults of the others."""
+        values = {name: switch.default for name, switch in self.switches.items()}
+        for name, given in switches.items():
+            if name not in self.switches:
+                see = "testbed list shows the switches of each scenario"
+                raise UnknownName(f"switch of {self.name}", name, self.switches, see=see)
+            values[name] = self.switches[name].parse(given)
+        return values
+
+    def _turns_of_calm_run(self, values: dict[str, Any]) -> int:
+        key = repr(sorted(values.items()))
+        if key not in self._calm_turns:
+            world = World(self.name)
+            self.build(world, **values)
+            self._calm_turns[key] = world.run(Calm(), driver="direct").turns
+        return self._calm_turns[key]
+
+
+def _shown(value: Any) -> Any:
+    return ("on" if value else "off") if isinstance(value, bool) else value
+
+
+def play_runs(
+    scenario: Scenario,
+    chooser: Chooser,
+    look: Callable[[World], bool],
+    *,
+    runs_max: int,
+    switches: Mapping[str, Any] | None = None,
+    driver: str = "trio",
+    keep: bool = False,
+) -> int:
+    """Play up to so many Runs of a scenario in one session, number 0, 1, 2, …; `look` sees each
+    World when its Run has ended and says whether to go on. How many were played."""
+    played = 0
+
+    def worlds() -> Iterator[World]:
+        nonlocal played
+        for number in range(runs_max):
+            world = scenario.world(switches)
+            if not world.prepare(chooser, trace=Trace({}, keep=keep), number=number):
+                return
+            yield world
+            played += 1
+            if not look(world):
+                return
+            if played % COLLECT_EVERY == 0:
+                gc.collect()
+
+    with collected_between():
+        play_all(worlds(), driver=driver)
+    return played
+
+
+def of(build: Callable[..., None], name: str = "") -> Scenario:
+    """The Scenario a function is: its keyword arguments are its switches."""
+    signature = inspect.signature(build)
+    positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if [p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in positional] != [False]:
+        raise ScenarioError(
+            f"{build.__module__}:{build.__qualname__}{signature} is no scenario: expected one "
+            "World and keyword switches.\nNext: write it as `def name(world, *, guard=False)`."
+        )
+    if inspect.iscoroutinefunction(build) or inspect.isgeneratorfunction(build):
+        raise ScenarioError(
+            f"{build.__module__}:{build.__qualname__} assembles nothing when it is called: "
+            "expected a plain function.\n"
+            "Next: write it as `def`, without `async` and `yield`; it is the actors that await."
+        )
+    switches = {}
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            continue
+        default = parameter.default
+        if type(default) not in (bool, int, str):
+            raise ScenarioError(
+                f"{build.__module__}:{build.__qualname__}: the switch {parameter.name!r} needs a "
+                "default that is True, False, a whole number or a string.\n"
+                f"Next: write `{parameter.name}=False`."
+            )
+        switches[parameter.name] = Switch(parameter.name, default, type(default))
+    return Scenario(name or f"{build.__module__}:{build.__qualname__}", build, switches)
+
+
+def known() -> list[Scenario]:
+    """The scenarios with short names, in order."""
+    package = importlib.import_module(PACKAGE)
+    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    return [_short(name) for name in names]
+
+
+def find(name: str) -> Scenario:
+    """The scenario of that short name, or at that `module:function`."""
+    if ":" in name:
+        return of(_function(name), name)
+    names = {scenario.name for scenario in known()}
+    if name not in names:
+        see = "testbed list, or name one of your own as module:function"
+        raise UnknownName("scenario", name, names, see=see)
+    return _short(name)
+
+
+def standing_at(name: str) -> Any:
+    """What stands at a `module:name` of the user's own, in the folder he is in or installed."""
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(
+            f"{name}: the module {module_name!r} cannot be imported: "
+            f"{type(error).__name__}: {error}.\n"
+            "Next: run from the folder that holds it, or install it."
+        ) from error
+    if attribute not in vars(module):
+        here = [n for n, value in vars(module).items() if _is_of(value, module_name)]
+        see = "name one of these, or write it there"
+        raise UnknownName(f"function or class of {module_name}", attribute, here, see=see)
+    return vars(module)[attribute]
+
+
+def _is_of(value: object, module_name: str) -> bool:
+    is_made = inspect.isfunction(value) or inspect.isclass(value)
+    return is_made and value.__module__ == module_name
+
+
+def _short(name: str) -> Scenario:
+    return of(_function(f"{PACKAGE}.{name}:{name}"), name)
+
+
+def _function(name: str) -> Callable[..., None]:
+    found = standing_at(name)
+    if not inspect.isfunction(found):
+        raise ScenarioError(
+            f"{name} is no scenario: expected a function of a World, found {type(found).__name__} "
+            f"{repr(found)[:60]}.\nNext: write it as `def name(world, *, guard=False)`."
+        )
+    return found

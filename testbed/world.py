@@ -1,0 +1,400 @@
+"""World: one assembled cluster, run once, thrown away. Its loop is here, and fits on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from testbed.actor import Actor, factory_of
+from testbed.budget import Budget
+from testbed.chooser import Chooser, Cut, RunInfo
+from testbed.client import Client
+from testbed.drivers import trio
+from testbed.ending import End, Ending
+from testbed.endpoint import Endpoint, Operation, StoreEndpoint, answer_at_once
+from testbed.errors import HarnessBug, Overrun, ScenarioError, UnknownName
+from testbed.fault import Allowed, Fault, Levers
+from testbed.invariant import Evidence, Invariant, Verdict
+from testbed.invariants.caches import CachesEqualTheStore
+from testbed.invariants.history import RevisionsIncrease
+from testbed.invariants.progress import NoActorDies, NobodyIsStuck
+from testbed.invariants.watches import WatchesAreGapFree
+from testbed.judge import Judge
+from testbed.life import Role, Seat
+from testbed.objects.meta import Object
+from testbed.option import START, Marks, Option
+from testbed.pending import Alternatives, Options
+from testbed.session import guarded, play_all
+from testbed.store import Store
+from testbed.trace import Record, Step, Trace
+from testbed.turns import Table
+from testbed.version import VERSION
+from testbed.wire import Wire
+
+CUT_SHORT = "cut: the chooser ended this run"
+
+
+class World:
+    """Assemble it (`add` objects, `serve` Endpoints, `start` actors, `allow` faults, `claim`
+    invariants, `limit` it), then `run` it under a Chooser. The same assembly and the same choices
+    give the same Run, byte for byte."""
+
+    def __init__(
+        self,
+        scenario: str = "world",
+        switches: dict[str, Any] | None = None,
+        *,
+        store: Store | None = None,
+        audit: bool = False,
+    ) -> None:
+        self.scenario = scenario
+        self.switches = switches or {}
+        self.store = Store() if store is None else store
+        self.table = table = Table()
+        self.wire = Wire(table)
+        self.evidence = Evidence(table, self.wire, self.store)
+        self.judge = Judge(table, self.wire, self.evidence)
+        self.budget = Budget()
+        self.trace = Trace({})
+        self.verdict: Verdict | None = None
+        """What the Run has shown; None until it has ended."""
+        self.needs_no_race: str = ""
+        """Why even its calm run is violated, if the scenario says so."""
+        self.goes_on = False
+        """Whether the Run goes on after a Violation."""
+        self.turns_expected: Callable[[], int] = lambda: 100
+        """The length of the calm run, for Choosers that spread things over it."""
+        self._levers = Levers(table, self.wire, self.store, self._offer_start)
+        self._allowed: list[Allowed] = []
+        self._options = Options(table.pending, self._find_faults)
+        self._chooser: Chooser
+        self._ending = Ending(table, self.judge, self.evidence)
+        self._end = ""
+        self._steps = 0
+        self._played = 0
+        """The turns; a pick is a Step, and no turn."""
+        self._turn_is_open = False
+        self._instant_turns = 0
+        self._title = ""
+        table.audits = audit
+        table.advance = self._advance
+        table.pick = self._pick
+        table.on_record = self._note_record
+        self.store.marks = table.marks
+        self.wire.serve(StoreEndpoint(self.store))
+        self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
+        self.claim(NoActorDies(), NobodyIsStuck())
+
+    # -- assembling -----------------------------------------------------------------------------
+
+    def add(self, *items: Object) -> None:
+        """Put objects into the Store before anything moves, in this order."""
+        endpoint = self.wire.posts["store"].endpoint
+        for item in items:
+            meta = item.meta
+            create = Operation("create", item.plural, meta.name, meta.namespace, item)
+            answer_at_once(endpoint, create, "scenario")
+
+    def serve(self, factory: Callable[[Store], Endpoint]) -> None:
+        """Put another Endpoint on the wire; one of the same name is replaced."""
+        self.wire.serve(factory(self.store))
+
+    def start(self, *actors: Actor | Callable[[], Actor]) -> None:
+        """Start actors: frozen settings, or factories called anew for each life."""
+        for given in actors:
+            factory = factory_of(given)
+            actor = factory()
+            name = actor.name
+            if name in self.table.roles or name in self.wire.posts:
+                raise ScenarioError(f"two actors are called {name!r}; give each its own name")
+            role = Role(name, factory, actor.rank, actor.shares_memory)
+            self.table.roles[name] = role
+            self._offer_start(role, 0)
+
+    def allow(self, *faults: Fault) -> None:
+        """Let these faults strike, each as often as it says."""
+        self._allowed.extend(Allowed(fault) for fault in faults)
+
+    def claim(self, *invariants: Invariant) -> None:
+        """Judge the Run by these, too."""
+        self.judge.claim(*invariants)
+
+    def limit(self, **limits: Any) -> None:
+        """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Budget."""
+        known = {field.name for field in attrs.fields(Budget)}
+        for name in limits:
+            if name not in known:
+                raise UnknownName("limit", name, known)
+        self.budget = attrs.evolve(self.budget, **limits)
+
+    # -- playing --------------------------------------------------------------------------------
+
+    def run(
+        self, chooser: Chooser, *, driver: str = "trio", trace: Trace | None = None, number: int = 0
+    ) -> Verdict:
+        """Drive it to its end, and tell what that has shown."""
+        if not self.prepare(chooser, trace=trace, number=number):
+            raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
+        play_all([self], driver=driver)
+        assert self.verdict is not None
+        return self.verdict
+
+    async def play(
+        self, chooser: Chooser, *, trace: Trace | None = None, number: int = 0
+    ) -> Verdict:
+        """The same, within a `trio.run` that is already there."""
+        if not self.prepare(chooser, trace=trace, number=number):
+            raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
+        with guarded(self.table):
+            await trio.play_async(self.table)
+        self.conclude()
+        assert self.verdict is not None
+        return self.verdict
+
+    def prepare(self, chooser: Chooser, *, trace: Trace | None = None, number: int = 0) -> bool:
+        """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
+        if self._end or self._steps:
+            raise ScenarioError("a World is run once and thrown away; assemble another one")
+        faults_max = sum(allowed.fault.times_max for allowed in self._allowed)
+        info = RunInfo(self.scenario, number, faults_max, self.turns_expected)
+        plan = chooser.begin(info)
+        if plan is None:
+            return False
+        self._chooser = chooser
+        self._title = plan.title
+        self._hears = type(chooser).ended is not Chooser.ended
+        self.trace = Trace({}) if trace is None else trace
+        self.trace.header.update(
+            testbed=VERSION, scenario=self.scenario, switches=dict(self.switches)
+        )
+        self._keeps_steps = self.trace.is_read or self._hears
+        self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
+        self._ending.begin(self.budget, self.trace, goes_on=self.goes_on)
+        self.trace.begin()
+        return True
+
+    def conclude(self) -> None:
+        """Raise, bare, what ended the Run if it was no verdict. Called when all is torn down."""
+        table = self.table
+        left = [
+            seat.path
+            for role in table.roles.values()
+            if role.life
+            for seat in role.life.seats.values()
+        ]
+        if table.failure is None and left:
+            table.fail(HarnessBug(f"the Run has ended and left {', '.join(left)} behind"))
+        if table.stop is not None and not isinstance(table.stop, Overrun):
+            table.fail(table.stop)
+        if table.failure is not None:
+            raise table.failure
+        assert self.verdict is not None
+        self._chooser.end(self.trace, self.verdict)
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    def _advance(self) -> Seat | None:
+        """Play turns until a task is to move; None when the Run has ended and all is torn down.
+
+        Called on the stack of whoever has given up the turn, so it never raises: an error is kept,
+        ends the Run, and leaves by the World's own task.
+        """
+        while True:
+            try:
+                return self._turns()
+            except BaseException as error:
+                table = self.table
+                if isinstance(error, Overrun | KeyboardInterrupt):
+                    table.stop = table.stop or error
+                else:
+                    table.fail(error)
+
+    def _turns(self) -> Seat | None:
+        table, options, trace = self.table, self._options, self.trace
+        budget, chooser, pending = self.budget, self._chooser, table.pending
+        while True:
+            if table.dying:
+                return table.next_dying()
+            if self._turn_is_open:
+                self._end_turn()
+            if self._end:
+                if self._is_torn_down():
+                    return None
+                continue
+            ready = options.show(budget.delay_max_ms)
+            if not ready or self._may_end():
+                end = self._ending.why(ready, self._played, self._instant_turns)
+                if end is not None:
+                    self._finish(end)
+                    continue
+            choice = chooser.choose(options)
+            if isinstance(choice, Cut):
+                self._finish(End("undecided", CUT_SHORT))
+                continue
+            if 0 <= choice < ready:
+                option = pending.take(choice)
+            elif ready <= choice < len(options):
+                option = options.faults[choice - ready]
+            else:
+                raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
+            if option.due_ms > pending.now_ms:
+                pending.now_ms = option.due_ms
+                self._instant_turns = 0
+            trace.choices.append(choice)
+            self._begin_turn(option, choice, ready)
+            mover: Seat | None = option.perform()
+            if mover is not None:
+                return mover
+
+    def _may_end(self) -> bool:
+        """Whether it is worth asking why the Run should end: not within an instant, mostly."""
+        table, budget = self.table, self.budget
+        return (
+            table.failure is not None
+            or table.stop is not None
+            or bool(self.judge.violations)
+            or self._played >= budget.turns_max
+            or self._instant_turns >= budget.instant_turns_max
+            or table.pending.next_due_ms > table.pending.now_ms
+            or self.trace.sink is not None
+        )
+
+    def _begin_turn(self, option: Option, choice: int, ready: int) -> None:
+        """Open the Step; what it touches is marked from now until the next turn."""
+        table = self.table
+        seat = option.seat
+        if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
+            raise HarnessBug(f"{option!r} was performed for a wait that is over")
+        self._steps += 1
+        self._played += 1
+        self._instant_turns += 1
+        table.step = self._steps
+        self._turn_is_open = True
+        marks = table.marks
+        if self._keeps_steps:
+            table.marks = self.store.marks = marks = Marks()
+            table.turn = step = Step(self._steps, option, choice, ready, marks)
+            step.now_ms = table.pending.now_ms
+            self.trace.items.append(step)
+        else:
+            marks.reads.clear()
+            marks.writes.clear()
+            marks.changes.clear()
+
+    def _end_turn(self) -> None:
+        """The turn is over: all it touched is known, so tell the Chooser, and judge."""
+        self._turn_is_open = False
+        table, wire = self.table, self.wire
+        changes = table.marks.changes
+        if changes:
+            now = (table.step, table.pending.now_ms)
+            for change in changes:
+                wire.streams.commits[change.revision] = now
+        if wire.paused:
+            wire.release_paused()
+        step = table.turn
+        if step is not None:
+            table.turn = None
+            if self._hears:
+                self._chooser.ended(step)
+        if changes or wire.streams.delivered or self.judge.has_cause():
+            self.judge.turn_ended(step)
+        if self._flushes:
+            self.trace.flush()
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _finish(self, end: End) -> None:
+        """The Run has ended: close the trace; what moves from now on is not part of it."""
+        self._end = end.why
+        table = self.table
+        table.marks = self.store.marks = Marks()
+        self.verdict = Verdict(
+            "violated" if self.judge.violations else end.outcome,
+            end.why,
+            tuple(self.judge.violations),
+            self._played,
+            table.now_ms,
+            sum(allowed.struck for allowed in self._allowed),
+            self._title,
+            self._chooser.note,
+        )
+        self.trace.close(
+            {
+                "end": end.why,
+                "verdict": self.verdict.outcome,
+                "violations": [str(violation) for violation in self.judge.violations],
+                "turns": self._played,
+            }
+        )
+
+    def _is_torn_down(self) -> bool:
+        """End every life that has not ended, in order of names; whether none was left."""
+        self.table.is_over = True
+        for _, role in sorted(self.table.roles.items()):
+            if role.life is not None:
+                self.table.end_life(role.life)
+        return not self.table.dying
+
+    # -- what is offered ------------------------------------------------------------------------
+
+    def _find_faults(self) -> list[Option]:
+        """Every fault that could strike now; worked out only when a Chooser looks for it."""
+        return [o for allowed in self._allowed for o in allowed.options(self._levers)]
+
+    def _offer_start(self, role: Role, after_ms: int) -> None:
+        table = self.table
+        role.is_starting = True
+        nth = role.lives + 1
+        option = Option(
+            START, f"{role.name}/main", partial(self._begin_life, role), (table.step,),
+            table.now_ms + after_ms, role.name, "", "", "", nth,
+        )  # fmt: skip
+        table.offer(option)
+
+    def _begin_life(self, role: Role) -> Seat | None:
+        """Make the actor anew, and let its main task move."""
+        role.is_starting = False
+        if role.is_up:
+            return None
+        actor = role.factory()
+        life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
+        main: Seat = life.seats[f"{role.name}/main"]
+        return main
+
+    def _pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
+        """A data choice, within the turn that asks: a Step, but no turn. Never raises into it."""
+        if len(alternatives) == 1 or self.table.failure is not None:
+            return 0
+        shown = Alternatives.of(seat, label, alternatives, self.table.step, self.table.now_ms)
+        try:
+            return self._picked(self._chooser.choose(shown), shown)
+        except BaseException as error:
+            self.table.fail(error)
+            return 0
+
+    def _picked(self, choice: int | Cut, shown: Alternatives) -> int:
+        """Record what was picked, and tell the Chooser that this is over. If it cuts the Run here,
+        the turn goes on with the dullest to its end, as if somebody had asked from outside."""
+        if isinstance(choice, Cut):
+            self.table.stop = self.table.stop or Overrun(CUT_SHORT)
+            return 0
+        if not 0 <= choice < len(shown):
+            picks = f"{len(shown)} for {shown[0].verb}"
+            raise HarnessBug(f"{self._title} chose alternative {choice} of {picks}")
+        self._steps += 1
+        self.trace.choices.append(choice)
+        if self._keeps_steps:
+            step = Step(self._steps, shown[choice], choice, len(shown), Marks())
+            step.now_ms = self.table.now_ms
+            self.trace.items.append(step)
+            if self._hears:
+                self._chooser.ended(step)
+        return choice
+
+    def _note_record(self, record: Record) -> None:
+        if self._keeps_steps:
+            self.trace.items.append(record)
