@@ -1,0 +1,114 @@
+"""Testbed: deterministic races and chaos for Kubernetes-like control planes.
+
+Data walks one road, and the modules stand in this order, each importing only what is before it:
+
+  words    errors · version · objects/ · budget · option
+  ground   life · pending · txn · store · watch · endpoint · trace
+  table    turns · drivers/ · waits · stream · wire · audit · client · cache · actor
+  rules    fault · faults/ · invariant · invariants/
+  world    judge · ending · watchdog · session · chooser · world · choosers/ · scenario
+  telling  explain
+  doors    __init__ · benches/ · cli/ · __main__
+
+The names below are promised; everything else can be imported, and may change.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from testbed.version import VERSION
+
+if TYPE_CHECKING:
+    from testbed.actor import Actor
+    from testbed.budget import Budget
+    from testbed.cache import Cache
+    from testbed.chooser import CUT, Chooser, Plan
+    from testbed.choosers.calm import Calm
+    from testbed.choosers.uniform import Uniform
+    from testbed.client import Client
+    from testbed.endpoint import BETWEEN, Operation, Pause
+    from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
+    from testbed.fault import Fault
+    from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
+    from testbed.scenario import Scenario
+    from testbed.trace import Trace
+    from testbed.watch import Selector
+    from testbed.world import World
+
+__version__ = VERSION
+
+_HOMES = {
+    "Actor": "actor",
+    "ApiError": "errors",
+    "BETWEEN": "endpoint",
+    "Budget": "budget",
+    "CUT": "chooser",
+    "Cache": "cache",
+    "Calm": "choosers.calm",
+    "Chooser": "chooser",
+    "Client": "client",
+    "Conflict": "errors",
+    "Evidence": "invariant",
+    "Expired": "errors",
+    "Fault": "fault",
+    "Invariant": "invariant",
+    "NotFound": "errors",
+    "Operation": "endpoint",
+    "Pause": "endpoint",
+    "Plan": "chooser",
+    "Scenario": "scenario",
+    "Selector": "watch",
+    "Trace": "trace",
+    "Unavailable": "errors",
+    "Uniform": "choosers.uniform",
+    "Verdict": "invariant",
+    "World": "world",
+    "always": "invariant",
+    "eventually": "invariant",
+    "quiescent": "invariant",
+}
+
+__all__ = [
+    "BETWEEN",
+    "CUT",
+    "Actor",
+    "ApiError",
+    "Budget",
+    "Cache",
+    "Calm",
+    "Chooser",
+    "Client",
+    "Conflict",
+    "Evidence",
+    "Expired",
+    "Fault",
+    "Invariant",
+    "NotFound",
+    "Operation",
+    "Pause",
+    "Plan",
+    "Scenario",
+    "Selector",
+    "Trace",
+    "Unavailable",
+    "Uniform",
+    "Verdict",
+    "World",
+    "__version__",
+    "always",
+    "eventually",
+    "quiescent",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first asked for: `testbed --help` needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'testbed' has no attribute {name!r}")
+    return getattr(import_module(f"testbed.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

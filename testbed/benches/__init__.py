@@ -1,0 +1,1 @@
+"""The benchmarks, one file each: ratios against something measured in the same run."""

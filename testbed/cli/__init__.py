@@ -1,0 +1,121 @@
+"""The command line: one file per command, loaded when it is called.
+
+Exit codes, of every command:
+  0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+import testbed
+from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, UnknownName
+from testbed.version import VERSION
+
+OURS = str(Path(testbed.__file__).parent)
+LIBRARIES = sorted(set(sysconfig.get_paths().values()))
+COMMANDS = {
+    "demo": "Find a race, and tell it.",
+    "list": "The scenarios that can be run by a short name.",
+    "run": "Play one Run of a scenario.",
+    "replay": "Play a recorded Run again, from its choices alone.",
+    "bench": "Measure this testbed on this machine.",
+}
+
+
+class _Lazy(click.Group):
+    """Knows the commands and their first lines; imports one only to run it."""
+
+    # No `list(…)` in this file: once it is imported, that is the command of this name.
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"testbed.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            raise UnknownName("command", args[0], COMMANDS, see="testbed --help")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, epilog="Exit codes: 0 held, 1 violated, 2 usage, 3 undecided, 4 our bug or "
+             "nondeterminism, 130 interrupted.")  # fmt: skip
+@click.version_option(VERSION, prog_name="testbed")
+def group() -> None:
+    """Find, replay and tell races between the parts of a Kubernetes-like control plane.
+
+    Begin with `testbed demo`, then `testbed list`.
+    """
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show an arrow shows a question mark.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+    try:
+        # Not `group.main`: when nobody reads its output, that exits with what means violated here.
+        with group.make_context("testbed", sys.argv[1:] if args is None else args) as context:
+            code = group.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _say("Interrupted.", 130)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (ReplayDiverged, HarnessBug) as error:
+        return _say(f"{type(error).__name__}: {error}", 4)
+    except HarnessError as error:
+        return _say(f"{type(error).__name__}: {error}", 2)
+    except BrokenPipeError:
+        import_module("testbed.cli.show").let_go_of_output()
+        return 0
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (Python would exit with 1: violated)
+        return _unforeseen(error)
+    return code if isinstance(code, int) else 0
+
+
+def _say(text: str, code: int) -> int:
+    click.echo(text, err=True)
+    return code
+
+
+def _unforeseen(error: BaseException) -> int:
+    """An exception in code that is not ours, a scenario's or a claim's, or else a bug of ours."""
+    said = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not _is_within(frame, OURS, *LIBRARIES)]
+    last = [frame for frame in frames if not _is_within(frame, *LIBRARIES)][-1:]
+    if not theirs or last != theirs[-1:]:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        return _say(f"HarnessBug: {said}. Please report it, with the lines above.", 4)
+    click.echo("".join(traceback.format_list(theirs)), err=True, nl=False)
+    where = f"{theirs[-1].filename}, line {theirs[-1].lineno}"
+    return _say(
+        f"ScenarioError: {where}: {theirs[-1].name} raised {said}.\n"
+        "The testbed called it to assemble, to choose or to judge, where nothing may raise.\n"
+        "Next: mend it, and run again.",
+        2,
+    )
+
+
+def _is_within(frame: traceback.FrameSummary, *folders: str) -> bool:
+    return any(Path(frame.filename).is_relative_to(folder) for folder in folders)

@@ -1,0 +1,101 @@
+"""testbed bench: what this testbed does in a second, on this machine."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.errors import ScenarioError, UnknownName
+from testbed.scenario import known
+from testbed.session import DRIVERS
+
+BENCHES = {
+    "turns": (),
+    "store": (),
+    "runs": ("runs",),
+    "determinism": ("runs", "seed", "driver", "crashes"),
+}
+"""Each benchmark, and the options it takes."""
+
+
+@click.command("bench", epilog=EXIT_CODES)
+@click.argument("name", required=False)
+@click.option("--runs", type=click.IntRange(min=1), help="Of each scenario (runs, determinism).")
+@click.option("--seed", type=int, help="Of determinism's choices.")
+@click.option("--driver", help=f"What carries the tasks of determinism: {', '.join(DRIVERS)}.")
+@click.option("--crashes", type=click.IntRange(min=0), help="In each run of determinism, at most.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    name: str | None,
+    runs: int | None,
+    seed: int | None,
+    driver: str | None,
+    crashes: int | None,
+    as_json: bool,
+) -> int:
+    """Measure NAME, or all: turns, store, runs, determinism.
+
+    \b
+    turns         turns a second, as a ratio to plain trio checkpoints
+    store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
+    runs          whole runs a second, both drivers
+    determinism   one digest over the traces of many runs, to compare between processes
+    """
+    if name is not None and name not in BENCHES:
+        raise UnknownName("benchmark", name, BENCHES, see="testbed bench --help")
+    if driver is not None and driver not in DRIVERS:
+        raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
+    options = {"runs": runs, "seed": seed, "driver": driver, "crashes": crashes}
+    given = {option: value for option, value in options.items() if value is not None}
+    if name:
+        _refuse_others(name, given)
+    results = {
+        bench: _measured(bench, {o: value for o, value in given.items() if o in BENCHES[bench]})
+        for bench in ([name] if name else BENCHES)
+    }
+    if as_json:
+        say_json(results[name] if name else results)
+        return 0
+    for bench, figures in results.items():
+        say(bench)
+        _print(figures, "  ")
+    return 0
+
+
+def _refuse_others(name: str, given: dict[str, Any]) -> None:
+    for option in given:
+        if option not in BENCHES[name]:
+            takers = ", ".join(bench for bench, takes in BENCHES.items() if option in takes)
+            raise ScenarioError(
+                f"--{option}: the benchmark {name!r} does not take it; expected with {takers}.\n"
+                f"Next: testbed bench {name}"
+            )
+
+
+def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
+    module = import_module(f"testbed.benches.{bench}")
+    click.echo(f"measuring {bench} …", err=True)
+    figures: dict[str, Any]
+    if bench != "determinism":
+        figures = module.measure(**given)
+        return figures
+    length = len(known()) * given.get("runs", module.RUNS)
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(length=length, label="runs", file=sys.stderr, hidden=hidden) as bar:
+        figures = module.measure(**given, done=bar.update)
+    return figures
+
+
+def _print(figures: dict[str, Any], indent: str) -> None:
+    width = max(len(name) for name in figures)
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            say(f"{indent}{name}")
+            _print(value, indent + "  ")
+        else:
+            shown = f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
+            say(f"{indent}{name.ljust(width)}  {shown}")

@@ -1,0 +1,118 @@
+"""What `run` and `replay` share: recording a Run while it is played, and playing it again."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from testbed.errors import ReplayDiverged, ScenarioError
+from testbed.objects.codec import decode
+from testbed.trace import Trace
+from testbed.world import World
+
+HASH_SEEDS = ("1", "2")
+"""Of the other processes in which `--twice` plays: each walks a set of strings in another order."""
+
+
+def parse_switches(given: tuple[str, ...]) -> dict[str, str]:
+    """`K=V` texts as a mapping."""
+    switches = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ScenarioError(
+                f"--switch {text}: expected NAME=VALUE, such as --switch guard=on.\n"
+                "Next: testbed list shows the switches of each scenario."
+            )
+        switches[name] = value
+    return switches
+
+
+class _TraceFile(io.FileIO):
+    """A file that says whose it is when it cannot be written; other files are not our concern."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            super().__init__(path, "wb")
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise _cannot_write(self.name, error) from error
+
+
+def _cannot_write(path: object, error: OSError) -> ScenarioError:
+    return ScenarioError(
+        f"--trace {path}: cannot be written: {error.strerror}.\n"
+        "Next: name a file in a folder that exists, on a disk with room."
+    )
+
+
+@contextmanager
+def sink(path: str | None) -> Iterator[IO[bytes]]:
+    """The file a trace is written to while it is made, so that what was found is not lost.
+
+    Without a path it goes nowhere, and is written all the same: so the limit on its size ends the
+    same Run at the same turn, recorded or not.
+    """
+    with io.BufferedWriter(_TraceFile(os.devnull if path is None else path)) as file:
+        yield file
+
+
+def same_again(play: Callable[[Trace], World], first: list[bytes], again: str) -> None:
+    """Play it again, here and in other processes with other hash seeds, and compare every line;
+    ReplayDiverged names the first that differs."""
+    second = list(play(Trace({}, keep=True)).trace.lines())
+    compare(first, second, again)
+    with TemporaryDirectory() as folder:
+        for hash_seed in HASH_SEEDS:
+            file = Path(folder, "again.jsonl")
+            done = subprocess.run(
+                [sys.executable, "-m", *shlex.split(again), "--trace", file],
+                env={**os.environ, "PYTHONHASHSEED": hash_seed},
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode not in (0, 1, 3):
+                raise ReplayDiverged(
+                    f"the same Run in another process, with PYTHONHASHSEED={hash_seed}, ended in "
+                    f"exit code {done.returncode}:\n{done.stderr.strip()}"
+                )
+            compare(first, file.read_bytes().splitlines(keepends=True), again)
+
+
+def compare(first: list[bytes], second: list[bytes], again: str) -> None:
+    """ReplayDiverged, with the first line that is not the same, unless all are."""
+    for number in range(max(len(first), len(second))):
+        one, other = (lines[number : number + 1] for lines in (first, second))
+        if one != other:
+            raise ReplayDiverged(
+                f"line {number + 1} of the trace is not the same again:\n"
+                f"  {_shown(one)}\n  {_shown(other)}\n"
+                "Something outside the World decided, or the code has changed since. Look in "
+                f"{_who(first[:number])}, which moved last, for a set, a clock, an id() or "
+                f"`random`.\nAgain: {again}"
+            )
+
+
+def _shown(line: list[bytes]) -> str:
+    return line[0].decode(errors="replace").strip() if line else "(the run has ended before)"
+
+
+def _who(lines: list[bytes]) -> str:
+    """Whose line is the last of these that is anybody's."""
+    for line in reversed(lines):
+        if who := decode(line).get("who"):
+            return str(who).partition("/")[0]
+    return "the scenario"

@@ -1,0 +1,94 @@
+"""How the commands show a Verdict: exit code, JSON, and the line to paste."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from testbed.invariant import Verdict
+from testbed.objects.codec import encode_line
+
+CODES = {"held": 0, "violated": 1, "undecided": 3}
+EXIT_CODES = (
+    "Exit codes: 0 held, 1 violated, 2 usage, 3 undecided, 4 our bug or nondeterminism, "
+    "130 interrupted."
+)
+"""Stands below every command's --help."""
+
+
+def exit_code(verdict: Verdict) -> int:
+    """0 held, 1 violated, 3 undecided."""
+    return CODES[verdict.outcome]
+
+
+def say(text: str = "") -> None:
+    """A line on standard output. A reader that has gone away, as in `| head -1`, is no error, and
+    changes no exit code."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        let_go_of_output()
+
+
+def let_go_of_output() -> None:
+    """Nobody reads it any more: write to nowhere from now on, also what is flushed at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_json(content: dict[str, Any]) -> None:
+    """One line on standard output."""
+    say(encode_line(content).decode())
+
+
+def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
+    """A Verdict as `--json` shows it."""
+    return {
+        "verdict": verdict.outcome,
+        "end": verdict.end,
+        "violations": [
+            {"invariant": v.invariant, "said": v.said, "step": v.step, "at_ms": v.now_ms}
+            for v in verdict.violations
+        ],
+        "turns": verdict.turns,
+        "virtual_ms": verdict.virtual_ms,
+        "faults": verdict.faults,
+        "chooser": verdict.chooser,
+        "note": verdict.note,
+        **more,
+    }
+
+
+def command_line(
+    scenario: str,
+    switches: Mapping[str, Any],
+    chooser: str,
+    seed: int | None,
+    driver: str = "trio",
+    *,
+    audit: bool = False,
+) -> str:
+    """The line to paste that plays this Run again."""
+    words = ["testbed", "run", scenario]
+    for name, value in switches.items():
+        words += ["--switch", f"{name}={value}"]
+    if seed is not None:
+        words += ["--seed", str(seed)]
+    if chooser != ("calm" if seed is None else "uniform"):
+        words += ["--chooser", chooser]
+    return shlex.join(words + carried(driver, audit))
+
+
+def replay_line(file: str, scenario: str, driver: str = "trio", *, audit: bool = False) -> str:
+    """The line to paste that replays this trace; a scenario of one's own has to be named."""
+    own = ["--scenario", scenario] if ":" in scenario else []
+    return shlex.join(["testbed", "replay", file, *own, *carried(driver, audit)])
+
+
+def carried(driver: str, audit: bool) -> list[str]:
+    """The options of the table, where they are not the plain ones."""
+    return (["--driver", driver] if driver != "trio" else []) + (["--audit"] if audit else [])

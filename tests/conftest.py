@@ -1,0 +1,46 @@
+"""What all tests share: the count of what they prove of docs/spec.md, stories, a folder."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from golden import Stories
+from spec_report import Spec, SpecReport
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--spec-report` and `--rewrite-stories`."""
+    text = "count the requirements of docs/spec.md that passing tests cite, and name the others"
+    parser.addoption("--spec-report", action="store_true", help=text)
+    text = "write tests/stories/ anew; explain each changed line before you keep it"
+    parser.addoption("--rewrite-stories", action="store_true", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check every citation, also when no report is asked for."""
+    spec = Spec.read(Path(__file__).parent.parent / "docs/spec.md")
+    config.pluginmanager.register(SpecReport(spec), "spec-report")
+
+
+@pytest.fixture
+def stories(request: pytest.FixtureRequest) -> Stories:
+    """What was told before, to be compared with what is told now."""
+    folder = Path(__file__).parent / "stories"
+    return Stories(folder, rewrites=request.config.getoption("--rewrite-stories"))
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's own folder, which is the current one; what is imported from it is forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    importlib.invalidate_caches()
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        if any(str(place).startswith(str(tmp_path)) for place in places):
+            del sys.modules[name]
