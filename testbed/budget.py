@@ -16,7 +16,7 @@ class Budget:
     virtual_ms_max: int = 24 * 3600 * 1000
     """Virtual time; an Option due later ends the Run, `Undecided`."""
     trace_bytes_max: int = 256 * 1024 * 1024
-    """Size of the trace as text, counted while it is kept."""
+    """Size of the trace as text, counted as it is written."""
     delay_max_ms: int = 0
     """How late an Option may be while another that is due later overtakes it; 0: time passes only
     when nothing else can move, which every claim of completeness needs."""

@@ -192,7 +192,8 @@ class Allowed:
 
     def _option(self, way: Way, levers: Levers) -> Option:
         word = self.fault.word
-        touches = Footprint(writes=way.touches | {f"budget:{word}"})
+        memory = {f"mem:{way.actor}"} if way.actor else set()
+        touches = Footprint(writes=way.touches | memory | {f"budget:{word}"})
 
         target = way.target
         nth = self._struck.get(target, 0) + 1

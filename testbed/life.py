@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from testbed.errors import Cancelled, Crashed
-from testbed.option import Option
+from testbed.option import Footprint, Option
 
 ADVICE = "Crashed ends the task: catch Exception, never BaseException, and never bare."
 REFUSALS_MAX = 100
@@ -31,6 +31,11 @@ class Role:
         """Makes the actor anew for each life: a restart begins with empty memory."""
         self.rank = rank
         self.shares_memory = shares
+        self.memory = f"mem:{name}"
+        """Its key in a Footprint. Each turn of a task writes it; if the actor declared that its
+        tasks share no memory each only reads it, and so clashes with a crash and with no other."""
+        self.may = Footprint(writes=frozenset({self.memory}))
+        """What a turn of a task may touch, as far as that can be known before."""
         self.life: Life | None = None
         """The current one, or the last; None before the first."""
         self.lives = 0
@@ -62,8 +67,6 @@ class Life:
         """Its tasks that have not ended, by path, in the order they were spawned."""
         self.streams: list[Any] = []
         self.caches: list[Any] = []
-        self.memory = f"mem:{role.name}" if role.shares_memory else ""
-        """Written by each turn of a task, unless the actor declared that its tasks share none."""
         self.stalled_until_ms = 0
         self._names: dict[str, int] = {}
         self._said: dict[tuple[str, str, str, str, str], int] = {}

@@ -156,7 +156,10 @@ class Option:
     @property
     def may(self) -> Footprint:
         """What it may touch, announced before it happens."""
-        return self.may_touch() if self.may_touch is not None else NOTHING
+        if self.may_touch is not None:
+            return self.may_touch()
+        may: Footprint = NOTHING if self.seat is None else self.seat.life.role.may
+        return may
 
     @property
     def is_effect(self) -> bool:

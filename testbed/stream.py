@@ -158,7 +158,7 @@ class Stream:
 
     def _may(self) -> Footprint:
         cache = f"cache:{self.life.role.name}/{self.plural}"
-        return Footprint(reads=frozenset({HISTORY}), writes=frozenset({cache}))
+        return Footprint(reads=frozenset({HISTORY}), writes=self.life.role.may.writes | {cache})
 
     def _deliver(self) -> Seat:
         """Hand the reader what was offered, in one Option: the stream is the network."""

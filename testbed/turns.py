@@ -316,8 +316,8 @@ class Table:
     def _carry(self, seat: Seat) -> bool:
         """Send into the task until it parks or ends: True. False: it awaited something else."""
         life = seat.life
-        if life.memory:
-            self.marks.writes.append(life.memory)
+        role, marks = life.role, self.marks
+        (marks.writes if role.shares_memory else marks.reads).append(role.memory)
         coro = seat.coro or self._begin(seat)
         if coro is None:
             return True

@@ -16,6 +16,7 @@ which would raise KeyboardInterrupt anywhere in the World, is not somebody else.
 
 from __future__ import annotations
 
+import inspect
 import signal
 import sys
 import threading
@@ -112,7 +113,7 @@ class Watchdog:
     def _raise(self, frame: FrameType | None, error: BaseException) -> None:
         """In the frame that spins. Not in one of trio, which would not survive it, nor while the
         World tears down what is left, which it must do to the end."""
-        if frame is not None and _package(frame) == "trio":
+        if not _may_raise_in(frame):
             self.table.wake_driver(error)
         elif self.table.running is not None or not self.table.is_over:
             if self._raised is not None:
@@ -124,7 +125,7 @@ class Watchdog:
         """See to it that the error is raised once more while it is being handled."""
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
-            if _package(frame) in OURS:
+            if _package(frame) in OURS or not _may_raise_in(frame):
                 return None
             handled = sys.exception()
             if handled is not None and handled is self._raised:
@@ -138,6 +139,15 @@ class Watchdog:
             if _package(frame) not in OURS:
                 frame.f_trace = trace
             frame = frame.f_back
+
+
+def _may_raise_in(frame: FrameType | None) -> bool:
+    """Whether that frame is not trio's own, nor of something that trio itself has called."""
+    while frame is not None and not frame.f_code.co_flags & inspect.CO_COROUTINE:
+        if _package(frame) in OURS:
+            break
+        frame = frame.f_back
+    return frame is None or _package(frame) != "trio"
 
 
 def _package(where: Any) -> str:

@@ -351,7 +351,7 @@ class World:
         nth = role.lives + 1
         option = Option(
             START, f"{role.name}/main", partial(self._begin_life, role), (table.step,),
-            table.now_ms + after_ms, role.name, "", "", "", nth,
+            table.now_ms + after_ms, role.name, "", "", "", nth, may=lambda: role.may,
         )  # fmt: skip
         table.offer(option)
 

@@ -451,6 +451,22 @@ def test_a_changed_actor_diverges_and_is_told(tmp_path: Path) -> None:
     )
 
 
+def crowded(world: World, *, guard: bool = False, writers: int = 2) -> None:
+    """lost_update, with one writer more at the end of the line."""
+    LOST_UPDATE.build(world, writers=writers + 1)
+
+
+def test_another_number_of_options_diverges_at_once(tmp_path: Path) -> None:
+    """Also where the Option that was taken is still in its place."""
+    record = recorded(tmp_path / "race.jsonl", traced(LOST_UPDATE, Calm()))
+    with pytest.raises(ReplayDiverged) as diverged:
+        replay(of(crowded), record)
+    assert str(diverged.value).startswith(
+        "at choice 1 of 10 the trace took option 0 of 2 (start alpha/main), but now there are 3 "
+        "options:\n  0 start alpha/main · 1 start beta/main · 2 start gamma/main\n"
+    )
+
+
 def test_a_missing_fault_diverges_and_is_told(tmp_path: Path) -> None:
     """A fault that can strike no more is told apart from an Option, with the faults there are."""
     trace = next(

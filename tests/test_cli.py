@@ -431,7 +431,7 @@ def test_whatever_else_decides_is_found_by_playing_again(how: str, run: Run) -> 
     line that differs, who moved last, and the line to paste."""
     done = run("run", "dice:dice", "--switch", f"how={how}", "--twice")
     assert (done.code, done.out) == (4, "")
-    assert done.err.startswith("ReplayDiverged: line 3 of the trace is not the same again:\n  {")
+    assert re.match(r"ReplayDiverged: line \d+ of the trace is not the same again:\n  {", done.err)
     assert "Look in alpha, which moved last, for a set, a clock, an id() or `random`.\n" in done.err
     assert done.err.endswith(f"Again: testbed run dice:dice --switch how={how}\n")
 
@@ -576,7 +576,7 @@ def test_nothing_is_imported_that_a_file_alone_names(run: Run) -> None:
     assert Path("imported").exists()
 
 
-@pytest.mark.parametrize("name", ["os", "os:system", "../x", "a b", "x; rm -rf ~", "", "\x1b[2J"])
+@pytest.mark.parametrize("name", ["os", "os:system", "../x", "a b:c", "x; rm -rf ~", "", "\a:x"])
 def test_a_trace_that_names_no_scenario_is_refused(name: str, run: Run) -> None:
     """Whatever it names instead; and what is shown of it is harmless to a terminal."""
     record(run)
@@ -584,7 +584,7 @@ def test_a_trace_that_names_no_scenario_is_refused(name: str, run: Run) -> None:
     done = run("replay", "race.jsonl")
     assert (done.code, done.out) == (2, "")
     assert "\nNext: " in done.err
-    assert "\x1b" not in done.err
+    assert "\a" not in done.err
 
 
 def test_the_trace_that_is_replayed_is_not_written_over(run: Run) -> None:

@@ -14,7 +14,7 @@ from testbed.cache import Cache
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.drivers.trio import _Play
+from testbed.drivers.trio import _Play, play_async
 from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
 from testbed.errors import ApiError, Cancelled, HarnessBug
 from testbed.faults.break_watch import BreakWatch
@@ -30,6 +30,7 @@ from testbed.faults.server_error import ServerError
 from testbed.faults.stall import Stall
 from testbed.objects import Note
 from testbed.option import CALM_ORDER, FAULT, PICK
+from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, known, of, play_runs
 from testbed.store import Store
 from testbed.trace import Trace
@@ -220,6 +221,42 @@ def test_the_same_run_twice_is_the_same_trace(driver: str) -> None:
     again = Trace({}, keep=True)
     other.run(Uniform(5), driver=driver, trace=again, number=7)
     assert again.digest() == one.digests[7]
+
+
+def test_a_turn_that_cannot_be_handed_on_ends_the_run() -> None:
+    """Were the testbed to lose track of a task, it would say so and let go of all of them, instead
+    of waiting for ever; the next Run in the same session is as if nothing had been."""
+
+    async def main(client: Client) -> None:
+        for _ in range(3):
+            await client.sleep(1)
+
+    class Loses(Calm):
+        def choose(self, options: Options | Alternatives) -> int:
+            if options[0].kind == "wake" and options[0].actor == "beta":
+                options[0].seat.host.is_parked = False
+            return 0
+
+    bad, good = world_of(alpha=main, beta=main, gamma=main), world_of(alpha=main)
+    assert bad.prepare(Loses())
+    assert good.prepare(Calm())
+    failures: list[BaseException] = []
+
+    async def both() -> None:
+        try:
+            await play_async(bad.table)
+            bad.conclude()
+        except HarnessBug as error:
+            failures.append(error)
+        await play_async(good.table)
+        good.conclude()
+
+    trio.run(both)
+    assert [str(f) for f in failures] == [
+        "beta/main was to be woken, but it is not parked in a turn"
+    ]  # fmt: skip
+    assert good.verdict is not None
+    assert good.verdict.is_held
 
 
 async def test_a_task_that_is_not_parked_in_a_turn_is_never_woken() -> None:

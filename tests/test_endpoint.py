@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from stage import note
@@ -436,7 +436,12 @@ def uncovered(did: Footprint, may: Footprint) -> list[str]:
 
 
 @given(st.data())
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 def test_what_an_operation_does_it_has_announced(data: DataObject) -> None:
     """Whatever is asked and however it ends: `may` covers `did`; a refusal changes nothing; and
     what is no read moves the revision by one, or by none if it changed nothing."""

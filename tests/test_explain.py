@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from golden import Stories
@@ -82,33 +81,37 @@ def blind_writers() -> World:
     return world
 
 
-TOLD: dict[str, tuple[Callable[[], World], Chooser]] = {
-    "lost_update": (lambda: known_world("lost_update"), Uniform(1)),
-    "lost_update_calm": (lambda: known_world("lost_update"), Calm()),
-    "lost_update_guarded": (lambda: known_world("lost_update", guard="on"), Uniform(1)),
-    "late_short_write": (
-        lambda: known_world("late_short_write"),
-        Cued(
-            *["answer auditor/main get*"] * 38,
-            "serve auditor/main get*-39",
-            "start teller/main",
-            "serve teller/main txn*",
-        ),
+def lost_update_guarded() -> World:
+    """The careful variant."""
+    return known_world("lost_update", guard="on")
+
+
+LAST_GAP = (
+    *["answer auditor/main get*"] * 38,
+    "serve auditor/main get*-39",
+    "start teller/main",
+    "serve teller/main txn*",
+)
+AFTER_ALPHAS_WRITE = "serve alpha/main update*"
+BETWEEN_ALPHAS_WRITES = ("answer alpha/main update*", "start beta*", "serve beta*", "serve alpha*")
+
+Played = tuple[World, Chooser]
+TOLD: dict[str, Callable[[], Played]] = {
+    "lost_update": lambda: (known_world("lost_update"), Uniform(1)),
+    "lost_update_calm": lambda: (known_world("lost_update"), Calm()),
+    "lost_update_guarded": lambda: (lost_update_guarded(), Uniform(1)),
+    "late_short_write": lambda: (known_world("late_short_write"), Cued(*LAST_GAP)),
+    "drawing_lots": lambda: (known_world("lots:drawing_lots", faults="2"), Uniform(1)),
+    "a_crash_after_a_write": lambda: (
+        a_crash_after_a_write(),
+        Cued(AFTER_ALPHAS_WRITE, "fault*crash*", "start beta*"),
     ),
-    "drawing_lots": (lambda: known_world("lots:drawing_lots", faults="2"), Uniform(1)),
-    "a_crash_after_a_write": (
-        a_crash_after_a_write,
-        Cued("serve alpha/main update*", "fault*crash*", "start beta*"),
+    "a_reply_that_is_lost": lambda: (
+        a_reply_that_is_lost(),
+        Cued(AFTER_ALPHAS_WRITE, "fault*lose_reply*"),
     ),
-    "a_reply_that_is_lost": (
-        a_reply_that_is_lost,
-        Cued("serve alpha/main update*", "fault*lose_reply*"),
-    ),
-    "a_compaction": (a_compaction, Cued("serve alpha/main get*", "fault*compact*")),
-    "blind_writers": (
-        blind_writers,
-        Cued("answer alpha/main update*", "start beta*", "serve beta*", "serve alpha*"),
-    ),
+    "a_compaction": lambda: (a_compaction(), Cued("serve alpha/main get*", "fault*compact*")),
+    "blind_writers": lambda: (blind_writers(), Cued(*BETWEEN_ALPHAS_WRITES)),
 }
 
 
@@ -116,8 +119,8 @@ TOLD: dict[str, tuple[Callable[[], World], Chooser]] = {
 def test_a_story_is_told_as_before(name: str, stories: Stories) -> None:
     """To the letter: reads and writes in the column of who made them, with revisions and refusals,
     picks, records and faults; then who wrote over what it did not know."""
-    world, chooser = TOLD[name]
-    stories.check(name, told(world(), chooser))
+    world, chooser = TOLD[name]()
+    stories.check(name, told(world, chooser))
     assert not getattr(chooser, "cues", None), "a cue was never given"
 
 
@@ -131,14 +134,8 @@ def test_what_went_stale_is_one_sentence() -> None:
     """Who read what and when, who changed it since, and who wrote over it all the same."""
     assert (
         "alpha read notes/default/list at rv 2 (step 3); beta wrote it at rv 3 (step 6); alpha "
-        "still knew rv 2 and wrote rv 4 over it (step 9)." in told(*made("lost_update"))
+        "still knew rv 2 and wrote rv 4 over it (step 9)." in told(*TOLD["lost_update"]())
     )
-
-
-def made(name: str) -> tuple[World, Any]:
-    """The World and the Chooser of one of them."""
-    world, chooser = TOLD[name]
-    return world(), chooser
 
 
 @pytest.mark.parametrize("guard", ["off", "on"])
@@ -162,7 +159,7 @@ def test_a_long_story_is_folded_and_stays_narrow() -> None:
         assert len(table) <= ROWS_MAX + 3
         assert "earlier lines" in table[2]
         assert len(table[1]) <= 3 * (COLUMN_MAX + 2)
-    late = told(*made("late_short_write")).splitlines()
+    late = told(*TOLD["late_short_write"]()).splitlines()
     assert sum("more …" in line for line in late) == 1
 
 

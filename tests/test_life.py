@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 import attrs
 import pytest
@@ -131,14 +132,18 @@ def test_a_crash_ends_what_the_life_could_still_do(driver: str) -> None:
 
 @both_drivers
 def test_a_task_that_has_not_started_never_runs(driver: str) -> None:
-    """Its start goes with the life."""
+    """Its start goes with the life: not a line of it is run, not even to make its coroutine."""
     said: list[str] = []
 
     async def main(client: Client) -> None:
         async def other() -> None:
             said.append("other")
 
-        client.spawn("other", other)
+        def made() -> Coroutine[Any, Any, None]:
+            said.append("made")
+            return other()
+
+        client.spawn("other", made)
         said.append("main")
         await client.sleep(1)
 
@@ -286,6 +291,45 @@ def test_a_finally_that_sets_a_signal_wakes_nobody(driver: str) -> None:
     assert world.verdict is not None
     assert world.verdict.is_held
     assert not said
+
+
+@both_drivers
+def test_the_end_of_a_dying_task_wakes_nobody(driver: str) -> None:
+    """Who waited for it is dying as well, though its turn to be told comes later."""
+    said: list[str] = []
+
+    async def main(client: Client) -> None:
+        async def other() -> None:
+            await client.sleep(50)
+
+        await client.join(client.spawn("a", other))
+        said.append("went on")
+
+    world = crash(world_of(alpha=main, beta=ticks), 4, driver)
+    assert world.verdict is not None
+    assert world.verdict.is_held
+    assert not said
+
+
+@both_drivers
+def test_a_finally_that_handles_an_error_of_its_own_swallows_nothing(driver: str) -> None:
+    """It is still on its way out, whatever else it has to deal with there."""
+    said: list[str] = []
+
+    async def main(client: Client) -> None:
+        try:
+            await client.sleep(50)
+        finally:
+            try:
+                raise ValueError("cannot clear up")
+            except ValueError:
+                said.append("tries")
+                await client.sleep(1)
+
+    world = crash(world_of(alpha=main, beta=ticks), 3, driver)
+    assert world.verdict is not None
+    assert world.verdict.is_held
+    assert said == ["tries"]
 
 
 @both_drivers

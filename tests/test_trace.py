@@ -123,6 +123,22 @@ def test_a_refusal_a_second_time_and_a_later_hour_are_told() -> None:
     assert [line["at"] for line in updates] == [0, 0, 40, 40]
 
 
+def test_a_write_names_the_record_it_follows_from() -> None:
+    """`because` on its serve, and on no other line."""
+
+    async def act(client: Client) -> None:
+        why = client.record("thought")
+        await client.create(Note("n"), because=why)
+        await client.create(Note("m"))
+
+    trace = Trace({}, keep=True)
+    world_of(alpha=act).run(Calm(), trace=trace)
+    lines = [line for line in lines_of(trace) if "because" in line]
+    assert [(line["do"], line["key"], line["because"]) for line in lines] == [
+        ("serve", "notes/default/n", 1)
+    ]
+
+
 def test_a_pick_is_told_by_its_label() -> None:
     """A pick is a line of its own: who, which label, which alternative, of how many."""
     lines = lines_of(played(1, Trace({}, keep=True)))

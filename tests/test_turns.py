@@ -490,8 +490,9 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
     driver: str, awaits: Callable[[], Awaitable[Any]], swallows: bool
 ) -> None:
     """It ends the Run with the name of the task, even if the actor catches all it is told and
-    tries again for ever; nobody really waits."""
+    tries again for ever; nobody really waits. Without trio there is nothing that could answer."""
     ended: list[str] = []
+    went_on: list[str] = []
 
     async def main(client: Client) -> None:
         await client.sleep(1)
@@ -500,7 +501,9 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
                 await awaits()
             except BaseException:  # noqa: BLE001
                 continue
+            went_on.append("again")
         await awaits()
+        went_on.append("once")
 
     async def other(client: Client) -> None:
         try:
@@ -511,6 +514,7 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
     with pytest.raises(ScenarioError, match="alpha/main awaited something that is not the World's"):
         world_of(alpha=main, beta=other).run(Calm(), driver=driver)
     assert ended == ["other"]
+    assert driver == "trio" or not went_on
 
 
 def test_asyncio_has_no_loop_to_run_in() -> None:
@@ -860,6 +864,39 @@ def test_the_first_exception_of_an_actor_ends_its_life_and_is_recorded(driver: s
         f"no_actor_dies: alpha/breaks died of ValueError: broken at {death.place} (step 4, 1 ms)"
     ]
     assert (verdict.end, verdict.virtual_ms) == ("violated", 1)
+
+
+@both_drivers
+def test_the_place_of_a_death_is_in_the_actors_own_code(driver: str) -> None:
+    """Also if it was raised within the testbed, which the actor has called wrongly."""
+
+    async def main(client: Client) -> None:
+        await client.sleep(None)  # type: ignore[arg-type]
+
+    world = world_of(alpha=main)
+    assert world.run(Calm(), driver=driver).is_violated
+    (death,) = world.table.deaths
+    assert death.error.startswith("TypeError")
+    assert death.place.startswith("test_turns.py:")
+    assert death.place.endswith(" in main")
+
+
+@both_drivers
+def test_an_option_of_a_wait_that_is_over_is_never_performed(driver: str) -> None:
+    """If one was left in the line by mistake, it is our bug, and told before it does harm."""
+
+    async def main(client: Client) -> None:
+        for _ in range(3):
+            await client.sleep(1)
+
+    class Meddles(Calm):
+        def choose(self, options: Options | Alternatives) -> int:
+            if options[0].kind == "wake":
+                options[0].seat.number += 1
+            return 0
+
+    with pytest.raises(HarnessBug, match=r"wake alpha/main sleep .* for a wait that is over"):
+        world_of(alpha=main).run(Meddles(), driver=driver)
 
 
 @both_drivers

@@ -56,7 +56,10 @@ class _Play:
                 if mover is not None:
                     self.hand_to(mover)
                     self.main.is_parked = True
-                    await trio.lowlevel.wait_task_rescheduled(self._interrupted)
+                    try:
+                        await trio.lowlevel.wait_task_rescheduled(self._interrupted)
+                    finally:
+                        self.main.is_parked = False
         except BaseException as error:
             # A nursery raises groups: the World itself raises, bare, the first error there was.
             self.table.fail(error)
@@ -127,7 +130,10 @@ class _Play:
             self.hand_to(mover)
             if seat.has_ended:
                 return
-            yield from trio.lowlevel.wait_task_rescheduled(self._stay)
+            try:
+                yield from trio.lowlevel.wait_task_rescheduled(self._stay)
+            finally:
+                host.is_parked = False
 
 
 def _expel(seat: Seat) -> Generator[Any, Any, None]:
