@@ -5,7 +5,10 @@ from __future__ import annotations
 import attrs
 
 from testbed import Actor, Client, Conflict, Evidence, World, quiescent
+from testbed.errors import ScenarioError
 from testbed.objects import Map, Note
+
+NAMES = ("alpha", "beta", "gamma", "delta")
 
 
 @attrs.frozen
@@ -44,6 +47,8 @@ def every_signature_is_kept(see: Evidence) -> str | None:
 def lost_update(world: World, *, guard: bool = False, writers: int = 2) -> None:
     """Writers sign a list by read, change and write back; without the guard a name is lost."""
     world.add(Note("list", data=Map(signed="")))
-    for name in ("alpha", "beta", "gamma", "delta")[:writers]:
+    if not 1 <= writers <= len(NAMES):
+        raise ScenarioError(f"writers={writers}: expected 1 to {len(NAMES)}")
+    for name in NAMES[:writers]:
         world.start(Writer(name, guard=guard))
     world.claim(quiescent(every_signature_is_kept))

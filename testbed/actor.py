@@ -37,6 +37,12 @@ class Actor:
 
 def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
     """Settings stand for themselves if they cannot change; anything else must be made anew."""
+    makes: object = given
+    if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
+        raise ScenarioError(
+            f"world.start was given {given!r}: expected an actor, or a factory of one.\n"
+            'Next: world.start(Writer("alpha")), or world.start(lambda: Writer("alpha")).'
+        )
     if not isinstance(given, Actor):
         return given
     try:
@@ -59,3 +65,11 @@ def _is_frozen(actor: Actor) -> bool:
     except attrs.exceptions.FrozenInstanceError:
         return True
     return False
+
+
+def _needs_more(given: object) -> bool:
+    """Whether it is a class that cannot make an actor without being told its name."""
+    try:
+        return isinstance(given, type) and not given()
+    except TypeError:
+        return True

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import attrs
 
-from testbed.errors import ApiError, WatchBroken
+from testbed.errors import ApiError, ScenarioError, WatchBroken
 from testbed.life import Role
 from testbed.option import ANSWER, DELIVER, FAULT, SERVE, Footprint, Option
 from testbed.store import Store
@@ -43,7 +43,9 @@ class Fault:
     word: ClassVar[str]
     """One imperative word, as users write it."""
 
-    target: str = attrs.field(default="*", kw_only=False)
+    target: str = attrs.field(
+        default="*", kw_only=False, validator=attrs.validators.instance_of(str)
+    )
     """Whom it may strike: a name or a glob."""
     times_max: int = 1
     """How often in one Run."""
@@ -179,6 +181,11 @@ class Allowed:
     """A Fault in one World, and how often it has struck there."""
 
     def __init__(self, fault: Fault) -> None:
+        if not isinstance(fault, Fault):
+            raise ScenarioError(
+                f"world.allow was given {fault!r}: expected a fault.\n"
+                'Next: world.allow(Crash("alpha", times_max=1)).'
+            )
         self.fault = fault
         self.struck = 0
         self._struck: dict[str, int] = {}

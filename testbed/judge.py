@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testbed.errors import ScenarioError
 from testbed.invariant import (
     COMMIT,
     DEATH,
@@ -35,6 +36,11 @@ class Judge:
     def claim(self, *invariants: Invariant) -> None:
         """Judge by these, too."""
         for invariant in invariants:
+            if not isinstance(invariant, Invariant):
+                raise ScenarioError(
+                    f"world.claim was given {invariant!r}: expected a claim that says when it "
+                    "holds.\nNext: world.claim(always(f)), quiescent(f) or eventually(f)."
+                )
             self._invariants.append(invariant)
             for occasion in invariant.looks_at:
                 self._lookers.setdefault(occasion, []).append(invariant)
@@ -76,6 +82,11 @@ class Judge:
             self._found(invariant, invariant.look(step, self._evidence))
 
     def _found(self, invariant: Invariant, said: str | None) -> None:
+        if not isinstance(said, str | None):
+            raise ScenarioError(
+                f"the claim {invariant.name} returned {said!r}: expected a sentence that says what "
+                "is wrong, or None if nothing is."
+            )
         if said is not None and all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
             self.violations.append(Violation(invariant.name, said, step, now_ms))

@@ -273,7 +273,7 @@ def test_list_shows_scenarios_and_their_switches(run: Run) -> None:
     assert re.search(r"^lost_update +Writers sign a list by read, change and", out, re.MULTILINE)
     assert re.search(r"^ +--switch writers=2$", out, re.MULTILINE)
     assert out.count("--switch guard=off") == 2
-    assert out.splitlines()[-1] == "Next: testbed run late_short_write --seed 1"
+    assert out.splitlines()[-1] == "Next: testbed run lost_update --seed 1"
 
 
 def test_list_shows_them_to_programs(run: Run) -> None:

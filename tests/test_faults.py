@@ -240,7 +240,7 @@ def _between(played: Any, after_ms: int, before_ms: int) -> Iterator[list[str]]:
 
 def test_an_actor_and_an_endpoint_can_be_brought_back() -> None:
     """Only when they are down; an actor with empty memory, an Endpoint with no cursors."""
-    world, busy, listener = stage_of(Crash("*", times_max=2), Restart(times_max=2))
+    world, busy, listener = stage_of(Crash(), Crash("store"), Restart(times_max=2))
     cues = ("wake alpha/*", "fault * crash alpha", "fault * crash store")
     played = play(world, *cues, "fault * restart store", "fault * restart alpha")
     assert busy.log[1] == "1000 AlreadyExists: notes/default/a already exists"

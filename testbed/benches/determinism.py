@@ -58,5 +58,6 @@ def _with_crashes(scenario: Scenario, crashes: int) -> Scenario:
     def crashing(world: World) -> None:
         scenario.build(world)
         world.allow(Crash(times_max=crashes, restart_after_ms=100))
+        world.allow(Crash("store", restart_after_ms=100))
 
     return of(crashing, scenario.name)

@@ -32,4 +32,4 @@ def command(as_json: bool) -> None:
         say(f"{scenario.name.ljust(width)}  {scenario.title}")
         for name, switch in scenario.switches.items():
             say(f"{' ' * width}    --switch {name}={switch.shown}")
-    say(f"\nNext: testbed run {scenarios[0].name} --seed 1")
+    say("\nNext: testbed run lost_update --seed 1")

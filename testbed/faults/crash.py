@@ -13,7 +13,8 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class Crash(Fault):
-    """An actor, or an Endpoint, dies; its memory is lost, what it has sent is still on its way."""
+    """An actor dies; its memory is lost, what it has sent is still on its way. A glob means actors;
+    an Endpoint (`store`) dies only if it is named."""
 
     word: ClassVar[str] = "crash"
 
@@ -21,12 +22,12 @@ class Crash(Fault):
     """When its next life begins; None: never."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor that runs, then each Endpoint that answers."""
+        """Each actor that runs, then the Endpoint of just that name, if it answers."""
         for role in levers.actors():
             if self.hits(role.name):
                 strike = partial(levers.crash, role, self.restart_after_ms)
                 yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
         for post in levers.endpoints():
-            if self.hits(post.name):
+            if post.name == self.target:
                 strike = partial(levers.crash_endpoint, post, self.restart_after_ms)
                 yield Way(post.name, strike, "", frozenset({f"endpoint:{post.name}"}))
