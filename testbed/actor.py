@@ -31,7 +31,7 @@ class Actor:
     search may treat them as independent where those are."""
 
     async def run(self, client: Client) -> None:
-        """What it does. Returning ends this life; an exception does, and is held against it."""
+        """What it does. Its life ends when all its tasks have, or by an exception."""
         raise NotImplementedError(f"{type(self).__name__} has no `run`")
 
 

@@ -230,6 +230,7 @@ class StoreEndpoint:
         return Watch(cursor, operation.selector, since=since, bookmarks=bookmarks)
 
     def _create(self, operation: Operation, caller: str, now_ms: int) -> Object:
+        _check_body(operation)
         if self.store.get(operation.key) is not None:
             raise AlreadyExists(f"{operation.key} already exists")
         new = self._made(operation.body, caller, now_ms)
@@ -237,6 +238,7 @@ class StoreEndpoint:
         return new
 
     def _update(self, operation: Operation, *_: Any) -> Object:
+        _check_body(operation)
         old: Any = self._existing(operation).value
         new = self._revised(operation.body, old)
         if new is not old:
@@ -329,6 +331,14 @@ def _projected(operation: Operation) -> frozenset[str]:
 def _dated(operation: Operation, keys: frozenset[str]) -> frozenset[str]:
     """A read of the past also depends on what of it has been compacted away."""
     return keys | {HISTORY} if operation.revision else keys
+
+
+def _check_body(operation: Operation) -> None:
+    """What is written must be what the Operation is about."""
+    body = operation.body
+    key = body.key if isinstance(body, Object) else f"{body!r}"
+    if key != operation.key:
+        raise Invalid(f"{operation}: its body is {key}")
 
 
 def answer_at_once(endpoint: Endpoint, operation: Operation, caller: str) -> Any:

@@ -7,7 +7,8 @@
      │   ├─ Conflict          409  the object has moved on, or a precondition failed
      │   ├─ Expired           410  the history asked for has been compacted away
      │   ├─ Invalid           422  the request makes no sense
-     │   ├─ ServerError       5xx  refused by an injected fault, without effect
+     │   ├─ TooManyRequests   429  later, perhaps
+     │   ├─ InternalError     500  refused by an injected fault, without effect
      │   └─ Unavailable       503  no answer; the operation may or may not have taken effect
      │       ├─ TimedOut           the caller's own deadline passed first
      │       └─ WatchBroken        a watch was closed; resume it from the last revision seen

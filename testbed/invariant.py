@@ -122,23 +122,28 @@ class _Eventually(Invariant):
         self.name = claim.__name__
         self.claim = claim
         self.within_ms = within_ms
-        self._came_true_ms: int | None = None
+        self._met_after_ms: int | None = None
+        """The fault after which it has come true; None as long as it has not."""
+        self._holds = False
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         since = evidence.last_fault_ms
-        if self._came_true_ms is not None and self._came_true_ms >= since:
+        if self.within_ms is None and self._met_after_ms == since:
             return None
         said = self.claim(evidence)
-        if self.within_ms is not None and evidence.now_ms > since + self.within_ms:
+        held, self._holds = self._holds, said is None
+        if self._met_after_ms == since:
+            return None
+        late = self.within_ms is not None and evidence.now_ms > since + self.within_ms
+        # What held at the look before, and holds now, held when the fault was over.
+        if said is None and (held or not late):
+            self._met_after_ms = since
+        elif late:
             return f"{said or 'it came true too late'}, {self.within_ms} ms after the last fault"
-        if said is None:
-            self._came_true_ms = evidence.now_ms
         return None
 
     def end(self, evidence: Evidence) -> str | None:
-        if self._came_true_ms is None or self._came_true_ms < evidence.last_fault_ms:
-            return self.claim(evidence)
-        return None
+        return None if self._met_after_ms == evidence.last_fault_ms else self.claim(evidence)
 
 
 def always(claim: Claim) -> Invariant:

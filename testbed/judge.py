@@ -57,8 +57,8 @@ class Judge:
     def turn_ended(self, step: Step | None) -> None:
         """Let those look for whom there is an occasion."""
         lookers, evidence, table = self._lookers, self._evidence, self._table
-        if table.marks.changes:
-            evidence.changes = table.marks.changes
+        evidence.changes = table.marks.changes
+        if evidence.changes:
             self._look(lookers.get(COMMIT, ()), step)
         if self._wire.streams.delivered:
             self._look(lookers.get(DELIVERY, ()), step)
@@ -74,6 +74,7 @@ class Judge:
 
     def come_to_rest(self) -> None:
         """Nothing can move any more: let each say its last word, before anything is torn down."""
+        self._evidence.changes = ()
         for invariant in self._invariants:
             self._found(invariant, invariant.end(self._evidence))
 

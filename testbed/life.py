@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os.path
+import re
 import sys
 import traceback
 from collections.abc import Callable, Coroutine
@@ -12,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from testbed.errors import Cancelled, Crashed
+from testbed.errors import Cancelled, Crashed, ScenarioError
 from testbed.option import Footprint, Option
 
 ADVICE = "Crashed ends the task: catch Exception, never BaseException, and never bare."
@@ -26,6 +27,11 @@ class Role:
     """An actor's name, and what outlives its lives: how to make it, its rank, its network."""
 
     def __init__(self, name: str, factory: Callable[[], Any], rank: int, shares: bool) -> None:
+        if not re.fullmatch(r"[\w.-]+", name) or rank < 0:
+            raise ScenarioError(
+                f"actor {name!r}, rank {rank}: expected a name of letters, digits, '-', '_' and "
+                "'.', and a rank from 0: both are part of the calm order."
+            )
         self.name = name
         self.factory = factory
         """Makes the actor anew for each life: a restart begins with empty memory."""
@@ -144,7 +150,7 @@ def death_of(seat: Seat, error: Exception) -> Death:
     theirs = [frame for frame in frames if not frame.filename.startswith(_HERE)]
     frame = (theirs or frames)[-1]
     name = os.path.basename(frame.filename)
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = ": ".join(part for part in (type(error).__name__, _text_of(error)) if part)
     return Death(seat.life.role.name, seat.path, said, f"{name}:{frame.lineno} in {frame.name}")
 
 
@@ -180,3 +186,10 @@ def alien(seat: Seat, trap: object) -> str:
         "An actor waits with its Client alone (sleep, queue, signal, join, first, and the verbs); "
         "an await of trio or asyncio would let the machine decide who goes next."
     )
+
+
+def _text_of(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception as another:  # noqa: BLE001 - it is a user's, and only told
+        return f"(its text cannot be had: {type(another).__name__})"

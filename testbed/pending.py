@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
+from testbed.errors import ScenarioError
 from testbed.life import Seat
 from testbed.option import CALM_ORDER, PICK, Option
 
@@ -167,4 +168,10 @@ def _label(alternative: object) -> str:
     for name in ("key", "name"):
         if isinstance(label := getattr(alternative, name, None), str):
             return label
+    kind: Any = type(alternative)
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
+        raise ScenarioError(
+            f"a pick among {kind.__name__}: it has no name, key or text, and its address differs "
+            "in each run.\nNext: give it a `name`, or pick among names."
+        )
     return str(alternative)

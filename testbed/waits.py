@@ -16,6 +16,8 @@ class Sleep(Wait):
 
     def __init__(self, table: Table, ms: int, name: str) -> None:
         super().__init__(table)
+        if isinstance(ms, float):
+            raise table.refused(f"sleep({ms!r}, {name!r}): expected whole milliseconds")
         self.ms = ms
         self.name = name
         self.reason = f"timer {name}"
@@ -57,7 +59,7 @@ class Signal:
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
         self._key = f"signal:{path}"
-        self._waiting: dict[Seat, _Line] = {}
+        self._waiting: dict[_Place, None] = {}
         self._is_set = False
 
     @property
@@ -77,8 +79,8 @@ class Signal:
     def _turn_to(self, is_set: bool) -> None:
         self._table.marks.writes.append(self._key)
         self._is_set = is_set
-        for line in list(self._waiting.values()):
-            line.look()
+        for place in list(self._waiting):
+            place.look()
 
     def wait(self) -> Wait:
         """Wait until it is set."""
@@ -92,7 +94,7 @@ class Queue:
         self._table = table
         self._key = f"queue:{path}"
         self._is_idle = is_idle
-        self._waiting: dict[Seat, _Line] = {}
+        self._waiting: dict[_Place, None] = {}
         self._items: deque[Any] = deque()
 
     def __len__(self) -> int:
@@ -103,8 +105,8 @@ class Queue:
         """Add it at the end; every waiting task may be the one that takes it."""
         self._table.marks.writes.append(self._key)
         self._items.append(item)
-        for line in list(self._waiting.values()):
-            line.look()
+        for place in list(self._waiting):
+            place.look()
 
     def get(self) -> Wait:
         """Wait for the oldest item, and take it."""
@@ -115,8 +117,8 @@ class Queue:
     def _take(self) -> Any:
         self._table.marks.writes.append(self._key)
         item = self._items.popleft()
-        for line in list(self._waiting.values()):
-            line.look()
+        for place in list(self._waiting):
+            place.look()
         return item
 
 
@@ -127,49 +129,57 @@ class _Line(Wait):
         self,
         table: Table,
         key: str,
-        waiting: dict[Seat, _Line],
+        waiting: dict[_Place, None],
         is_there: Callable[[], bool],
         take: Callable[[], Any],
     ) -> None:
         super().__init__(table)
         self.reason = key.replace(":", " ", 1)
-        self._key = key
-        self._waiting = waiting
-        self._is_there = is_there
-        self._take = take
-        self._seat: Seat | None = None
-        self._wrap: Callable[[Any], Any] = _unchanged
-        self._offered: Option | None = None
+        self.key = key
+        self.waiting = waiting
+        self.is_there = is_there
+        self.take = take
+        self._places: dict[Seat, _Place] = {}
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        self._seat, self._wrap, self._offered = seat, wrap, None
-        self._waiting[seat] = self
-        self.look()
+        if seat in self._places:
+            raise self.table.refused(f"{seat.path} waits for one thing twice: {self.reason}")
+        place = self._places[seat] = _Place(self, seat, wrap)
+        self.waiting[place] = None
+        place.look()
 
     def disarm(self, seat: Seat) -> None:
-        self._waiting.pop(seat, None)
+        place = self._places.pop(seat, None)
+        if place is not None:
+            self.waiting.pop(place, None)
+
+
+class _Place:
+    """One task that waits in a line; the same wait may be shared by several tasks."""
+
+    def __init__(self, line: _Line, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        self._line = line
+        self._seat = seat
+        self._wrap = wrap
+        self._offered: Option | None = None
 
     def look(self) -> None:
         """Offer to go on, or take that back, as things are now. The tasks of a dead life, whose
         `finally` may still set or put something, are offered nothing any more."""
-        seat = self._seat
-        assert seat is not None
-        if not self._is_there():
+        line, seat = self._line, self._seat
+        if not line.is_there():
             if self._offered is not None:
-                self.table.withdraw(self._offered)
+                line.table.withdraw(self._offered)
                 self._offered = None
         elif self._offered is None and seat.life.is_alive:
-            self._offered = self.table.offer_turn(seat, RESUME, self.reason, 0, self._end)
+            self._offered = line.table.offer_turn(seat, RESUME, line.reason, 0, self._end)
 
     def _end(self) -> Seat:
-        assert self._seat is not None
-        self.table.marks.reads.append(self._key)
-        del self._waiting[self._seat]
-        return self.table.end_wait(self._seat, self._wrap(self._take()))
-
-
-def _unchanged(value: Any) -> Any:
-    return value
+        line = self._line
+        line.table.marks.reads.append(line.key)
+        self._offered = None
+        del line.waiting[self]
+        return line.table.end_wait(self._seat, self._wrap(line.take()))
 
 
 class First(Wait):
@@ -181,7 +191,7 @@ class First(Wait):
             raise table.refused("first() was given nothing to wait for")
         self.waits = waits
         self.reason = " or ".join(wait.reason for wait in waits)
-        self.is_idle = all(wait.is_idle for wait in waits)
+        self.is_idle = any(wait.is_idle for wait in waits)
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         for place, wait in enumerate(self.waits):

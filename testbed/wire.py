@@ -144,13 +144,21 @@ class Request:
                 )
             pause = next(handler)
         except StopIteration as done:
+            self._note(_revision_of(done.value), "")
             self.answer(done.value)
         except ApiError as error:
+            self._note("", error.reason)
             self.answer(None, error)
         else:
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
+
+    def _note(self, revision: str, outcome: str) -> None:
+        """Tell the Step which revision it wrote, or else read, and how it was refused."""
+        table = self.wire.table
+        changes = table.marks.changes
+        table.turn_said(str(changes[-1].revision) if changes else revision, outcome)
 
     def answer(self, value: Any, error: ApiError | None = None) -> None:
         """It has taken effect, or was refused: offer to tell its caller, if there still is one."""
@@ -159,10 +167,6 @@ class Request:
         self.value = value
         self.error = error
         wire = self.wire
-        turn = wire.table.turn
-        if turn is not None:
-            turn.revision = "" if value is None else _revision_of(value)
-            turn.outcome = "" if error is None else error.reason
         if isinstance(value, Watch):
             self.value = wire.open_stream(self, value)
         if not self.is_awaited:
@@ -304,7 +308,7 @@ class Wire:
             pause, option = request.pause, request.option
             if pause is None or pause.cursor is None:
                 del self.paused[request]
-            elif pause.cursor.revision >= pause.revision:
+            elif pause.cursor.is_expired or pause.cursor.revision >= pause.revision:
                 del self.paused[request]
                 if option is None:
                     request.announce()

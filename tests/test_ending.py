@@ -6,6 +6,7 @@ import io
 
 import pytest
 from stage import Doing, note, world_of
+from strike import Raises
 
 from testbed.cache import Cache
 from testbed.chooser import CUT, Cut
@@ -57,7 +58,8 @@ def test_a_run_ends_when_nothing_can_move(driver: str) -> None:
 
 
 def test_who_waits_for_a_watch_or_an_idle_inbox_is_at_rest(driver: str) -> None:
-    """Both may rightly never come; also as the one or the other of several."""
+    """Both may rightly never come; so may whichever is the first of several, if one of them may:
+    who waits for work, or to be stopped, is at rest."""
 
     async def main(client: Client) -> None:
         async def watches() -> None:
@@ -66,7 +68,7 @@ def test_who_waits_for_a_watch_or_an_idle_inbox_is_at_rest(driver: str) -> None:
 
         async def either() -> None:
             stream = await client.watch(Note, (await client.list(Note)).revision)
-            await client.first(stream.next(), client.queue(idle=True).get())
+            await client.first(stream.next(), client.signal("stop").wait())
 
         Cache(client, Note)
         client.spawn("watches", watches)
@@ -100,8 +102,13 @@ async def waits_for_itself(client: Client) -> None:
 
 
 async def waits_for_either(client: Client) -> None:
-    """For a rest or a signal: since the signal may be due, it is no rest."""
-    await client.first(client.queue("inbox", idle=True).get(), client.signal("ready").wait())
+    """For the one or the other, neither of which is a rest."""
+    await client.first(client.queue("inbox").get(), client.signal("ready").wait())
+
+
+async def rests_until_stopped(client: Client) -> None:
+    """As a controller does: for work, or for the word to stop, which may never come."""
+    await client.first(client.queue("inbox", idle=True).get(), client.signal("stop").wait())
 
 
 STUCK = [
@@ -110,6 +117,12 @@ STUCK = [
     (waits_for_itself, "alpha/one waits for join alpha/one; alpha/two waits for join alpha/one"),
     (waits_for_either, "alpha/main waits for queue alpha/inbox or signal alpha/ready"),
 ]
+
+
+def test_a_rest_that_something_else_may_end_is_a_rest(driver: str) -> None:
+    """Waiting for an idle inbox or a signal, the first of them, is as quiet as for the inbox."""
+    verdict = world_of(alpha=rests_until_stopped).run(Calm(), driver=driver)
+    assert end_of(verdict) == ("held", "quiet")
 
 
 @pytest.mark.parametrize(("main", "said"), STUCK, ids=[main.__name__ for main, _ in STUCK])
@@ -428,3 +441,26 @@ def test_a_chooser_may_cut_a_run_short(driver: str) -> None:
         assert end_of(verdict) == ("undecided", "cut: the chooser ended this run")
         assert verdict.turns == turns
         assert [record.facts for record in world.evidence.records] == [{"what": "a"}]
+
+
+# -- interrupted --------------------------------------------------------------------------------
+
+
+def test_an_interrupt_is_told_as_one_wherever_it_was_raised(driver: str) -> None:
+    """In an actor, or in a Chooser while the World decides: the trace ends with the turns that were
+    played, so that it can be replayed as far as it goes."""
+
+    async def interrupts(client: Client) -> None:
+        await client.sleep(1)
+        raise KeyboardInterrupt
+
+    for world, chooser, turns in (
+        (world_of(alpha=ticks), Raises(3, KeyboardInterrupt()), 3),
+        (world_of(alpha=interrupts), Calm(), 2),
+    ):
+        trace = Trace({}, keep=True)
+        with pytest.raises(KeyboardInterrupt):
+            world.run(chooser, driver=driver, trace=trace)
+        assert trace.end is not None
+        assert trace.end["end"] == f"interrupted after turn {turns}"
+        assert len(trace.steps) == turns

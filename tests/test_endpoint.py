@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from stage import note
 
-from testbed.endpoint import VERBS, Listing, Operation, StoreEndpoint
+from testbed.endpoint import VERBS, Listing, Operation, StoreEndpoint, answer_at_once
 from testbed.errors import AlreadyExists, ApiError, Conflict, Expired, Invalid, NotFound
 from testbed.objects import UNSET, Map, Note, Pod, PodSpec, Revision
 from testbed.option import Footprint, Marks
@@ -463,3 +463,15 @@ def test_what_an_operation_does_it_has_announced(data: DataObject) -> None:
             assert not did.writes, operation
         if isinstance(answer, Watch):
             answer.close()
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
+def test_a_body_of_another_name_is_invalid(verb: str) -> None:
+    """What is written must be what the Operation is about; nothing of either name is touched."""
+    store = Store()
+    endpoint = StoreEndpoint(store)
+    answer_at_once(endpoint, Operation("create", "notes", "y", "default", Note("y")), "test")
+    for body in (Note("y"), None):
+        with pytest.raises(Invalid, match="its body is"):
+            answer_at_once(endpoint, Operation(verb, "notes", "x", "default", body), "test")
+    assert store.revision == 2

@@ -34,8 +34,10 @@ from testbed.invariant import (
     quiescent,
 )
 from testbed.objects import Map, Note, Object, Revision
+from testbed.pending import Alternatives, Options
+from testbed.scenario import find
 from testbed.store import Change, Store
-from testbed.trace import Step
+from testbed.trace import Step, Trace
 from testbed.watch import DELETED, Delivery, Selector, Watch
 from testbed.world import World
 
@@ -699,3 +701,48 @@ def test_who_waits_for_a_watch_or_an_idle_inbox_is_not_stuck() -> None:
 
     verdict = play(world_of(alpha=alpha, reader=reader)).verdict
     assert verdict.end == "quiet"
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_commit_is_seen_once_whether_the_trace_is_kept_or_not(keep: bool) -> None:
+    """What a claim that looks at every turn is shown does not depend on who reads the trace."""
+    seen: list[int] = []
+
+    class Counts(Invariant):
+        name = "counts"
+        looks_at = frozenset({TURN})
+
+        def look(self, step: Step | None, evidence: Evidence) -> str | None:
+            seen.append(len(evidence.changes))
+            return None
+
+    world = find("lost_update").world()
+    world.claim(Counts())
+    world.run(Calm(), driver="direct", trace=Trace({}, keep=keep))
+    assert sum(seen) == 2
+
+
+def test_what_held_all_along_has_come_true_in_time() -> None:
+    """`eventually` within a time after a stall, of what was never otherwise, holds; though nobody
+    looks until long after."""
+
+    async def sleeps(client: Client) -> None:
+        await client.sleep(10)
+        await client.sleep(3_600_000)
+
+    class StallsFirst(Calm):
+        is_due = True
+
+        def choose(self, options: Options | Alternatives) -> int:
+            if self.is_due and options.ready and options[0].kind == "wake":
+                self.is_due = False
+                return options.ready
+            return 0
+
+    world = World()
+    world.start(Puppet("alpha", sleeps))
+    world.allow(Stall("alpha", by_ms=1_000))
+    world.claim(eventually(lambda see: None, within_ms=500))
+    verdict = world.run(StallsFirst(), driver="direct")
+    assert verdict.is_held, verdict
+    assert verdict.faults == 1
