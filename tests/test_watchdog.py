@@ -290,6 +290,23 @@ def test_an_interrupt_ends_the_run_at_its_next_turn(driver: str) -> None:
     assert ended == ["alpha", "beta"]
 
 
+@both_drivers
+def test_an_interrupt_that_comes_when_all_is_torn_down_is_not_lost(driver: str) -> None:
+    """The Run has its Verdict; what was to be played after it is not."""
+
+    async def main(client: Client) -> None:
+        try:
+            await client.queue(idle=True).get()
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    world = world_of(alpha=main, beta=ticks)
+    with pytest.raises(KeyboardInterrupt):
+        world.run(Calm(), driver=driver)
+    assert world.verdict is not None
+    assert world.verdict.is_held
+
+
 @pytest.mark.parametrize(
     ("driver", "main"), [("trio", spins), ("direct", spins), ("trio", swallows)]
 )
