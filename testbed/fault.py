@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import ClassVar
 
 import attrs
@@ -160,9 +161,10 @@ class Levers:
         role.lags[plural] = (by_ms, self.now_ms + for_ms)
         self._lasts_until(self.now_ms + for_ms + by_ms)
 
-    def fail(self, request: Request, error: ApiError) -> None:
-        """Its caller will get this error, whatever has become of the request."""
-        request.withdraw(error)
+    def failing(self, request: Request, error: ApiError) -> Way:
+        """The way in which its caller gets this error, whatever has become of the request."""
+        strike = partial(request.withdraw, error)
+        return Way(request.said, strike, request.role.name, frozenset({request.path}))
 
     def break_watch(self, stream: Stream) -> None:
         """Close it; its reader is told, and may resume it from the last revision it saw."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar
 
 import attrs
@@ -23,9 +22,4 @@ class LoseReply(Fault):
         for request in levers.requests(served=True):
             if self.hits(request.role.name):
                 error = Unavailable(f"{request.operation}: the connection was reset")
-                yield Way(
-                    request.said,
-                    partial(levers.fail, request, error),
-                    request.role.name,
-                    frozenset({request.path}),
-                )
+                yield levers.failing(request, error)

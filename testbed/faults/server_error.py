@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar
 
 import attrs
@@ -35,9 +34,4 @@ class ServerError(Fault):
             is_write = request.operation.verb not in READS
             if self.hits(request.role.name) and (is_write or self.code != Conflict.code):
                 error = REFUSALS[self.code](f"{request.operation}: refused with {self.code}")
-                yield Way(
-                    request.said,
-                    partial(levers.fail, request, error),
-                    request.role.name,
-                    frozenset({request.path}),
-                )
+                yield levers.failing(request, error)
