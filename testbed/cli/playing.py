@@ -13,13 +13,40 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from testbed.errors import ReplayDiverged, ScenarioError
+import click
+
+from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode
+from testbed.session import DRIVERS
 from testbed.trace import Trace
 from testbed.world import World
 
 HASH_SEEDS = ("1", "2")
 """Of the other processes in which `--twice` plays: each walks a set of strings in another order."""
+
+
+def how_to_play(command: Callable[..., int]) -> Callable[..., int]:
+    """The options of every command that plays one Run: --driver, --audit, --twice, --json."""
+    twice = "Play it again, here and in other processes; stop at the first difference."
+    options = (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object."),
+        click.option("--twice", is_flag=True, help=twice),
+        click.option(
+            "--audit", is_flag=True, help="Refuse a read of a field that was not declared."
+        ),
+        click.option(
+            "--driver", default="trio", help=f"What carries the tasks: {', '.join(DRIVERS)}."
+        ),
+    )
+    for option in options:
+        command = option(command)
+    return command
+
+
+def check_driver(driver: str) -> None:
+    """UnknownName if there is none of that name."""
+    if driver not in DRIVERS:
+        raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
 
 
 def parse_switches(given: tuple[str, ...]) -> dict[str, str]:

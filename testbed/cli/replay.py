@@ -10,13 +10,12 @@ from typing import Any
 import click
 
 from testbed.choosers.replayed import Replayed
-from testbed.cli.playing import compare, same_again, sink
+from testbed.cli.playing import check_driver, compare, how_to_play, same_again, sink
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, replay_line, say, say_json
-from testbed.errors import ScenarioError, TraceRefused, UnknownName
+from testbed.errors import ScenarioError, TraceRefused
 from testbed.explain import story
 from testbed.objects.codec import encode_line
 from testbed.scenario import find
-from testbed.session import DRIVERS
 from testbed.trace import Recorded, Trace, load
 from testbed.version import VERSION
 from testbed.world import World
@@ -28,14 +27,7 @@ NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
 @click.argument("file")
 @click.option("--scenario", help="Your own module:function, if that is what was recorded.")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record it again.")
-@click.option("--driver", default="trio", help=f"What carries the tasks: {', '.join(DRIVERS)}.")
-@click.option("--audit", is_flag=True, help="Refuse a read of a field that was not declared.")
-@click.option(
-    "--twice",
-    is_flag=True,
-    help="Play it again, here and in other processes; stop at the first difference.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@how_to_play
 def command(
     file: str,
     scenario: str | None,
@@ -46,8 +38,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Play the Run recorded in FILE again, and check that it is the same to the byte."""
-    if driver not in DRIVERS:
-        raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
+    check_driver(driver)
     recorded = load(file)
     name = _allowed(recorded, scenario)
     recipe = find(name)

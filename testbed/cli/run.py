@@ -10,7 +10,7 @@ import click
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.cli.playing import parse_switches, same_again, sink
+from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
 from testbed.cli.show import (
     EXIT_CODES,
     as_dict,
@@ -23,7 +23,6 @@ from testbed.cli.show import (
 from testbed.errors import ScenarioError, UnknownName
 from testbed.explain import story
 from testbed.scenario import find, standing_at
-from testbed.session import DRIVERS
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -36,14 +35,7 @@ CHOOSERS: dict[str, Callable[[int], Chooser]] = {"calm": lambda _: Calm(), "unif
 @click.option("--chooser", help=f"Who decides: {', '.join(CHOOSERS)}, or your own module:Class.")
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the run here.")
-@click.option("--driver", default="trio", help=f"What carries the tasks: {', '.join(DRIVERS)}.")
-@click.option("--audit", is_flag=True, help="Refuse a read of a field that was not declared.")
-@click.option(
-    "--twice",
-    is_flag=True,
-    help="Play it again, here and in other processes; stop at the first difference.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@how_to_play
 def command(
     scenario: str,
     seed: int | None,
@@ -65,8 +57,7 @@ def command(
     recipe = find(scenario)
     name = chooser or ("calm" if seed is None else "uniform")
     decides = _chooser(name, seed or 0)
-    if driver not in DRIVERS:
-        raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
+    check_driver(driver)
     given = parse_switches(switches)
     recipe.values(given)
     again = command_line(scenario, given, name, seed, driver, audit=audit)
