@@ -1,0 +1,60 @@
+"""Fault kinds: every kind of Fault by its word, as race files and command lines name it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from functools import cache
+from typing import Any
+
+import attrs
+
+import testbed.faults
+from testbed.errors import ScenarioError, UnknownName
+from testbed.fault import Fault
+
+TEXT = re.compile(r"((?P<times>[1-9][0-9]{0,3})\*)?(?P<word>[a-z_]+)(:(?P<target>\S+))?")
+
+
+@cache
+def fault_kinds() -> dict[str, type[Fault]]:
+    """Every kind in `testbed/faults/`, by its word."""
+    found = {}
+    for info in sorted(pkgutil.iter_modules(testbed.faults.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{testbed.faults.__name__}.{info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Fault) and value is not Fault:
+                found[value.word] = value
+    return found
+
+
+def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
+    """The Fault of that word, striking that target; its settings are those of its kind."""
+    kinds = fault_kinds()
+    if word not in kinds:
+        raise UnknownName("fault", word, kinds)
+    kind = kinds[word]
+    known = {field.name for field in attrs.fields(kind)} - {"target"}
+    for name in settings:
+        if name not in known:
+            raise UnknownName(f"setting of the fault {word}", name, known)
+    try:
+        return kind(target, **settings)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(
+            f"the fault {word} cannot be made with {settings}: {error}.\n"
+            f"Next: give it what it needs of {', '.join(sorted(known))}."
+        ) from error
+
+
+def parse_fault(text: str) -> Fault:
+    """The Fault a text such as `crash`, `crash:alpha` or `2*lose_reply:beta` stands for."""
+    match = TEXT.fullmatch(text)
+    if match is None:
+        raise ScenarioError(
+            f"{text!r} is no fault: expected a word, and perhaps whom it strikes and how often.\n"
+            "Next: say crash, crash:alpha, or 2*lose_reply:beta."
+        )
+    times = int(match["times"] or 1)
+    return fault_of(match["word"], match["target"] or "*", times_max=times)

@@ -1,0 +1,53 @@
+"""Fault kinds: found by their words, made from a text, refused with the nearest word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import testbed.faults
+from testbed.errors import ScenarioError, UnknownName
+from testbed.fault_kinds import fault_kinds, fault_of, parse_fault
+from testbed.faults.crash import Crash
+from testbed.faults.lose_reply import LoseReply
+
+
+def test_each_file_is_a_kind() -> None:
+    """A new kind is one new file: its word is the name of the file."""
+    files = {path.stem for path in Path(testbed.faults.__path__[0]).glob("[a-z]*.py")}
+    assert set(fault_kinds()) == files
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("crash", Crash()),
+        ("crash:alpha", Crash("alpha")),
+        ("2*lose_reply:*a", LoseReply("*a", times_max=2)),
+    ],
+)
+def test_a_text_stands_for_a_fault(text: str, fault: object) -> None:
+    """How often, which, whom."""
+    assert parse_fault(text) == fault
+
+
+@pytest.mark.parametrize("text", ["", "crash alpha", "0*crash", "crash*2x y", "2 * crash"])
+def test_another_text_stands_for_none(text: str) -> None:
+    """It is told what was expected."""
+    with pytest.raises(ScenarioError, match=r"is no fault: expected .*\nNext: say crash"):
+        parse_fault(text)
+
+
+def test_an_unknown_word_or_setting_is_told_the_nearest() -> None:
+    """As every unknown name is."""
+    with pytest.raises(UnknownName, match="lose_reply"):
+        parse_fault("loose_reply")
+    with pytest.raises(UnknownName, match="by_ms"):
+        fault_of("stall", by=3)
+
+
+def test_a_setting_it_cannot_have_is_refused() -> None:
+    """What the kind itself refuses is told, with what it takes."""
+    with pytest.raises(ScenarioError, match="server_error cannot be made"):
+        fault_of("server_error", code=777)
