@@ -5,8 +5,8 @@ Data walks one road, and the modules stand in this order, each importing only wh
   words    errors · version · objects/ · budget · option
   ground   life · pending · txn · store · watch · endpoint · trace
   table    turns · drivers/ · waits · stream · wire · audit · client · cache · actor
-  rules    fault · faults/ · invariant · invariants/
-  world    judge · ending · watchdog · session · chooser · world · choosers/ · scenario
+  rules    fault · faults/ · fault_kinds · invariant · invariants/
+  world    judge · ending · watchdog · session · chooser · asides · world · choosers/ · scenario
   telling  explain
   doors    __init__ · benches/ · cli/ · __main__
 
@@ -22,13 +22,12 @@ from testbed.version import VERSION
 
 if TYPE_CHECKING:
     from testbed.actor import Actor
-    from testbed.budget import Budget
     from testbed.cache import Cache
     from testbed.chooser import CUT, Chooser, Plan
     from testbed.choosers.calm import Calm
     from testbed.choosers.uniform import Uniform
     from testbed.client import Client
-    from testbed.endpoint import BETWEEN, Operation, Pause
+    from testbed.endpoint import BETWEEN, Operation, Pause, StoreEndpoint
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
@@ -43,7 +42,6 @@ _HOMES = {
     "Actor": "actor",
     "ApiError": "errors",
     "BETWEEN": "endpoint",
-    "Budget": "budget",
     "CUT": "chooser",
     "Cache": "cache",
     "Calm": "choosers.calm",
@@ -60,6 +58,7 @@ _HOMES = {
     "Plan": "chooser",
     "Scenario": "scenario",
     "Selector": "watch",
+    "StoreEndpoint": "endpoint",
     "Trace": "trace",
     "Unavailable": "errors",
     "Uniform": "choosers.uniform",
@@ -75,7 +74,6 @@ __all__ = [
     "CUT",
     "Actor",
     "ApiError",
-    "Budget",
     "Cache",
     "Calm",
     "Chooser",
@@ -91,6 +89,7 @@ __all__ = [
     "Plan",
     "Scenario",
     "Selector",
+    "StoreEndpoint",
     "Trace",
     "Unavailable",
     "Uniform",

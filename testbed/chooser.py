@@ -8,6 +8,7 @@ from typing import Final, final
 import attrs
 
 from testbed.invariant import Verdict
+from testbed.option import Choice
 from testbed.pending import Alternatives, Options
 from testbed.trace import Step, Trace
 
@@ -53,8 +54,9 @@ class Chooser:
         """Another Run is about to begin; what it is for, or None if there is none left."""
         raise NotImplementedError
 
-    def choose(self, options: Options | Alternatives) -> int | Cut:
-        """The index of what happens next: 0 is the dullest; from `options.ready` on are faults."""
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        """The index of what happens next: 0 is the dullest; from `options.ready` on are faults.
+        Of the alternatives of a pick, the index of one, or CUT."""
         raise NotImplementedError
 
     def ended(self, step: Step) -> None:

@@ -41,6 +41,18 @@ class Ending:
         self._trace = trace
         self._goes_on = goes_on
 
+    def is_rest(self, ready: int) -> bool:
+        """Whether the Run would come to rest now: nothing can move, or only in a far future."""
+        if self._table.failure is not None or self._table.stop is not None:
+            return False
+        if self._judge.violations and not self._goes_on:
+            return False
+        horizon_ms = self._budget.horizon_ms
+        pending = self._table.pending
+        return not ready or (
+            horizon_ms is not None and pending.next_due_ms > pending.now_ms + horizon_ms
+        )
+
     def why(self, ready: int, turns: int, instant_turns: int) -> End | None:
         """The end of the Run, if this is it: so many are ready, so many turns were played."""
         table, budget = self._table, self._budget

@@ -1,4 +1,5 @@
-"""Option: one thing that may happen next. Choice: its number. Footprint: what it touches."""
+"""Option: one thing that may happen next. Choice: its number, or that it is held back. Footprint:
+what it touches."""
 
 from __future__ import annotations
 
@@ -17,10 +18,34 @@ if TYPE_CHECKING:
 SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
     "serve", "answer", "feed", "deliver", "start", "resume", "wake", "fault", "pick",
 )  # fmt: skip
+HOLD, RELEASE, EXPIRE = "hold", "release", "expire"
+"""Steps that are no turn: an Option was taken out of the pending ones, or came back to them."""
 CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20, WAKE: 30}
 """First part of the place of an Option among those of one instant; a rank is added to a wake's."""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
 """What samplers count and draw among; the rest is glue, done at once in calm order."""
+
+
+@attrs.frozen
+class HoldBack:
+    """Chosen instead of an index: that ready Option is taken out of the pending ones, so that
+    everything else, and time, may pass it. It is no turn. What is still held when nothing else can
+    move comes back by itself."""
+
+    index: int
+    for_ms: int | None = None
+    """It becomes due so much later; None: until it is released."""
+
+
+@attrs.frozen
+class Release:
+    """Chosen instead of an index: that one of `options.held` comes back, and comes next."""
+
+    index: int
+
+
+Choice = int | HoldBack | Release
+"""What a Chooser has decided, as a trace keeps it."""
 
 
 class Sentence(NamedTuple):
@@ -48,6 +73,10 @@ class Footprint:
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+
+    def __or__(self, other: Footprint) -> Footprint:
+        """What either of them touches."""
+        return Footprint(self.reads | other.reads, self.writes | other.writes)
 
     def clashes(self, other: Footprint) -> bool:
         """Whether their order can matter: one writes what the other reads or writes."""
@@ -149,7 +178,8 @@ class Option:
         """The wait of that Seat it would end; it must still be the same one when performed."""
         self.may_touch = may
         self.label = label
-        """What a person calls it, when that is not the sentence: a pick's alternative."""
+        """What a person calls it, when that is not the sentence: a pick's alternative. Of a `hold`,
+        a `release` or an `expire`: the kind of what is held."""
         self.place: tuple[Any, ...] | None = None
         """Its place in calm order while it is pending; None otherwise."""
 

@@ -10,6 +10,11 @@ from testbed.errors import ScenarioError
 from testbed.life import Seat
 from testbed.option import CALM_ORDER, PICK, Option
 
+HELD: tuple[Any, ...] = ()
+"""The place of an Option that is held: it is not among the pending ones, and not performed."""
+FIRST = -1
+"""Where the kind stands in a place: what was released comes before all else of its instant."""
+
 
 class Pending:
     """The sorted list of all Options that are announced and not yet performed.
@@ -22,6 +27,8 @@ class Pending:
     def __init__(self) -> None:
         self.now_ms = 0
         """Virtual time: it moves when an Option that is due later is performed."""
+        self.held: dict[Option, None] = {}
+        """What was taken out for a while, oldest first; time may pass over it."""
         self._line: list[tuple[Any, ...]] = []
         self._serial = 0
 
@@ -48,16 +55,40 @@ class Pending:
     def remove(self, option: Option) -> None:
         """Take it out, performed or withdrawn; one that is not pending is left alone."""
         place = option.place
-        if place is not None:
-            option.place = None
+        if place is None:
+            return
+        option.place = None
+        if place:
             del self._line[bisect_left(self._line, place)]
+        else:
+            del self.held[option]
+
+    def hold(self, option: Option) -> None:
+        """Take it out for a while; who announced it still may withdraw it."""
+        self.remove(option)
+        option.place = HELD
+        self.held[option] = None
+
+    def release(self, option: Option) -> None:
+        """Put back what was held: it comes next, unless it is not due yet."""
+        self.remove(option)
+        due_ms = option.due_ms
+        if due_ms <= self.now_ms and self._line:
+            due_ms = min(due_ms, self._line[0][0])
+        self._serial = serial = self._serial + 1
+        option.place = place = (due_ms, FIRST, CALM_ORDER[option.kind], option.path, serial, option)
+        insort(self._line, place)
 
     def postpone(self, option: Option, due_ms: int) -> None:
         """Take it out and put it back with a later due time, as a stall or a lag does."""
-        if option.place is not None and due_ms > option.due_ms:
+        if option.place is None or due_ms <= option.due_ms:
+            return
+        if option.place:
             self.remove(option)
             option.due_ms = due_ms
             self.add(option)
+        else:
+            option.due_ms = due_ms
 
     def ready(self, delay_max_ms: int) -> int:
         """How many may happen next: those due within `delay_max_ms` of the earliest."""
@@ -111,6 +142,11 @@ class Options(Sequence[Option]):
         if self._faults is None:
             self._faults = self._find_faults()
         return self._faults
+
+    @property
+    def held(self) -> tuple[Option, ...]:
+        """What is held now, oldest first; a Chooser may release any of it."""
+        return tuple(self._pending.held)
 
     def __len__(self) -> int:
         return self.ready + len(self.faults)

@@ -12,14 +12,14 @@ import attrs
 
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.objects.codec import decode, encode, encode_line
-from testbed.option import Footprint, Marks, Option, Sentence
+from testbed.option import HOLD, Choice, Footprint, Marks, Option, Sentence
 
 FORMAT = "testbed-trace/1"
 FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 class Step:
-    """One Option performed, or one pick decided: who, what, when, and which Steps caused it."""
+    """One Option performed, held or released, or one pick decided: who, what, when, and why."""
 
     __slots__ = (
         "because", "causes", "choice", "marks", "now_ms", "number", "of", "option", "outcome",
@@ -28,7 +28,7 @@ class Step:
 
     def __init__(self, number: int, option: Option, choice: int, of: int, marks: Marks) -> None:
         self.number = number
-        """From 1, counting picks as well."""
+        """From 1, counting picks, holds and releases as well."""
         self.option = option
         self.choice = choice
         """The index the Chooser gave; from `of` on it is a fault's."""
@@ -46,7 +46,8 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """Of its Option: serve, answer, feed, deliver, start, resume, wake, fault or pick."""
+        """Of its Option: serve, answer, feed, deliver, start, resume, wake, fault or pick; or hold,
+        release, expire."""
         return self.option.kind
 
     @property
@@ -76,6 +77,8 @@ class Step:
         ):
             if value:
                 line[word] = value
+        if option.kind == HOLD and option.due_ms > self.now_ms:
+            line["until_ms"] = option.due_ms
         line["choice"] = self.choice
         line["of"] = self.of
         line["by"] = self.causes
@@ -149,8 +152,10 @@ class Trace:
         self.header = {"format": FORMAT, **header}
         self.keep = keep
         self.sink = sink
-        self.choices: list[int] = []
+        self.choices: list[Choice] = []
         """What alone replays the Run."""
+        self.numbered = 0
+        """How many Steps it has."""
         self.items: list[Step | Record] = []
         """Steps and records in order; all of them when kept, else those of the turn under way."""
         self.end: dict[str, Any] | None = None
@@ -334,9 +339,10 @@ def _misshapen(content: Any, number: int) -> str:
     texts = [content.get(word, "") for word in ("verb", "key", "change", "label")]
     if not all(isinstance(text, str) for text in (content["do"], content.get("who"), *texts)):
         return 'strings as "do", "who", "verb", "key", "change" and "label"'
-    numbers = [content.get(word) for word in ("choice", "of")]
-    if not all(type(n) is int and n >= 0 for n in (*numbers, content.get("nth", 1))):
-        return 'whole numbers, none negative, as "choice", "of" and "nth"'
+    numbers = [content.get(word) for word in ("choice", "of", "at")]
+    more = (content.get("nth", 1), content.get("until_ms", 0))
+    if not all(type(n) is int and n >= 0 for n in (*numbers, *more)):
+        return 'whole numbers, none negative, as "choice", "of", "at", "nth" and "until_ms"'
     return ""
 
 

@@ -160,7 +160,7 @@ class Table:
     def postpone(self, life: Life, until_ms: int, which: Callable[[Option], bool]) -> None:
         """Put back what this actor could do, of a kind, to a later due time."""
         name = life.role.name
-        for option in [option for option in self.pending if option.actor == name]:
+        for option in [o for o in (*self.pending, *self.pending.held) if o.actor == name]:
             if which(option):
                 self.pending.postpone(option, until_ms)
 

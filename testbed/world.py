@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import attrs
 
 from testbed.actor import Actor, factory_of
+from testbed.asides import CUT_SHORT, Asides
 from testbed.budget import Budget
 from testbed.chooser import Chooser, Cut, RunInfo
 from testbed.client import Client
@@ -26,15 +27,13 @@ from testbed.judge import Judge
 from testbed.life import Role, Seat
 from testbed.objects.meta import Object
 from testbed.option import START, Marks, Option
-from testbed.pending import Alternatives, Options
+from testbed.pending import Options
 from testbed.session import guarded, play_all
 from testbed.store import Store
 from testbed.trace import Record, Step, Trace
 from testbed.turns import Table
 from testbed.version import VERSION
 from testbed.wire import Wire
-
-CUT_SHORT = "cut: the chooser ended this run"
 
 
 class World:
@@ -71,9 +70,9 @@ class World:
         self._allowed: list[Allowed] = []
         self._options = Options(table.pending, self._find_faults)
         self._chooser: Chooser
+        self._asides = Asides(table)
         self._ending = Ending(table, self.judge, self.evidence)
         self._end = ""
-        self._steps = 0
         self._played = 0
         """The turns; a pick is a Step, and no turn."""
         self._turn_is_open = False
@@ -81,7 +80,7 @@ class World:
         self._title = ""
         table.audits = audit
         table.advance = self._advance
-        table.pick = self._pick
+        table.pick = self._asides.pick
         table.on_record = self._note_record
         self.store.marks = table.marks
         self.wire.serve(StoreEndpoint(self.store))
@@ -156,7 +155,7 @@ class World:
 
     def prepare(self, chooser: Chooser, *, trace: Trace | None = None, number: int = 0) -> bool:
         """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
-        if self._end or self._steps:
+        if self._end or self.trace.numbered:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
         faults_max = sum(allowed.fault.times_max for allowed in self._allowed)
         info = RunInfo(self.scenario, number, faults_max, self.turns_expected)
@@ -172,6 +171,7 @@ class World:
         )
         self._keeps_steps = self.trace.is_read or self._hears
         self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
+        self._asides.begin(chooser, self.trace, plan.title, hears=self._hears)
         self._ending.begin(self.budget, self.trace, goes_on=self.goes_on)
         self.trace.begin()
         return True
@@ -226,13 +226,19 @@ class World:
                 continue
             ready = options.show(budget.delay_max_ms)
             if not ready or self._may_end():
+                if pending.held and self._ending.is_rest(ready):
+                    self._asides.expire()
+                    continue
                 end = self._ending.why(ready, self._played, self._instant_turns)
                 if end is not None:
                     self._finish(end)
                     continue
             choice = chooser.choose(options)
-            if isinstance(choice, Cut):
-                self._finish(End("undecided", CUT_SHORT))
+            if not isinstance(choice, int):
+                if isinstance(choice, Cut):
+                    self._finish(End("undecided", CUT_SHORT))
+                else:
+                    self._asides.hold_or_release(choice, options)
                 continue
             if 0 <= choice < ready:
                 option = pending.take(choice)
@@ -268,15 +274,15 @@ class World:
         seat = option.seat
         if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
             raise HarnessBug(f"{option!r} was performed for a wait that is over")
-        self._steps += 1
+        self.trace.numbered = number = self.trace.numbered + 1
         self._played += 1
         self._instant_turns += 1
-        table.step = self._steps
+        table.step = number
         self._turn_is_open = True
         marks = table.marks
         if self._keeps_steps:
             table.marks = self.store.marks = marks = Marks()
-            table.turn = step = Step(self._steps, option, choice, ready, marks)
+            table.turn = step = Step(number, option, choice, ready, marks)
             step.now_ms = table.pending.now_ms
             self.trace.items.append(step)
         else:
@@ -364,36 +370,6 @@ class World:
         life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
         main: Seat = life.seats[f"{role.name}/main"]
         return main
-
-    def _pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
-        """A data choice, within the turn that asks: a Step, but no turn. Never raises into it."""
-        if len(alternatives) == 1 or self.table.failure is not None:
-            return 0
-        shown = Alternatives.of(seat, label, alternatives, self.table.step, self.table.now_ms)
-        try:
-            return self._picked(self._chooser.choose(shown), shown)
-        except BaseException as error:
-            self.table.fail(error)
-            return 0
-
-    def _picked(self, choice: int | Cut, shown: Alternatives) -> int:
-        """Record what was picked, and tell the Chooser that this is over. If it cuts the Run here,
-        the turn goes on with the dullest to its end, as if somebody had asked from outside."""
-        if isinstance(choice, Cut):
-            self.table.stop = self.table.stop or Overrun(CUT_SHORT)
-            return 0
-        if not 0 <= choice < len(shown):
-            picks = f"{len(shown)} for {shown[0].verb}"
-            raise HarnessBug(f"{self._title} chose alternative {choice} of {picks}")
-        self._steps += 1
-        self.trace.choices.append(choice)
-        if self._keeps_steps:
-            step = Step(self._steps, shown[choice], choice, len(shown), Marks())
-            step.now_ms = self.table.now_ms
-            self.trace.items.append(step)
-            if self._hears:
-                self._chooser.ended(step)
-        return choice
 
     def _note_record(self, record: Record) -> None:
         if self._keeps_steps:

@@ -23,8 +23,8 @@ ORDER = """
              objects/__init__ budget option
     ground   life pending txn store watch endpoint trace
     table    turns drivers/* waits stream wire audit client cache actor
-    rules    fault faults/* invariant invariants/*
-    world    judge ending watchdog session chooser world choosers/* scenario
+    rules    fault faults/* fault_kinds invariant invariants/*
+    world    judge ending watchdog session chooser asides world choosers/* scenario
     telling  explain
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """
@@ -76,6 +76,7 @@ class Exempt:
 EXEMPT = (
     Exempt("testbed/benches/*", "outside", "time", "a bench measures the wall"),
     Exempt("testbed/drivers/trio.py", "outside", "time", "how fast bare trio is, for a bench"),
+    Exempt("testbed/fault_kinds.py", "late", "import_module", "faults are found by their words"),
     Exempt("testbed/scenario.py", "late", "import_module", "scenarios are found by their names"),
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),
     Exempt("testbed/watchdog.py", "outside", "threading", "only the main thread gets signals"),

@@ -29,7 +29,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
 from testbed.invariant import Verdict
 from testbed.objects import Map, Note
-from testbed.option import SERVE, Option
+from testbed.option import SERVE, Choice, Option
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, find, of, play_runs
 from testbed.trace import Recorded, Trace, load
@@ -175,7 +175,7 @@ def test_calm_takes_the_first_option_for_ever() -> None:
 # -- uniform --------------------------------------------------------------------------------------
 
 
-def choices_of(world: World) -> list[int]:
+def choices_of(world: World) -> list[Choice]:
     """What was chosen in a Run that is over."""
     return world.trace.choices
 
@@ -183,7 +183,7 @@ def choices_of(world: World) -> list[int]:
 def test_run_i_is_a_function_of_seed_and_i() -> None:
     """Played alone, played in a row, played again: run 7 of seed 3 is always the same one."""
     chooser = Uniform(3)
-    row: list[list[int]] = []
+    row: list[list[Choice]] = []
 
     def look(world: World) -> bool:
         row.append(choices_of(world))
@@ -209,7 +209,7 @@ def test_uniform_is_fair_among_the_ready() -> None:
 
 def test_uniform_finds_every_order() -> None:
     """All 252 Runs of two naive writers turn up within 10,000."""
-    seen: set[tuple[int, ...]] = set()
+    seen: set[tuple[Choice, ...]] = set()
 
     def look(world: World) -> bool:
         seen.add(tuple(choices_of(world)))

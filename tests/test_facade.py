@@ -67,8 +67,8 @@ def test_a_name_is_loaded_when_it_is_asked_for() -> None:
         import sys, testbed
         def homes(): return sorted(n for n in sys.modules if n.startswith("testbed."))
         assert homes() == ["testbed.version"], homes()
-        from testbed import Budget
-        assert "testbed.budget" in homes() and "testbed.world" not in homes(), homes()
+        from testbed import Trace
+        assert "testbed.trace" in homes() and "testbed.world" not in homes(), homes()
         from testbed import World
         assert "trio" in sys.modules and "hypothesis" not in sys.modules
     """

@@ -23,6 +23,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError, TraceRefused
 from testbed.objects import Note
+from testbed.option import Choice
 from testbed.pending import Alternatives, Options
 from testbed.scenario import find
 from testbed.trace import FILE_BYTES_MAX, FORMAT, Step, Trace, load
@@ -425,7 +426,7 @@ REFUSED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a forged choice": (
         lambda raw: forged(raw, 4, choice="1"),
         'line 4: no testbed wrote this line: expected whole numbers, none negative, as "choice", '
-        '"of" and "nth", found \'{.*\nNext: use the file as it was recorded',
+        '"of", "at", "nth" and "until_ms", found \'{.*\nNext: use the file as it was recorded',
     ),
     "a negative choice": (lambda raw: forged(raw, 4, choice=-1), "line 4: .*expected whole"),
     "a choice that is none": (lambda raw: forged(raw, 4, of=True), "line 4: .*expected whole"),
@@ -533,13 +534,13 @@ def test_a_forged_trace_is_refused_or_diverges(
 class Following(Chooser):
     """Takes these indices, one after another."""
 
-    def __init__(self, choices: Sequence[int]) -> None:
+    def __init__(self, choices: Sequence[Choice]) -> None:
         self.left = list(reversed(choices))
 
     def begin(self, run: RunInfo) -> Plan | None:
         return Plan("following")
 
-    def choose(self, options: Options | Alternatives) -> int:
+    def choose(self, options: Options | Alternatives) -> Choice:
         return self.left.pop()
 
 

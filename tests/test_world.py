@@ -21,6 +21,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
 from testbed.invariant import Evidence, Verdict, always
 from testbed.objects import Note
+from testbed.option import Choice
 from testbed.pending import Alternatives, Options
 from testbed.store import Store
 from testbed.trace import Step, Trace
@@ -337,11 +338,14 @@ def test_a_run_nobody_reads_keeps_its_choices(driver: str) -> None:
     again = world_of(alpha=reads, beta=reads)
     again.add(note())
 
-    class Replays(Calm):
-        def __init__(self, choices: list[int]) -> None:
+    class Replays(Chooser):
+        def __init__(self, choices: list[Choice]) -> None:
             self.choices = iter(choices)
 
-        def choose(self, options: Options | Alternatives) -> int:
+        def begin(self, run: RunInfo) -> Plan | None:
+            return Plan("replays")
+
+        def choose(self, options: Options | Alternatives) -> Choice:
             return next(self.choices)
 
     assert again.run(Replays(world.trace.choices), driver=driver).turns == verdict.turns

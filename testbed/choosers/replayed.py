@@ -7,7 +7,18 @@ from typing import Any
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.errors import ReplayDiverged
-from testbed.option import FAULT, FEED, SERVE, Option
+from testbed.option import (
+    EXPIRE,
+    FAULT,
+    FEED,
+    HOLD,
+    RELEASE,
+    SERVE,
+    Choice,
+    HoldBack,
+    Option,
+    Release,
+)
 from testbed.pending import Alternatives, Options
 
 SHOWN_MAX = 6
@@ -20,7 +31,7 @@ class Replayed(Chooser):
     """Plays one Run, from the lines of its trace that are choices."""
 
     def __init__(self, steps: tuple[dict[str, Any], ...], *, again: str) -> None:
-        self.steps = steps
+        self.steps = tuple(step for step in steps if step["do"] != EXPIRE)
         self.again = again
         """The command that replays it, for the last line of a divergence."""
         self._done = 0
@@ -32,11 +43,13 @@ class Replayed(Chooser):
         self._moved = "the scenario"
         return Plan("replayed")
 
-    def choose(self, options: Options | Alternatives) -> int | Cut:
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
         if self._done == len(self.steps):
             return CUT
         step = self.steps[self._done]
         self._done += 1
+        if step["do"] in (HOLD, RELEASE):
+            return self._aside(step, options)
         choice, of, ready = step["choice"], step["of"], options.ready
         is_fault = choice >= of
         index: int = ready + choice - of if is_fault else choice
@@ -46,6 +59,20 @@ class Replayed(Chooser):
         if step["do"] not in MOVES_NOBODY:
             self._moved = options[index].actor
         return index
+
+    def _aside(self, step: dict[str, Any], options: Options | Alternatives) -> HoldBack | Release:
+        """What was held back or released then, if it is there now."""
+        among: Sequence[Option] = ()
+        if isinstance(options, Options):
+            among = options[: options.ready] if step["do"] == HOLD else options.held
+        index = step["choice"]
+        was = {**step, "do": step.get("label"), "label": ""}
+        if len(among) != step["of"] or index >= len(among) or not _is(among[index], was):
+            raise ReplayDiverged(self._said(step, options))
+        if step["do"] == RELEASE:
+            return Release(index)
+        until_ms = step.get("until_ms")
+        return HoldBack(index, None if until_ms is None else until_ms - step["at"])
 
     def _said(self, step: dict[str, Any], options: Options | Alternatives) -> str:
         choice, of, ready = step["choice"], step["of"], options.ready

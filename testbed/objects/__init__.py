@@ -1,7 +1,7 @@
 """The objects a cluster is made of: frozen, integers only, no I/O; one file per family."""
 
 from testbed.objects.meta import UNSET, Map, Meta, Object, Revision
-from testbed.objects.node import Node, NodeSpec
+from testbed.objects.node import Node, NodeSpec, NodeStatus
 from testbed.objects.note import Note
 from testbed.objects.pod import Pod, PodSpec, PodStatus
 
@@ -11,6 +11,7 @@ __all__ = [
     "Meta",
     "Node",
     "NodeSpec",
+    "NodeStatus",
     "Note",
     "Object",
     "Pod",

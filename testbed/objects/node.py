@@ -18,6 +18,14 @@ class NodeSpec:
 
 
 @attrs.frozen
+class NodeStatus:
+    """What its kubelet says of it."""
+
+    cpu_m: int = 0
+    """The cpu its pods may ask for in all, in thousandths."""
+
+
+@attrs.frozen
 class Node(Object):
     """A machine pods run on; it belongs to the whole cluster."""
 
@@ -26,3 +34,4 @@ class Node(Object):
     is_namespaced: ClassVar[bool] = False
 
     spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()

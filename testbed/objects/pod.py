@@ -16,6 +16,8 @@ class PodSpec:
     node_name: str = ""
     """Empty until bound."""
     scheduler_name: str = "default-scheduler"
+    cpu_m: int = 0
+    """The cpu it asks for, in thousandths."""
 
 
 @attrs.frozen

@@ -1,0 +1,122 @@
+"""Two schedulers, each right by its own cache, bind two pods to the last place on a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from testbed import (
+    Actor,
+    Cache,
+    Client,
+    Conflict,
+    Evidence,
+    Operation,
+    StoreEndpoint,
+    Unavailable,
+    World,
+    always,
+)
+from testbed.objects import Node, NodeStatus, Pod, PodSpec
+
+
+def taken_m(node: Node, pods: Iterable[Pod]) -> int:
+    """The cpu that those of these pods ask for which are bound to the node."""
+    return sum(pod.spec.cpu_m for pod in pods if pod.spec.node_name == node.meta.name)
+
+
+@attrs.frozen
+class Scheduler(Actor):
+    """Binds each pod that names it to the first node with room for it, as its cache has them."""
+
+    shares_memory = False
+
+    async def run(self, client: Client) -> None:
+        news = client.queue("news", idle=True)
+        nodes, pods = Cache(client, Node), Cache(client, Pod)
+        for cache in (nodes, pods):
+            cache.on(add=news.put, update=lambda _, new: news.put(new))
+        bound: set[str] = set()
+        while True:
+            await news.get()
+            for pod in pods.all():
+                if pod.spec.scheduler_name != self.name or pod.spec.node_name or pod.key in bound:
+                    continue
+                for node in nodes.all():
+                    if taken_m(node, pods.all()) + pod.spec.cpu_m <= node.status.cpu_m:
+                        if await self.bind(client, pod, node):
+                            bound.add(pod.key)
+                        break
+
+    async def bind(self, client: Client, pod: Pod, node: Node) -> bool:
+        """Whether it was told that the pod is bound; otherwise its watch will tell."""
+        meta = pod.meta
+        bind = Operation(
+            "create", pod.plural, meta.name, meta.namespace, node.meta.name, subresource="binding"
+        )
+        try:
+            await client.ask(bind)
+        except (Conflict, Unavailable):
+            return False
+        return True
+
+
+class Desk(StoreEndpoint):
+    """Answers a bind, too: it sets the pod's node, if the pod has none yet."""
+
+    def __init__(self, store: Any, *, guard: bool) -> None:
+        super().__init__(store)
+        self.guard = guard
+        """Whether it counts, in the same commit, what the node has room for."""
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Any:
+        if operation.subresource != "binding":
+            return super().handle(operation, caller, now_ms)
+        return self._bind(operation, caller, now_ms)
+
+    def _bind(self, operation: Operation, caller: str, now_ms: int) -> Any:
+        def ask(verb: str, *about: Any) -> Any:
+            return super(Desk, self).handle(Operation(verb, *about), caller, now_ms)
+
+        name, namespace, target = operation.name, operation.namespace, operation.body
+        pod = yield from ask("get", "pods", name, namespace)
+        if pod.spec.node_name:
+            raise Conflict(f"pod {name} is already assigned to node {pod.spec.node_name!r}")
+        if self.guard:
+            node = yield from ask("get", "nodes", target)
+            pods = yield from ask("list", "pods")
+            if taken_m(node, pods.items) + pod.spec.cpu_m > node.status.cpu_m:
+                raise Conflict(f"node {target} has no room for pod {name}")
+        spec = attrs.evolve(pod.spec, node_name=target)
+        yield from ask("update", "pods", name, namespace, attrs.evolve(pod, spec=spec))
+
+    def may(self, operation: Operation) -> Any:
+        may = super().may(operation)
+        if operation.subresource != "binding" or not self.guard:
+            return may
+        node = Operation("get", "nodes", operation.body)
+        return may | super().may(node) | super().may(Operation("list", "pods"))
+
+
+def no_node_is_overcommitted(see: Evidence) -> str | None:
+    """What a node's pods ask for, it has."""
+    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    for entry in see.store.snapshot("nodes/"):
+        node: Any = entry.value
+        taken = taken_m(node, pods)
+        if taken > node.status.cpu_m:
+            name = node.meta.name
+            return f"{name} has {node.status.cpu_m}m cpu, and its pods ask for {taken}m"
+    return None
+
+
+def double_bind(world: World, *, guard: bool = False) -> None:
+    """Two schedulers race for the last place on a node; the bind itself checks only the pod."""
+    world.serve(lambda store: Desk(store, guard=guard))
+    world.add(Node("n1", status=NodeStatus(cpu_m=1000)))
+    world.add(Pod("c", spec=PodSpec(scheduler_name="alpha", cpu_m=800)))
+    world.add(Pod("d", spec=PodSpec(scheduler_name="beta", cpu_m=800)))
+    world.start(Scheduler("alpha"), Scheduler("beta"))
+    world.claim(always(no_node_is_overcommitted))
