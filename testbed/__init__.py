@@ -2,11 +2,13 @@
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
-  words    errors · version · objects/ · budget · option
+  words    errors · version · spoken · objects/ · budget · option · document
   ground   life · pending · txn · store · watch · endpoint · trace
   table    turns · drivers/ · waits · stream · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · invariants/
-  world    judge · ending · watchdog · session · chooser · asides · world · choosers/ · scenario
+  world    judge · ending · watchdog · session · chooser · pattern · race · racefile ·
+           asides · world · choosers/ · scenario
+  search   racing
   telling  explain
   doors    __init__ · benches/ · cli/ · __main__
 

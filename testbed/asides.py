@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from testbed.chooser import Chooser, Cut
 from testbed.errors import HarnessBug, Overrun
 from testbed.life import Seat
-from testbed.option import EXPIRE, HOLD, RELEASE, Choice, HoldBack, Marks, Option, Release
+from testbed.option import (
+    HOLD,
+    PASS,
+    RELEASE,
+    Choice,
+    HoldBack,
+    LetPass,
+    Marks,
+    Option,
+    Release,
+)
 from testbed.pending import Alternatives, Options
 from testbed.trace import Step, Trace
 from testbed.turns import Table
@@ -59,8 +69,22 @@ class Asides:
         self._note(shown[choice], choice, len(shown))
         return choice
 
-    def hold_or_release(self, choice: HoldBack | Release, options: Options) -> None:
-        """Take a ready Option out of the pending ones, or put one back."""
+    def perform(self, choice: Choice, options: Options) -> None:
+        """Take a ready Option out of the pending ones, or put one back; or let time pass."""
+        if isinstance(choice, LetPass):
+            self._pass(choice)
+        elif isinstance(choice, HoldBack | Release):
+            self._move(choice, options)
+
+    def _pass(self, choice: LetPass) -> None:
+        pending = self._table.pending
+        if not pending.now_ms <= choice.to_ms <= pending.next_due_ms:
+            raise HarnessBug(f"{self._title} chose {choice} between {pending.now_ms} ms and next")
+        self._trace.choices.append(choice)
+        pending.now_ms = choice.to_ms
+        self._note(Option(PASS, "time", _done, (self._table.step,)), choice.to_ms, 0)
+
+    def _move(self, choice: HoldBack | Release, options: Options) -> None:
         pending = self._table.pending
         among: Sequence[Option] = options.held
         if isinstance(choice, HoldBack):
@@ -79,14 +103,6 @@ class Asides:
             pending.postpone(option, due_ms)
         kind = HOLD if isinstance(choice, HoldBack) else RELEASE
         self._note(self._said(kind, option, due_ms), choice.index, len(among))
-
-    def expire(self) -> None:
-        """Nothing but what is held is left: the oldest of it comes back by itself. This follows
-        from the choices before it, and is none."""
-        pending = self._table.pending
-        held = list(pending.held)
-        pending.release(held[0])
-        self._note(self._said(EXPIRE, held[0]), 0, len(held))
 
     def _said(self, kind: str, option: Option, due_ms: int = 0) -> Option:
         """What stands in the trace for an Option that is held, or was."""

@@ -32,6 +32,8 @@ class RunInfo:
     """How many faults the scenario allows in one Run."""
     turns_expected: Callable[[], int]
     """The length of the calm run; played once, the first time somebody asks."""
+    is_up: Callable[[str], bool] = lambda _: True
+    """Whether the actor, or the Endpoint, of that name runs just now."""
 
 
 @attrs.frozen
@@ -56,7 +58,8 @@ class Chooser:
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
         """The index of what happens next: 0 is the dullest; from `options.ready` on are faults.
-        Of the alternatives of a pick, the index of one, or CUT."""
+        Of the alternatives of a pick, the index of one, or CUT. Nothing is ready only while this
+        Chooser holds something back and nothing else can move: then it releases something."""
         raise NotImplementedError
 
     def ended(self, step: Step) -> None:

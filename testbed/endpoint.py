@@ -56,9 +56,13 @@ class Operation:
         """The whole of it as one JSON line."""
         return encode(self).decode()
 
+    @property
+    def asked(self) -> str:
+        """The verb, with its subresource: `create/binding`."""
+        return f"{self.verb}/{self.subresource}" if self.subresource else self.verb
+
     def __str__(self) -> str:
-        verb = f"{self.verb}/{self.subresource}" if self.subresource else self.verb
-        return f"{verb} {self.key}"
+        return f"{self.asked} {self.key}"
 
 
 @attrs.frozen(kw_only=True)

@@ -127,6 +127,10 @@ class ScenarioError(HarnessError):
     """A scenario or an actor broke a rule of the World."""
 
 
+class RaceRefused(HarnessError):
+    """A race file that says what cannot be, or what nobody understands."""
+
+
 class TraceRefused(HarnessError):
     """A trace that cannot be trusted: cut short, edited, or of another format."""
 

@@ -213,7 +213,9 @@ class Allowed:
             levers.note_fault(touches)
             way.strike()
 
-        return Option(
+        option = Option(
             FAULT, f"fault/{word}", strike, (), levers.now_ms, way.actor, word, target, "", nth,
             may=lambda: touches,
         )  # fmt: skip
+        option.fault = self.fault
+        return option

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
     "serve", "answer", "feed", "deliver", "start", "resume", "wake", "fault", "pick",
 )  # fmt: skip
-HOLD, RELEASE, EXPIRE = "hold", "release", "expire"
-"""Steps that are no turn: an Option was taken out of the pending ones, or came back to them."""
+HOLD, RELEASE, PASS = "hold", "release", "pass"
+"""Steps that are no turn: an Option was taken out of the pending ones, or came back to them; or
+only time has passed."""
 CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20, WAKE: 30}
 """First part of the place of an Option among those of one instant; a rank is added to a wake's."""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
@@ -29,12 +30,19 @@ EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
 @attrs.frozen
 class HoldBack:
     """Chosen instead of an index: that ready Option is taken out of the pending ones, so that
-    everything else, and time, may pass it. It is no turn. What is still held when nothing else can
-    move comes back by itself."""
+    everything else, and time, may pass it. It is no turn. When nothing else can
+    move, the Chooser is asked with no Option ready: it releases something then."""
 
     index: int
     for_ms: int | None = None
     """It becomes due so much later; None: until it is released."""
+
+
+@attrs.frozen
+class LetPass:
+    """Chosen instead of an index: time passes, and nothing else; not beyond the earliest due."""
+
+    to_ms: int
 
 
 @attrs.frozen
@@ -44,7 +52,7 @@ class Release:
     index: int
 
 
-Choice = int | HoldBack | Release
+Choice = int | HoldBack | Release | LetPass
 """What a Chooser has decided, as a trace keeps it."""
 
 
@@ -133,8 +141,8 @@ class Option:
     """One thing that may happen next. Made by whoever offers it, performed by the World alone."""
 
     __slots__ = (
-        "actor", "causes", "change", "due_ms", "key", "kind", "label", "may_touch", "nth", "path",
-        "perform", "place", "rank", "seat", "ticket", "verb",
+        "actor", "causes", "change", "due_ms", "fault", "key", "kind", "label", "may_touch", "nth",
+        "path", "perform", "place", "rank", "seat", "ticket", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -178,8 +186,10 @@ class Option:
         """The wait of that Seat it would end; it must still be the same one when performed."""
         self.may_touch = may
         self.label = label
-        """What a person calls it, when that is not the sentence: a pick's alternative. Of a `hold`,
-        a `release` or an `expire`: the kind of what is held."""
+        """What a person calls it, when that is not the sentence: a pick's alternative. Of a `hold`
+        or a `release`: the kind of what is held."""
+        self.fault: Any = None
+        """The Fault it is a way of, if it is one."""
         self.place: tuple[Any, ...] | None = None
         """Its place in calm order while it is pending; None otherwise."""
 

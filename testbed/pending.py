@@ -144,6 +144,11 @@ class Options(Sequence[Option]):
         return self._faults
 
     @property
+    def now_ms(self) -> int:
+        """Virtual time."""
+        return self._pending.now_ms
+
+    @property
     def held(self) -> tuple[Option, ...]:
         """What is held now, oldest first; a Chooser may release any of it."""
         return tuple(self._pending.held)

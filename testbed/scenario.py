@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ import attrs
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessError, ScenarioError, UnknownName
+from testbed.fault import Fault
 from testbed.session import collected_between, play_all
 from testbed.trace import Trace
 from testbed.world import World
@@ -73,11 +74,21 @@ class Scenario:
         """The first line of its docstring."""
         return (inspect.getdoc(self.build) or "").partition("\n")[0]
 
-    def world(self, switches: Mapping[str, Any] | None = None, *, audit: bool = False) -> World:
-        """A new World, assembled under these switches and the defaults of the others."""
+    def world(
+        self,
+        switches: Mapping[str, Any] | None = None,
+        *,
+        audit: bool = False,
+        faults: Iterable[Fault] = (),
+        without: Iterable[str] = (),
+    ) -> World:
+        """A new World, assembled under these switches and the defaults of the others; these faults
+        may strike beside its own, and the actors and objects of these names are left out."""
         values = self.values(switches or {})
-        world = World(self.name, {k: _shown(v) for k, v in values.items()}, audit=audit)
+        shown = {k: _shown(v) for k, v in values.items()}
+        world = World(self.name, shown, audit=audit, without=without)
         self.build(world, **values)
+        world.allow(*faults)
         world.turns_expected = lambda: self._turns_of_calm_run(values)
         return world
 

@@ -47,7 +47,7 @@ class Step:
     @property
     def kind(self) -> str:
         """Of its Option: serve, answer, feed, deliver, start, resume, wake, fault or pick; or hold,
-        release, expire."""
+        release, pass."""
         return self.option.kind
 
     @property

@@ -113,9 +113,7 @@ class Request:
     def announce(self, due_ms: int = 0) -> None:
         """Offer its `serve`, or that of its next part."""
         operation, role, table = self.operation, self.role, self.wire.table
-        verb, key = operation.verb, operation.key
-        if operation.subresource:
-            verb = f"{verb}/{operation.subresource}"
+        verb, key = operation.asked, operation.key
         if self.part == 1:
             self.nth = self.life.nth(SERVE, self.path, verb, key)
         else:
@@ -176,7 +174,7 @@ class Request:
             return
         operation, table = self.operation, wire.table
         self.option = Option(
-            ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.verb,
+            ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.asked,
             operation.key, "", self.nth, 0, self.seat,
         )  # fmt: skip
         table.offer(self.option)

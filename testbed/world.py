@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -48,9 +48,12 @@ class World:
         *,
         store: Store | None = None,
         audit: bool = False,
+        without: Iterable[str] = (),
     ) -> None:
         self.scenario = scenario
         self.switches = switches or {}
+        self.without = frozenset(without)
+        """Actors and objects that are left out, by name and by key."""
         self.store = Store() if store is None else store
         self.table = table = Table()
         self.wire = Wire(table)
@@ -93,6 +96,8 @@ class World:
         """Put objects into the Store before anything moves, in this order."""
         endpoint = self.wire.posts["store"].endpoint
         for item in items:
+            if item.key in self.without:
+                continue
             meta = item.meta
             create = Operation("create", item.plural, meta.name, meta.namespace, item)
             answer_at_once(endpoint, create, "scenario")
@@ -107,6 +112,8 @@ class World:
             factory = factory_of(given)
             actor = factory()
             name = actor.name
+            if name in self.without:
+                continue
             if name in self.table.roles or name in self.wire.posts:
                 raise ScenarioError(f"two actors are called {name!r}; give each its own name")
             role = Role(name, factory, actor.rank, actor.shares_memory)
@@ -158,7 +165,7 @@ class World:
         if self._end or self.trace.numbered:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
         faults_max = sum(allowed.fault.times_max for allowed in self._allowed)
-        info = RunInfo(self.scenario, number, faults_max, self.turns_expected)
+        info = RunInfo(self.scenario, number, faults_max, self.turns_expected, self._is_up)
         plan = chooser.begin(info)
         if plan is None:
             return False
@@ -227,18 +234,18 @@ class World:
             ready = options.show(budget.delay_max_ms)
             if not ready or self._may_end():
                 if pending.held and self._ending.is_rest(ready):
-                    self._asides.expire()
-                    continue
-                end = self._ending.why(ready, self._played, self._instant_turns)
-                if end is not None:
-                    self._finish(end)
-                    continue
+                    options.ready = ready = 0
+                else:
+                    end = self._ending.why(ready, self._played, self._instant_turns)
+                    if end is not None:
+                        self._finish(end)
+                        continue
             choice = chooser.choose(options)
             if not isinstance(choice, int):
                 if isinstance(choice, Cut):
                     self._finish(End("undecided", CUT_SHORT))
                 else:
-                    self._asides.hold_or_release(choice, options)
+                    self._asides.perform(choice, options)
                 continue
             if 0 <= choice < ready:
                 option = pending.take(choice)
@@ -344,6 +351,10 @@ class World:
             if role.life is not None:
                 self.table.end_life(role.life)
         return not self.table.dying
+
+    def _is_up(self, name: str) -> bool:
+        role, post = self.table.roles.get(name), self.wire.posts.get(name)
+        return (role is not None and role.is_up) or (post is not None and post.is_up)
 
     # -- what is offered ------------------------------------------------------------------------
 

@@ -19,12 +19,14 @@ from manners import Bases, Complaint, Source, complaints
 # Each module of `testbed` imports only what stands before it. `faults/*` are siblings, which never
 # import each other; their folder's `__init__` stands right behind them.
 ORDER = """
-    words    errors version objects/meta objects/note objects/pod objects/node objects/codec
-             objects/__init__ budget option
+    words    errors version spoken objects/meta objects/note objects/pod objects/node objects/codec
+             objects/__init__ budget option document
     ground   life pending txn store watch endpoint trace
     table    turns drivers/* waits stream wire audit client cache actor
     rules    fault faults/* fault_kinds invariant invariants/*
-    world    judge ending watchdog session chooser asides world choosers/* scenario
+    world    judge ending watchdog session chooser pattern race racefile asides world choosers/*
+             scenario
+    search   racing
     telling  explain
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """
@@ -42,6 +44,7 @@ DOORS = {
     "msgspec": "testbed/objects/codec.py",
     "sortedcontainers": "testbed/store.py",
     "trio": "testbed/drivers/trio.py",
+    "yaml": "testbed/document.py",
 }
 
 # What would let something outside the World decide.

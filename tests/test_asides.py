@@ -37,6 +37,8 @@ class Holding(Chooser):
     def choose(self, options: Options | Alternatives) -> Choice:
         if isinstance(options, Alternatives):
             return 0
+        if not options.ready:
+            return Release(0)
         if self.until and fnmatchcase(self.last, self.until) and options.held:
             return Release(0)
         first = str(options[0].sentence)
@@ -79,7 +81,7 @@ def test_time_passes_over_what_is_held(driver: str) -> None:
     assert verdict.is_held
     assert verdict.virtual_ms == 1000
     place = said.index("serve alpha/main update notes/default/n")
-    assert said[place - 1] == "expire alpha/main update notes/default/n"
+    assert said[place - 1] == "release alpha/main update notes/default/n"
     assert "serve beta/main get notes/default/n" in said[:place]
 
 
@@ -129,7 +131,7 @@ def test_a_replay_says_what_is_not_there_to_be_held() -> None:
 
 
 def test_a_crash_takes_what_is_held_with_it() -> None:
-    """An answer that is held has nobody to go to any more; nothing expires."""
+    """An answer that is held has nobody to go to any more; nothing is left to release."""
 
     class HoldThenCrash(Holding):
         def choose(self, options: Options | Alternatives) -> Choice:
@@ -141,7 +143,7 @@ def test_a_crash_takes_what_is_held_with_it() -> None:
     trace = Trace({}, keep=True)
     world = two(lambda world: world.allow(Crash("alpha")))
     assert world.run(HoldThenCrash("answer alpha*"), driver="direct", trace=trace).is_held
-    assert not [said for said in lines(trace) if said.startswith("expire")]
+    assert not [said for said in lines(trace) if said.startswith("release")]
 
 
 def test_a_stall_keeps_what_is_held_from_moving() -> None:
@@ -198,4 +200,4 @@ def test_a_violation_ends_the_run_though_something_is_held() -> None:
     trace = Trace({}, keep=True)
     verdict = world.run(Holding("serve alpha/main update*"), driver="direct", trace=trace)
     assert verdict.is_violated
-    assert not [said for said in lines(trace) if said.startswith("expire")]
+    assert not [said for said in lines(trace) if said.startswith("release")]

@@ -8,14 +8,15 @@ from typing import Any
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.errors import ReplayDiverged
 from testbed.option import (
-    EXPIRE,
     FAULT,
     FEED,
     HOLD,
+    PASS,
     RELEASE,
     SERVE,
     Choice,
     HoldBack,
+    LetPass,
     Option,
     Release,
 )
@@ -31,7 +32,7 @@ class Replayed(Chooser):
     """Plays one Run, from the lines of its trace that are choices."""
 
     def __init__(self, steps: tuple[dict[str, Any], ...], *, again: str) -> None:
-        self.steps = tuple(step for step in steps if step["do"] != EXPIRE)
+        self.steps = steps
         self.again = again
         """The command that replays it, for the last line of a divergence."""
         self._done = 0
@@ -48,6 +49,8 @@ class Replayed(Chooser):
             return CUT
         step = self.steps[self._done]
         self._done += 1
+        if step["do"] == PASS:
+            return LetPass(step["choice"])
         if step["do"] in (HOLD, RELEASE):
             return self._aside(step, options)
         choice, of, ready = step["choice"], step["of"], options.ready

@@ -1,0 +1,286 @@
+"""raced: the calm run, but for the deviations of a Race.
+
+1. What is held and whose `until` has come is released, and comes next.
+2. A fault whose moment has come strikes, if it can.
+3. The dullest Option is held if a line of the Race speaks of it and its `until` has not come.
+4. Else the dullest Option is performed.
+
+So a hold begins to matter when its Option would be performed, and costs nothing before. An Option
+is numbered when it first comes up for that, in the order in which operations would take effect.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.option import ANSWER, FAULT, SERVE, START, Choice, HoldBack, LetPass, Option, Release
+from testbed.pattern import EVERY, Pattern, pattern_of
+from testbed.pending import Alternatives, Options
+from testbed.race import Hold, Picked, Race, State, Strike
+
+Deviation = Hold | Strike | Picked
+Numbers = tuple[int, int, int]
+"""Which of them it is among its actor's, and among its task's; in which life."""
+
+
+@attrs.define
+class Fate:
+    """What has become of one line of a Race."""
+
+    deviation: Deviation
+    matched: str = ""
+    """What it spoke of; empty if nothing ever was."""
+    took_place: bool = False
+    """Whether it made a difference: held something back, struck, picked."""
+    expired: bool = False
+    """Whether a hold ended because nothing else could happen."""
+
+
+class Counting:
+    """Which of what it is called each Option is, as Options come up one after another."""
+
+    def __init__(self) -> None:
+        self.lives: dict[str, int] = {}
+        """How often each actor has started."""
+        self._asked: dict[tuple[str, str, str, int], Numbers] = {}
+        """The numbers of each actor's requests, in its present life."""
+        self._counts: dict[str, dict[str, int]] = {}
+        """By actor, how many of what its Options are called have come up since its last start."""
+
+    def next(self, option: Option) -> Numbers:
+        """The numbers it has if it is the next to be performed or held. An answer has those of its
+        request: a fault may put another answer in the place of one."""
+        if option.kind == ANSWER:
+            return self._asked.get(_request_of(option), (option.nth, option.nth, 0))
+        whose = option.path.partition("/")[0]
+        counts = self._counts.get(whose, {})
+        by_actor, by_task = names_of(option)
+        life = self.lives.get(whose, 0) + is_start(option)
+        return counts.get(by_actor, 0) + 1, counts.get(by_task, 0) + 1, life
+
+    def number(self, option: Option) -> Numbers:
+        """It is: those are taken now."""
+        numbers = self.next(option)
+        counts = self._counts.setdefault(option.path.partition("/")[0], {})
+        for said, nth in zip(names_of(option), numbers, strict=False):
+            counts[said] = nth
+        if option.kind == SERVE:
+            self._asked[_request_of(option)] = numbers
+        return numbers
+
+    def performed(self, option: Option) -> None:
+        """It has happened; if that begins a life, its actor's counts begin anew."""
+        if is_start(option):
+            self._counts.pop(option.actor, None)
+            self._asked = {
+                asked: numbers
+                for asked, numbers in self._asked.items()
+                if asked[0].partition("/")[0] != option.actor
+            }
+            self.lives[option.actor] = self.lives.get(option.actor, 0) + 1
+
+
+class Raced(Chooser):
+    """Plays one Race; what became of each of its lines is in `fates`."""
+
+    def __init__(self, race: Race) -> None:
+        self.race = race
+        self.fates: list[Fate] = []
+        self._run: RunInfo
+        self._holds: list[Fate] = []
+        self._strikes: list[Fate] = []
+        self._picks: list[Fate] = []
+        self._holding: dict[Option, Fate] = {}
+        self._let_go: set[Option] = set()
+        self._numbers: dict[Option, Numbers] = {}
+        self._counting = Counting()
+        self._awaited: dict[Pattern, bool] = {}
+        """What some line waits for, and whether it has happened."""
+        self.seen: dict[str, None] = {}
+        """All that came up, as a race file would say it; for a line that matched nothing."""
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        self._run = run
+        race = self.race
+        self._holds = [Fate(hold) for hold in race.holds]
+        self._strikes = [
+            Fate(strike) for strike in race.faults for _ in range(strike.fault.times_max)
+        ]
+        self._picks = [Fate(pick) for pick in race.picks]
+        self.fates = [*self._holds, *self._strikes, *self._picks]
+        self._holding, self._let_go, self._numbers = {}, set(), {}
+        self._counting = Counting()
+        self._awaited = dict.fromkeys(_awaited(race), False)
+        self.seen = {}
+        many = len(race)
+        return Plan(f"a race of {many} deviation{'' if many == 1 else 's'}")
+
+    def choose(self, options: Options | Alternatives) -> Choice:
+        if isinstance(options, Alternatives):
+            return self._pick(options)
+        if self._holding:
+            held = options.held
+            for index, option in enumerate(held):
+                if self._is_over(self._holding[option]):
+                    return self._release(index, option)
+            if not options.ready:
+                self._holding[held[0]].expired = True
+                return self._release(0, held[0])
+        first = options[0]
+        if self._strikes and (strike := self._strike(options)) is not None:
+            return strike
+        if first not in self._let_go:
+            for fate in self._holds:
+                if self._is_meant(fate, first):
+                    return self._hold(fate, first)
+        self._perform(first)
+        return 0
+
+    # -- holds ----------------------------------------------------------------------------------
+
+    def _is_meant(self, fate: Fate, option: Option) -> bool:
+        """Whether that hold speaks of it, and has not ended yet."""
+        hold = fate.deviation
+        assert isinstance(hold, Hold)
+        if fate.took_place and hold.what.nth != EVERY:
+            return False
+        if not self._speaks_of(hold.what, option, self._numbers_of(option)):
+            return False
+        fate.matched = fate.matched or str(option)
+        return not self._is_over(fate)
+
+    def _hold(self, fate: Fate, option: Option) -> HoldBack:
+        hold = fate.deviation
+        assert isinstance(hold, Hold)
+        fate.took_place = True
+        self._number(option)
+        if isinstance(hold.until, int):
+            self._let_go.add(option)
+            return HoldBack(0, hold.until)
+        self._holding[option] = fate
+        return HoldBack(0)
+
+    def _release(self, index: int, option: Option) -> Release:
+        self._let_go.add(option)
+        del self._holding[option]
+        return Release(index)
+
+    def _is_over(self, fate: Fate) -> bool:
+        hold = fate.deviation
+        assert isinstance(hold, Hold)
+        until = hold.until
+        if isinstance(until, State):
+            return self._run.is_up(until.who) == until.is_up
+        return isinstance(until, Pattern) and self._awaited[until]
+
+    # -- what has happened ----------------------------------------------------------------------
+
+    def _numbers_of(self, option: Option) -> Numbers:
+        return self._numbers.get(option) or self._counting.next(option)
+
+    def _number(self, option: Option) -> Numbers:
+        numbers = self._numbers.get(option)
+        if numbers is None:
+            numbers = self._numbers[option] = self._counting.number(option)
+            said = names_of(option)[0]
+            self.seen[said if numbers[0] == 1 else f"{said}#{numbers[0]}"] = None
+        return numbers
+
+    def _speaks_of(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
+        if not pattern.fits(option) or pattern.life not in (0, numbers[2]):
+            return False
+        return pattern.nth in (EVERY, numbers["/" in pattern.who])
+
+    def _perform(self, option: Option) -> None:
+        numbers = self._number(option)
+        for pattern, has_happened in self._awaited.items():
+            if not has_happened and self._speaks_of(pattern, option, numbers):
+                self._awaited[pattern] = True
+        self._counting.performed(option)
+
+    # -- faults ---------------------------------------------------------------------------------
+
+    def _strike(self, options: Options) -> int | LetPass | None:
+        for fate in self._strikes:
+            strike = fate.deviation
+            assert isinstance(strike, Strike)
+            if fate.took_place:
+                continue
+            moment = strike.moment
+            if isinstance(moment, int):
+                if options.now_ms < moment <= options[0].due_ms:
+                    return LetPass(moment)
+                is_time = options.now_ms >= moment
+            elif moment is None:
+                is_time = True
+            elif strike.when == "before":
+                is_time = self._speaks_of(moment, options[0], self._numbers_of(options[0]))
+            else:
+                is_time = self._awaited[moment]
+            if not is_time:
+                continue
+            for index, option in enumerate(options.faults):
+                if option.fault == strike.fault and hits(strike, option):
+                    fate.matched, fate.took_place = str(option), True
+                    return options.ready + index
+        return None
+
+    # -- picks ----------------------------------------------------------------------------------
+
+    def _pick(self, options: Alternatives) -> int:
+        asked = options[0]
+        self.seen[f"{asked.actor} {asked.verb}"] = None
+        for fate in self._picks:
+            pick = fate.deviation
+            assert isinstance(pick, Picked)
+            whose = asked.path if "/" in pick.who else asked.actor
+            life = self._counting.lives.get(asked.actor, 1)
+            if fate.took_place or pick.life not in (0, life):
+                continue
+            if (pick.who, pick.label, pick.nth) != (whose, asked.verb, asked.nth):
+                continue
+            for index, alternative in enumerate(options):
+                if alternative.label == pick.alternative:
+                    fate.matched = f"{asked.actor} {asked.verb}: {alternative.label}"
+                    fate.took_place = True
+                    return index
+        return 0
+
+
+def _request_of(option: Option) -> tuple[str, str, str, int]:
+    return option.path, option.verb.partition(".")[0], option.key, option.nth
+
+
+def is_start(option: Option) -> bool:
+    """Whether it begins a life of an actor."""
+    return option.kind == START and option.path == f"{option.actor}/main"
+
+
+def names_of(option: Option) -> tuple[str, str]:
+    """What an Option is called by its actor's name, and by its task's, without a number."""
+    by_actor, by_task = (pattern_of(option, by_task=by_task, nth=1) for by_task in (False, True))
+    return str(by_actor), str(by_task)
+
+
+def _awaited(race: Race) -> list[Pattern]:
+    moments = [hold.until for hold in race.holds]
+    moments += [strike.moment for strike in race.faults if strike.when == "after"]
+    return [moment for moment in moments if isinstance(moment, Pattern)]
+
+
+def hits(strike: Strike, option: Option) -> bool:
+    """Whether a way in which a fault could strike is the one that is meant."""
+    if option.kind != FAULT or option.verb != strike.fault.word:
+        return False
+    if strike.operation is None:
+        return option.key == strike.target
+    who, verb, key = option.key.split(" ", 2)
+    return strike.operation.fits(_request(who, verb, key.partition("#")[0])) and (
+        strike.operation.nth in (EVERY, int(key.partition("#")[2] or 1))
+    )
+
+
+def _request(who: str, verb: str, key: str) -> Option:
+    """The request a fault's target speaks of, as an Option would."""
+    return Option("serve", f"{who}/main", lambda: None, actor=who, verb=verb, key=key)

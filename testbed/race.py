@@ -1,0 +1,225 @@
+"""Race: a scenario with its deviations and what must, or must not, happen; the race file.
+
+What a person keeps of a search is not a seed but a few readable lines: what was late and until
+when, what failed and when, what was picked. They speak of operations, so they survive an edit of
+the code that an index among Options does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from testbed.document import quoted
+from testbed.fault import Fault
+from testbed.objects.meta import Map
+from testbed.pattern import Pattern
+
+_DURATION = re.compile(r"([0-9]{1,9}) ?(ms|s|m|h)")
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+NO_SWITCHES: Map[str] = Map()
+QUIET = "quiet"
+REQUESTS = frozenset({"lose_reply", "lose_request", "server_error"})
+"""The faults that strike one operation, which a race file names."""
+SETTINGS = {
+    "restart": "restart_after_ms", "by": "by_ms", "for": "for_ms", "code": "code",
+    "times": "times_max",
+}  # fmt: skip
+"""What a race file calls the settings of a fault."""
+_NAMES = {name: word for word, name in SETTINGS.items()}
+DURATIONS = frozenset({"restart", "by", "for"})
+
+
+def duration(ms: int) -> str:
+    """A virtual duration as people write it: `5s`, `1500ms`."""
+    return f"{ms // 1000}s" if ms and ms % 1000 == 0 else f"{ms}ms"
+
+
+def parse_duration(text: str) -> int | None:
+    """The milliseconds of `5s` or `100ms`; None if it is no duration."""
+    match = _DURATION.fullmatch(text)
+    return None if match is None else int(match[1]) * _UNITS[match[2]]
+
+
+@attrs.frozen
+class State:
+    """An actor, or an Endpoint, runs or does not."""
+
+    who: str
+    is_up: bool
+
+    def __str__(self) -> str:
+        return f"{self.who} is {'up' if self.is_up else 'down'}"
+
+
+Until = Pattern | State | int | None
+"""When a hold ends: an operation has taken effect, a state, a virtual duration, or quiet."""
+
+
+@attrs.frozen
+class Hold:
+    """One thing that is late, and until when."""
+
+    what: Pattern
+    until: Until = None
+    line: int = attrs.field(default=0, eq=False)
+
+    @property
+    def until_said(self) -> str:
+        """As a race file has it."""
+        if isinstance(self.until, int):
+            return duration(self.until)
+        return QUIET if self.until is None else str(self.until)
+
+    def __str__(self) -> str:
+        return f"hold {self.what} until {self.until_said}"
+
+
+@attrs.frozen
+class Strike:
+    """One fault, whom it strikes, and when."""
+
+    fault: Fault
+    target: str
+    """Whom or what: `alpha`, `pods to beta`, or the operation whose reply is lost."""
+    operation: Pattern | None = None
+    """The target, if it is an operation."""
+    when: str = ""
+    """after (it has taken effect), before (it is about to), at (a virtual time), or as soon as
+    it can."""
+    moment: Pattern | int | None = None
+    line: int = attrs.field(default=0, eq=False)
+
+    def __str__(self) -> str:
+        said = f"{self.fault.word}: {self.target}"
+        if self.when:
+            moment = self.moment
+            said += f" {self.when} {duration(moment) if isinstance(moment, int) else moment}"
+        return said
+
+
+@attrs.frozen
+class Picked:
+    """One data choice other than the dullest."""
+
+    who: str
+    label: str
+    alternative: str
+    nth: int = 1
+    life: int = 0
+    """In which life of its actor; 0: in any."""
+    line: int = attrs.field(default=0, eq=False)
+
+    def __str__(self) -> str:
+        who = f"{self.who}@{self.life}" if self.life else self.who
+        nth = f"#{self.nth}" if self.nth > 1 else ""
+        return f"{who} {self.label}{nth}: {self.alternative}"
+
+
+@attrs.frozen
+class Expectation:
+    """What must happen, under these switches beside those of the race."""
+
+    switches: Map[str] = NO_SWITCHES
+    violates: str = ""
+    """The claim that is breached; empty if none is to be."""
+    holds: tuple[str, ...] = ()
+    """The claims that hold; none named: all of them."""
+
+
+@attrs.frozen
+class Race:
+    """A scenario with its deviations, and what is expected of it."""
+
+    scenario: str
+    switches: Map[str] = NO_SWITCHES
+    without: tuple[str, ...] = ()
+    """Actors and objects that are left out: the race needs none of them."""
+    holds: tuple[Hold, ...] = ()
+    faults: tuple[Strike, ...] = ()
+    picks: tuple[Picked, ...] = ()
+    expect: tuple[Expectation, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.holds) + len(self.faults) + len(self.picks)
+
+    def text(self) -> str:
+        """The race file."""
+        lines = [f"scenario: {quoted(self.scenario)}"]
+        if self.switches:
+            lines.append(f"switches: {_inline(self.switches)}")
+        if self.without:
+            lines.append(f"without: [{', '.join(map(quoted, self.without))}]")
+        if self.holds:
+            lines.append("holds:")
+            for hold in self.holds:
+                lines += [
+                    f"  - hold: {quoted(str(hold.what))}",
+                    f"    until: {quoted(hold.until_said)}",
+                ]
+        if self.faults:
+            lines.append("faults:")
+            for strike in self.faults:
+                lines += _strike_lines(strike)
+        if self.picks:
+            lines.append("picks:")
+            for pick in self.picks:
+                who, _, alternative = str(pick).partition(": ")
+                lines.append(f"  - {quoted(who)}: {quoted(alternative)}")
+        return "\n".join([*lines, *expect_lines(self.expect)]) + "\n"
+
+
+def expect_lines(expect: tuple[Expectation, ...]) -> list[str]:
+    """The last part of a race file: one expectation, or one for each side of a pair."""
+    if not expect:
+        return []
+    if len(expect) == 1 and not expect[0].switches:
+        return ["expect:", *(f"  {line}" for line in _expectation(expect[0]))]
+    lines = ["expect:"]
+    for each in expect:
+        first = f"switches: {_inline(each.switches)}"
+        lines.append(f"  - {first}")
+        lines += [f"    {line}" for line in _expectation(each)]
+    return lines
+
+
+def _expectation(expect: Expectation) -> list[str]:
+    if expect.violates:
+        return [f"violates: {quoted(expect.violates)}"]
+    return [f"holds: [{', '.join(map(quoted, expect.holds))}]"]
+
+
+def _inline(switches: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{quoted(k)}: {quoted(str(v))}" for k, v in switches.items()) + "}"
+
+
+def _strike_lines(strike: Strike) -> list[str]:
+    lines = [f"  - {strike.fault.word}: {quoted(strike.target)}"]
+    if strike.when:
+        moment = strike.moment
+        said = duration(moment) if isinstance(moment, int) else str(moment)
+        lines.append(f"    {strike.when}: {quoted(said)}")
+    for name, value in settings_of(strike.fault).items():
+        word = _NAMES.get(name, name)
+        said = duration(value) if word in DURATIONS else str(value)
+        lines.append(f"    {word}: {quoted(said)}")
+    return lines
+
+
+def aim(target: str) -> str:
+    """The name a Fault is aimed at when a race file says whom or what it strikes."""
+    if " to " in target:
+        return target.rpartition(" to ")[2].partition("/")[0].partition("#")[0]
+    return target.partition(" ")[0].partition("/")[0].partition("@")[0]
+
+
+def settings_of(fault: Fault) -> dict[str, Any]:
+    """The settings of a fault that are not those of its kind."""
+    return {
+        field.name: getattr(fault, field.name)
+        for field in attrs.fields(type(fault))
+        if field.name != "target" and getattr(fault, field.name) != field.default
+    }
