@@ -8,7 +8,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
   rules    fault · faults/ · fault_kinds · invariant · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile ·
            asides · world · choosers/ · scenario
-  search   racing
+  search   racing · shrink · window
   telling  explain
   doors    __init__ · benches/ · cli/ · __main__
 

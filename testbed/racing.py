@@ -13,12 +13,22 @@ from testbed.choosers.raced import Counting, Fate, Numbers, Raced, names_of
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.objects.meta import Map
-from testbed.option import FAULT, SERVE, START, Choice, HoldBack, LetPass, Option, Release
+from testbed.option import (
+    CALM_ORDER,
+    FAULT,
+    SERVE,
+    START,
+    Choice,
+    HoldBack,
+    LetPass,
+    Option,
+    Release,
+)
 from testbed.pattern import Pattern, pattern_of
 from testbed.pending import Alternatives, Options
 from testbed.race import REQUESTS, Hold, Picked, Race, Strike, aim
 from testbed.scenario import Scenario
-from testbed.trace import Trace
+from testbed.trace import Step, Trace
 from testbed.world import World
 
 
@@ -191,7 +201,7 @@ class Noting(Chooser):
 
     def race(self) -> Race:
         """What it has noted."""
-        names = _Names(self._came)
+        names = Names(self._came)
         holds = [
             Hold(what, late.for_ms if late.for_ms is not None else names.of(late.until))
             for late in self._late.values()
@@ -205,7 +215,7 @@ class Noting(Chooser):
         return Race("", holds=tuple(holds), faults=tuple(strikes), picks=tuple(picks))
 
 
-class _Names:
+class Names:
     """What each Option of a Run is called in a race file: by its actor if that is clear, else by
     its task; which of those it is; and in which life, if another life did the same."""
 
@@ -226,6 +236,12 @@ class _Names:
         self._tasks.setdefault(names[0], set()).add(names[1])
         for said, nth in zip(names, numbers, strict=False):
             self._lives.setdefault((said, nth), set()).add(numbers[2])
+
+    @classmethod
+    def in_steps(cls, steps: Iterable[Step]) -> Names:
+        """Those of a Run whose trace was kept."""
+        turns = [step.option for step in steps if step.kind in CALM_ORDER]
+        return cls([(option, True) for option in turns])
 
     def of(self, option: Option | None) -> Pattern | None:
         """What it is called; nothing of a fault."""

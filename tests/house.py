@@ -26,7 +26,7 @@ ORDER = """
     rules    fault faults/* fault_kinds invariant invariants/*
     world    judge ending watchdog session chooser pattern race racefile asides world choosers/*
              scenario
-    search   racing
+    search   racing shrink window
     telling  explain
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """

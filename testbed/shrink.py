@@ -1,0 +1,277 @@
+"""Shrink: from a Run that breaches a claim to the few deviations it takes, for the same breach.
+
+1. The Run as a Race: every deviation of it, one line each.
+2. Fewer faults: each is left out that the breach does not need, and what comes of it with it.
+3. Fewer actors and objects: what can be left out of the World is.
+4. Fewer holds and picks: halves first, then one by one, until none can go.
+5. Plainer holds: of a request rather than of what follows from it, and until something that takes
+   effect, as early as will do.
+6. The result is played twice more, so that what is kept is known to repeat.
+
+A change stands if the same claim is breached for the same reason, and something got smaller by it:
+that ends, and gives one result for one Run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from testbed.errors import ScenarioError
+from testbed.fault import Fault
+from testbed.invariant import Verdict, Violation
+from testbed.option import CALM_ORDER, DELIVER, HOLD, SERVE, Choice, Option
+from testbed.pattern import Pattern
+from testbed.race import Expectation, Hold, Race, aim
+from testbed.racing import Names, Played, play, race_of
+from testbed.scenario import Scenario
+from testbed.trace import Step
+
+RUNS_MAX = 2000
+"""So many Runs one shrink may take."""
+REQUESTS_MAX = 3
+"""So many requests that follow from what is held are tried in its place."""
+STANDING = ("no_actor_dies", "nobody_is_stuck")
+"""Claims of every World, each breached for many reasons: what was said counts, but its numbers."""
+
+
+@attrs.frozen
+class Shrunk:
+    """The smallest Race found for a breach."""
+
+    race: Race
+    """With the breach as what it is expected to show."""
+    violation: Violation
+    played: Played
+    """Its Run, with its trace kept."""
+    runs: int
+    """How many it took to find."""
+
+
+def shrink(
+    recipe: Scenario,
+    switches: Mapping[str, Any],
+    choices: Sequence[Choice],
+    *,
+    faults: Iterable[Fault] = (),
+    invariant: str = "",
+    runs_max: int = RUNS_MAX,
+    on_run: Callable[[int, int], None] = lambda runs, size: None,
+) -> Shrunk:
+    """The smallest Race for what that Run breaches first, or for the claim that is named."""
+    race = race_of(recipe, switches, choices, faults=faults)
+    return shrink_race(race, recipe, invariant=invariant, runs_max=runs_max, on_run=on_run)
+
+
+def shrink_race(
+    race: Race,
+    recipe: Scenario,
+    *,
+    invariant: str = "",
+    runs_max: int = RUNS_MAX,
+    on_run: Callable[[int, int], None] = lambda runs, size: None,
+) -> Shrunk:
+    """The smallest Race for what that one breaches."""
+    first = play(race, recipe)
+    violation = breach_of(first.verdict, invariant)
+    if violation is None:
+        what = f"does not breach {invariant}" if invariant else "breaches nothing"
+        raise ScenarioError(
+            f"there is nothing to shrink: the race {what} ({first.verdict}).\n"
+            "Next: play it with `testbed replay` and see what it shows."
+        )
+    shrinker = _Shrinker(recipe, reason_of(violation), runs_max, on_run)
+    small = shrinker.shrink(attrs.evolve(race, expect=()))
+    last, found = shrinker.again(small)
+    expect = (Expectation(violates=violation.invariant),)
+    return Shrunk(attrs.evolve(small, expect=expect), found, last, shrinker.runs)
+
+
+def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
+    """The first Violation, or that of a claim."""
+    for violation in verdict.violations:
+        if not invariant or violation.invariant == invariant:
+            return violation
+    return None
+
+
+def reason_of(violation: Violation) -> str:
+    """What makes two breaches the same: the claim; and, where it says little, what was said."""
+    if violation.invariant not in STANDING:
+        return violation.invariant
+    return f"{violation.invariant}: {re.sub('[0-9]+', 'N', violation.said)}"
+
+
+class _Shrinker:
+    def __init__(
+        self, recipe: Scenario, reason: str, runs_max: int, on_run: Callable[[int, int], None]
+    ) -> None:
+        self.recipe = recipe
+        self.reason = reason
+        self.runs = 0
+        self.runs_max = runs_max
+        self._on_run = on_run
+        self._known: dict[str, bool] = {}
+
+    def fails(self, race: Race) -> bool:
+        """Whether it breaches the same claim for the same reason."""
+        text = race.text()
+        if text not in self._known:
+            if self.runs >= self.runs_max:
+                return False
+            self.runs += 1
+            self._on_run(self.runs, len(race))
+            self._known[text] = self._plays(race)
+        return self._known[text]
+
+    def _plays(self, race: Race) -> bool:
+        """What is left out may be what a claim, or another actor, cannot do without."""
+        try:
+            verdict = play(race, self.recipe, keep=False).verdict
+        except Exception:  # noqa: BLE001 - the scenario's own; it only means that this is no smaller
+            return False
+        return any(reason_of(violation) == self.reason for violation in verdict.violations)
+
+    def shrink(self, race: Race) -> Race:
+        while True:
+            before = race.text()
+            race = self._fewer(race, "faults")
+            race = self._without(race)
+            race = self._fewer(race, "holds")
+            race = self._fewer(race, "picks")
+            race = self._plainer(race)
+            race = self._plainer_moments(race)
+            if race.text() == before:
+                return race
+
+    def again(self, race: Race) -> tuple[Played, Violation]:
+        """Play it twice more: what breaches a claim once only is not worth keeping."""
+        for _ in range(2):
+            self.runs += 1
+            played = play(race, self.recipe)
+            violations = [v for v in played.verdict.violations if reason_of(v) == self.reason]
+            if not violations:
+                raise ScenarioError(
+                    f"the shrunk race breaches {self.reason} once, and then does not: something "
+                    "outside the World decides.\n"
+                    f"Next: testbed run {self.recipe.name} --twice, which names what moved last."
+                )
+        return played, violations[0]
+
+    def _fewer(self, race: Race, field: str) -> Race:
+        """Leave out runs of lines, long ones first: half of them, a quarter, …, one."""
+        length = len(getattr(race, field))
+        while length:
+            start = 0
+            while start < len(lines := getattr(race, field)):
+                fewer = attrs.evolve(race, **{field: lines[:start] + lines[start + length :]})
+                fits = next(filter(self.fails, (fewer, in_any_life(fewer))), None)
+                if fits is not None:
+                    race = fits
+                else:
+                    start += length
+            length //= 2
+        return race
+
+    def _without(self, race: Race) -> Race:
+        """Leave out actors, then objects; many at once first."""
+        world = self.recipe.world(race.switches, without=race.without)
+        for names in (sorted(world.table.roles), [e.key for e in world.store.snapshot("")]):
+            left = names
+            length = len(left)
+            while length:
+                start = 0
+                while start < len(left):
+                    some = tuple(left[start : start + length])
+                    fewer = attrs.evolve(race, without=(*race.without, *some))
+                    if self.fails(fewer):
+                        race, left = fewer, left[:start] + left[start + length :]
+                    else:
+                        start += length
+                length //= 2
+        return race
+
+    def _plainer(self, race: Race) -> Race:
+        for index in range(len(race.holds)):
+            for plainer in self._plainer_holds(race, index):
+                holds = (*race.holds[:index], plainer, *race.holds[index + 1 :])
+                other = attrs.evolve(race, holds=holds)
+                if self.fails(other):
+                    race = other
+                    break
+        return race
+
+    def _plainer_moments(self, race: Race) -> Race:
+        """Let each fault strike after something that its target asked for, if that will do."""
+        for index, strike in enumerate(race.faults):
+            if not isinstance(strike.moment, Pattern) or strike.operation is not None:
+                continue
+            self.runs += 1
+            steps = [s for s in play(race, self.recipe).trace.steps if s.kind in CALM_ORDER]
+            names = Names.in_steps(steps)
+            served = [step.option for step in steps if step.kind == SERVE]
+            theirs = [option for option in served if option.actor == aim(strike.target)]
+            for moment in dict.fromkeys(names.of(option) for option in theirs):
+                if moment == strike.moment:
+                    break
+                plainer = attrs.evolve(strike, when="after", moment=moment)
+                faults = (*race.faults[:index], plainer, *race.faults[index + 1 :])
+                if self.fails(other := attrs.evolve(race, faults=faults)):
+                    race = other
+                    break
+        return race
+
+    def _plainer_holds(self, race: Race, index: int) -> Iterator[Hold]:
+        """Other ways to write a hold, the plainest first, down to the one that stands."""
+        self.runs += 1
+        hold = race.holds[index]
+        steps = play(race, self.recipe).trace.steps
+        names = Names.in_steps(steps)
+        begun = next((n for n, step in enumerate(steps) if _holds(step, hold.what)), len(steps))
+        after = steps[begun:]
+        whats = [hold.what]
+        if hold.what.kind != SERVE:
+            theirs = [step.option for step in after if _is_request_of(step, hold.what)]
+            whats = [what for o in theirs[:REQUESTS_MAX] if (what := names.of(o))] + whats
+        effects = [step.option for kind in (SERVE, DELIVER) for step in after if step.kind == kind]
+        untils = dict.fromkeys(names.of(option) for option in effects)
+        for what in whats:
+            for until in [*untils, hold.until]:
+                if (what, until) == (hold.what, hold.until):
+                    return
+                if until != what:
+                    yield Hold(what, until)
+
+
+def in_any_life(race: Race) -> Race:
+    """The same Race, whichever life of an actor its lines speak of: the crash between two of them
+    may be what was left out."""
+
+    def any_life(moment: Any) -> Any:
+        return attrs.evolve(moment, life=0) if isinstance(moment, Pattern) else moment
+
+    return attrs.evolve(
+        race,
+        holds=tuple(Hold(any_life(hold.what), any_life(hold.until)) for hold in race.holds),
+        faults=tuple(attrs.evolve(s, moment=any_life(s.moment)) for s in race.faults),
+        picks=tuple(attrs.evolve(pick, life=0) for pick in race.picks),
+    )
+
+
+def _holds(step: Step, what: Pattern) -> bool:
+    """Whether it holds something back of which a race file may say that."""
+    held = step.option
+    return step.kind == HOLD and what.fits(
+        Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
+    )
+
+
+def _is_request_of(step: Step, what: Pattern) -> bool:
+    return step.kind == SERVE and step.option.actor == what.who.partition("/")[0]
+
+
+def _never() -> None:
+    """What stands for an Option is not performed."""

@@ -1,0 +1,93 @@
+"""Window: how long what is late must be late for a Race to be lost, in virtual milliseconds.
+
+Each hold in turn ends after a duration instead of at an event; the shortest and the longest that
+still lead to the breach are found by bisection. What no duration brings about is a matter of order
+alone, within one instant: such a hold has no window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from testbed.invariant import Violation
+from testbed.race import Hold, Race
+from testbed.racing import play
+from testbed.scenario import Scenario
+from testbed.shrink import reason_of
+
+LONGEST_MS = 3_600_000
+"""An hour is as good as for ever."""
+
+
+@attrs.frozen
+class Window:
+    """The lengths of a hold that lead to the breach."""
+
+    hold: Hold
+    least_ms: int
+    most_ms: int | None
+    """None: however long."""
+
+    @property
+    def width_ms(self) -> int | None:
+        """How wide it is; None if it does not close."""
+        return None if self.most_ms is None else self.most_ms - self.least_ms + 1
+
+    def __str__(self) -> str:
+        if self.most_ms is None:
+            return f"{self.hold.what} is late by {self.least_ms} ms or more"
+        return f"{self.hold.what} is late by {self.least_ms} to {self.most_ms} ms"
+
+
+def windows(race: Race, recipe: Scenario, violation: Violation) -> list[Window]:
+    """The window of each hold that has one."""
+    reason = reason_of(violation)
+    found = [_window(race, recipe, reason, index) for index in range(len(race.holds))]
+    return [window for window in found if window is not None]
+
+
+def _window(race: Race, recipe: Scenario, reason: str, index: int) -> Window | None:
+    hold = race.holds[index]
+
+    def fails(ms: int) -> bool:
+        timed = attrs.evolve(hold, until=ms)
+        holds = (*race.holds[:index], timed, *race.holds[index + 1 :])
+        verdict = play(attrs.evolve(race, holds=holds), recipe, keep=False).verdict
+        return any(reason_of(violation) == reason for violation in verdict.violations)
+
+    tried = next((ms for ms in _doubling() if fails(ms)), None)
+    if tried is None:
+        return None
+    least = _first(fails, tried // 2 + 1 if tried > 1 else tried, tried)
+    if fails(LONGEST_MS):
+        return Window(hold, least, None)
+    above = next(ms for ms in _doubling() if ms > least and not fails(ms))
+    return Window(hold, least, _first(lambda ms: not fails(ms), least, above) - 1)
+
+
+def narrowest(windows: list[Window]) -> Window | None:
+    """The one that is hardest to hit."""
+    closed = [window for window in windows if window.width_ms is not None]
+    if closed:
+        return min(closed, key=lambda window: window.width_ms or 0)
+    return max(windows, key=lambda window: window.least_ms, default=None)
+
+
+def _doubling() -> list[int]:
+    lengths = [0, 1]
+    while lengths[-1] < LONGEST_MS:
+        lengths.append(min(2 * lengths[-1], LONGEST_MS))
+    return lengths
+
+
+def _first(is_so: Callable[[int], bool], low: int, high: int) -> int:
+    """The least between these for which it is so, as it is for the highest; it stays so above."""
+    while low < high:
+        middle = (low + high) // 2
+        if is_so(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high

@@ -1,0 +1,158 @@
+"""Shrink: what is left is needed, breaches the same claim, and is the same for the same Run."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from lots import drawing_lots
+from stage import Puppet, note
+
+from testbed import Client, Evidence, World, always, quiescent
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.errors import ScenarioError
+from testbed.faults.crash import Crash
+from testbed.faults.stall import Stall
+from testbed.invariant import Violation
+from testbed.objects import Note
+from testbed.option import Choice
+from testbed.race import Race
+from testbed.racing import play
+from testbed.scenario import Scenario, find, of
+from testbed.shrink import reason_of, shrink, shrink_race
+
+LOTS = of(drawing_lots)
+
+
+def failing(recipe: Scenario, seeds: int, **switches: object) -> list[list[Choice]]:
+    """The choices of the violated Runs among so many seeds."""
+    found = []
+    for seed in range(seeds):
+        world = recipe.world(switches)
+        if world.run(Uniform(seed), driver="direct").is_violated:
+            found.append(world.trace.choices)
+    return found
+
+
+def is_needed(race: Race, recipe: Scenario) -> bool:
+    """Whether no line of it can be left out."""
+    for name in ("holds", "faults", "picks"):
+        lines = getattr(race, name)
+        for index in range(len(lines)):
+            fewer = attrs.evolve(race, **{name: lines[:index] + lines[index + 1 :]})
+            if play(fewer, recipe).verdict.is_violated:
+                return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "lines_max"), [("lost_update", 1), ("double_bind", 2)])
+def test_a_found_race_shrinks_to_a_line_or_two(name: str, lines_max: int) -> None:
+    """Whatever else was late in the Run that found it; and each line is needed."""
+    recipe = find(name)
+    for choices in failing(recipe, 12):
+        shrunk = shrink(recipe, {}, choices)
+        assert 1 <= len(shrunk.race) <= lines_max, shrunk.race.text()
+        assert is_needed(shrunk.race, recipe)
+        assert shrunk.race.expect[0].violates == shrunk.violation.invariant
+    assert shrink(recipe, {}, choices).race == shrunk.race
+
+
+def test_faults_and_picks_that_are_not_needed_go() -> None:
+    """Two draw red: the two picks are all there is to it."""
+    (choices, *_) = failing(LOTS, 60, faults=2)
+    shrunk = shrink(LOTS, {"faults": 2}, choices)
+    assert not shrunk.race.faults
+    assert not shrunk.race.holds
+    assert {pick.alternative for pick in shrunk.race.picks} == {"red"}
+    assert len(shrunk.race.picks) == 2
+
+
+def crashing(world: World) -> None:
+    """Alpha writes twice, beta and gamma look on; a crash of alpha between the writes shows."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+        await client.create(note("two"))
+
+    async def other(client: Client) -> None:
+        await client.list(Note)
+
+    def both_or_none(see: Evidence) -> str | None:
+        notes = {entry.key for entry in see.store.snapshot("notes/default/")}
+        return "half is written" if len(notes - {"notes/default/old"}) == 1 else None
+
+    world.add(note("old"))
+    world.start(Puppet("alpha", alpha), Puppet("beta", other), Puppet("gamma", other))
+    world.allow(Crash(), Stall())
+    world.claim(quiescent(both_or_none))
+
+
+def test_a_fault_that_is_needed_stays_and_who_is_not_goes() -> None:
+    """One crash, after the first write has taken effect; nobody else, nothing else."""
+    recipe = of(crashing)
+    for choices in failing(recipe, 60)[:5]:
+        shrunk = shrink(recipe, {}, choices)
+        assert [strike.fault.word for strike in shrunk.race.faults] == ["crash"]
+        assert sorted(shrunk.race.without) == ["beta", "gamma", "notes/default/old"]
+        assert not shrunk.race.holds, shrunk.race.text()
+
+
+def test_a_shrunk_race_can_be_shrunk_again() -> None:
+    """It stays as it is."""
+    recipe = find("double_bind")
+    shrunk = shrink(recipe, {}, failing(recipe, 5)[0])
+    assert shrink_race(shrunk.race, recipe).race == shrunk.race
+
+
+def test_what_breaches_nothing_cannot_be_shrunk() -> None:
+    """Nor what breaches another claim than the one that is named."""
+    recipe = find("lost_update")
+    calm = recipe.world()
+    calm.run(Calm(), driver="direct")
+    with pytest.raises(ScenarioError, match="there is nothing to shrink: the race breaches noth"):
+        shrink(recipe, {}, calm.trace.choices)
+    with pytest.raises(ScenarioError, match="does not breach no_actor_dies"):
+        shrink(recipe, {}, failing(recipe, 5)[0], invariant="no_actor_dies")
+
+
+def test_the_runs_are_limited() -> None:
+    """At the limit what is smallest so far is handed out."""
+    recipe = find("double_bind")
+    (choices, *_) = failing(recipe, 5)
+    assert shrink(recipe, {}, choices, runs_max=3).runs <= 3 + 2 + 20
+    assert len(shrink(recipe, {}, choices, runs_max=0).race) > 2
+
+
+def test_a_breach_of_a_standing_claim_is_the_same_if_the_same_is_said() -> None:
+    """Of `no_actor_dies` it matters who died of what and where; of others the claim is enough."""
+
+    def dies(said: str) -> str:
+        return reason_of(Violation("no_actor_dies", said, 3, 0))
+
+    assert dies("alpha died of KeyError (a.py:12)") == dies("alpha died of KeyError (a.py:13)")
+    assert dies("alpha died of KeyError") != dies("alpha died of ValueError")
+    assert reason_of(Violation("x", "1", 1, 0)) == reason_of(Violation("x", "2 of them", 2, 0))
+
+
+def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None:
+    """Its KeyError means only that this does not show the breach."""
+
+    def looking(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.create(note("one"))
+
+        world.add(note("needed"))
+        world.start(Puppet("alpha", alpha))
+
+        def claim(see: Evidence) -> str | None:
+            names = {entry.key: entry for entry in see.store.snapshot("notes/")}
+            names["notes/default/needed"]
+            return "it is there" if "notes/default/one" in names else None
+
+        world.claim(always(claim))
+        world.needs_no_race = "it is about what can be left out"
+
+    recipe = of(looking)
+    calm = recipe.world()
+    calm.run(Calm(), driver="direct")
+    assert shrink(recipe, {}, calm.trace.choices).race.without == ()
