@@ -15,7 +15,6 @@ from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.option import (
     CALM_ORDER,
-    FAULT,
     SERVE,
     START,
     Choice,
@@ -244,8 +243,8 @@ class Names:
         return cls([(option, True) for option in turns])
 
     def of(self, option: Option | None) -> Pattern | None:
-        """What it is called; nothing of a fault."""
-        if option is None or option.kind == FAULT:
+        """What it is called; nothing of a fault, or of what is no turn."""
+        if option is None or option.kind not in CALM_ORDER:
             return None
         names, numbers = names_of(option), self._numbers[option]
         by_task = len(self._tasks[names[0]]) > 1

@@ -4,9 +4,11 @@
 2. Fewer faults: each is left out that the breach does not need, and what comes of it with it.
 3. Fewer actors and objects: what can be left out of the World is.
 4. Fewer holds and picks: halves first, then one by one, until none can go.
-5. Plainer holds: of a request rather than of what follows from it, and until something that takes
+5. Plainer holds: of a request rather than of what leads to it, and until something that takes
    effect, as early as will do.
-6. The result is played twice more, so that what is kept is known to repeat.
+6. If more than one line is left, and no fault: the levels below it, as far as a few Runs go; what
+   two lines do in one Run, one may do in another.
+7. The result is played twice more, so that what is kept is known to repeat.
 
 A change stands if the same claim is breached for the same reason, and something got smaller by it:
 that ends, and gives one result for one Run.
@@ -20,6 +22,7 @@ from typing import Any
 
 import attrs
 
+from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict, Violation
@@ -32,6 +35,8 @@ from testbed.trace import Step
 
 RUNS_MAX = 2000
 """So many Runs one shrink may take."""
+BELOW_MAX = 150
+"""So many Runs the levels below a result are given."""
 REQUESTS_MAX = 3
 """So many requests that follow from what is held are tried in its place."""
 STANDING = ("no_actor_dies", "nobody_is_stuck")
@@ -85,6 +90,8 @@ def shrink_race(
         )
     shrinker = _Shrinker(recipe, reason_of(violation), runs_max, on_run)
     small = shrinker.shrink(attrs.evolve(race, expect=()))
+    while (fewer := shrinker.below(small)) is not None:
+        small = shrinker.shrink(fewer)
     last, found = shrinker.again(small)
     expect = (Expectation(violates=violation.invariant),)
     return Shrunk(attrs.evolve(small, expect=expect), found, last, shrinker.runs)
@@ -146,6 +153,29 @@ class _Shrinker:
             race = self._plainer_moments(race)
             if race.text() == before:
                 return race
+
+    def below(self, race: Race) -> Race | None:
+        """A Race with fewer deviations for the same breach, if the first Runs of a bounded search
+        have one."""
+        if len(race) < 2 or race.faults:
+            return None
+        frontier = Frontier(faults_max=0, deviations_max=len(race) - 1)
+        for _ in range(BELOW_MAX):
+            plan = frontier.next()
+            if plan is None or self.runs >= self.runs_max:
+                break
+            self.runs += 1
+            chooser = Deviating(plan, faults_max=0, deviations_max=frontier.deviations_max)
+            world = self.recipe.world(race.switches, without=race.without)
+            verdict = world.run(chooser, driver="direct")
+            if any(reason_of(violation) == self.reason for violation in verdict.violations):
+                fewer = race_of(
+                    self.recipe, race.switches, world.trace.choices, without=race.without
+                )
+                if len(fewer) < len(race) and self.fails(fewer):
+                    return fewer
+            frontier.told(chooser.children)
+        return None
 
     def again(self, race: Race) -> tuple[Played, Violation]:
         """Play it twice more: what breaches a claim once only is not worth keeping."""
@@ -232,10 +262,9 @@ class _Shrinker:
         names = Names.in_steps(steps)
         begun = next((n for n, step in enumerate(steps) if _holds(step, hold.what)), len(steps))
         after = steps[begun:]
-        whats = [hold.what]
-        if hold.what.kind != SERVE:
-            theirs = [step.option for step in after if _is_request_of(step, hold.what)]
-            whats = [what for o in theirs[:REQUESTS_MAX] if (what := names.of(o))] + whats
+        theirs = [names.of(step.option) for step in after if _is_request_of(step, hold.what)]
+        later = [what for what in theirs[: REQUESTS_MAX + 1] if what and what != hold.what]
+        whats = [*later[:REQUESTS_MAX], hold.what]
         effects = [step.option for kind in (SERVE, DELIVER) for step in after if step.kind == kind]
         untils = dict.fromkeys(names.of(option) for option in effects)
         for what in whats:

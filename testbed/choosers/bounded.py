@@ -1,0 +1,272 @@
+"""bounded: every Run with few deviations from the calm one, fewest first, none twice.
+
+A Run is told by its decisions, in the order in which they were taken: hold back the dullest Option
+here, release that one there, pick another alternative, let a fault strike; all else is calm.
+
+1. Play a plan: a few decisions, each at its place.
+2. At every later place note what else could have been decided: to hold the dullest Option, to pick
+   otherwise, to strike, which is a deviation or a fault more; or to release what is held, if the
+   last turn clashes with it, which is no deviation more: it is how a hold ends, and ends elsewhere
+   change nothing.
+3. Each of those, after the plan, is a plan to be played. So each set of decisions is reached in one
+   way only, that in which it was taken, and none is missed.
+
+Levels are played in order of (faults, deviations), within one those of effects first: `complete up
+to 2 deviations, 1 fault` means all such sets, with time passing when nothing else can.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.invariant import Verdict
+from testbed.option import PICK, Choice, HoldBack, Option, Release
+from testbed.pending import Alternatives, Options
+from testbed.trace import Step, Trace
+
+HOLD, RELEASE, STRIKE = "hold", "release", "strike"
+Decision = tuple[int, str, int]
+"""At which place, what, and which of several."""
+FRONTIER_MAX = 500_000
+"""So many plans may wait; what would be more is not played, and no level is called complete."""
+
+
+@attrs.frozen
+class Deviant:
+    """A plan: the decisions of one Run, and how much of each level it costs."""
+
+    decisions: tuple[Decision, ...] = ()
+    faults: int = 0
+    deviations: int = 0
+    is_glue: bool = False
+    """Whether its last hold is of what only its own actor can notice."""
+
+    def as_list(self) -> list[Any]:
+        """As plain data, for another process."""
+        decisions = [list(decision) for decision in self.decisions]
+        return [decisions, self.faults, self.deviations, self.is_glue]
+
+    @classmethod
+    def of(cls, data: Sequence[Any]) -> Deviant:
+        """Back from plain data."""
+        decisions, faults, deviations, is_glue = data
+        return cls(tuple(map(tuple, decisions)), faults, deviations, is_glue)
+
+    def __str__(self) -> str:
+        many, faults = self.deviations, self.faults
+        said = f"{many} deviation{'' if many == 1 else 's'}"
+        return said + (f", {faults} fault{'' if faults == 1 else 's'}" if faults else "")
+
+
+class Deviating(Chooser):
+    """Plays one plan, and notes the plans that go on from it."""
+
+    def __init__(self, plan: Deviant, *, faults_max: int, deviations_max: int | None) -> None:
+        self.plan = plan
+        self.children: list[Deviant] = []
+        self._decided = {place: (what, which) for place, what, which in plan.decisions}
+        self._from = plan.decisions[-1][0] + 1 if plan.decisions else 0
+        self._may_strike = plan.faults < faults_max
+        self._may_deviate = deviations_max is None or plan.deviations < deviations_max
+        self._place = 0
+        self._last: Step | None = None
+        self._let_go: set[Option] = set()
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan(f"bounded, {self.plan}")
+
+    def choose(self, options: Options | Alternatives) -> Choice:
+        place = self._place
+        self._place += 1
+        if place in self._decided:
+            return self._do(*self._decided[place], options)
+        if place >= self._from:
+            self._note(place, options)
+        if not options.ready:
+            return self._do(RELEASE, 0, options)
+        return 0
+
+    def ended(self, step: Step) -> None:
+        if step.kind not in (HOLD, RELEASE):
+            self._last = step
+
+    def _do(self, what: str, which: int, options: Options | Alternatives) -> Choice:
+        if isinstance(options, Alternatives) or what == PICK:
+            return which
+        if what == HOLD:
+            return HoldBack(0)
+        if what == STRIKE:
+            return options.ready + which
+        self._let_go.add(options.held[which])
+        return Release(which)
+
+    def _note(self, place: int, options: Options | Alternatives) -> None:
+        """What else could be decided here."""
+        if isinstance(options, Alternatives):
+            if self._may_deviate:
+                for which in range(1, len(options)):
+                    self._add((place, PICK, which), deviations=1)
+            return
+        self._note_releases(place, options)
+        if self._may_deviate and options.ready and options[0] not in self._let_go:
+            self._add((place, HOLD, 0), deviations=1, is_glue=not options[0].is_effect)
+        if self._may_strike:
+            for which in range(len(options.faults)):
+                self._add((place, STRIKE, which), faults=1)
+
+    def _note_releases(self, place: int, options: Options) -> None:
+        held = options.held
+        if not held:
+            return
+        if not options.ready:
+            ends = list(range(1, len(held)))
+        else:
+            did = self._last.did if self._last is not None else None
+            ends = [n for n, option in enumerate(held) if did and did.clashes(option.may)]
+        for which in ends:
+            self._add((place, RELEASE, which), is_glue=self.plan.is_glue)
+
+    def _add(
+        self, decision: Decision, *, faults: int = 0, deviations: int = 0, is_glue: bool = False
+    ) -> None:
+        plan = self.plan
+        self.children.append(
+            Deviant(
+                (*plan.decisions, decision),
+                plan.faults + faults,
+                plan.deviations + deviations,
+                is_glue,
+            )
+        )
+
+
+@attrs.frozen
+class Level:
+    """All Runs of so many faults and deviations."""
+
+    faults: int
+    deviations: int
+    runs: int
+
+
+class Frontier:
+    """The plans that wait to be played, and the levels that are complete."""
+
+    def __init__(self, *, faults_max: int = 1, deviations_max: int | None = 2) -> None:
+        self.faults_max = faults_max
+        self.deviations_max = deviations_max
+        self.levels: list[Level] = []
+        """Those that are complete, in order."""
+        self._cut: tuple[int, int] | None = None
+        """The first level of which plans were left out, since too many waited."""
+        self.runs = 0
+        self._level = (0, 0)
+        self._runs_of_level = 0
+        self._waiting: dict[tuple[int, int], tuple[deque[Deviant], deque[Deviant]]] = {}
+        self._count = 0
+        self._out = 0
+        """Plans that are being played."""
+        self._push(Deviant())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing left to play."""
+        return not self._count and not self._out and self._cut is None
+
+    def next(self) -> Deviant | None:
+        """The next plan; None if none is left, or none before those that are played have ended."""
+        while True:
+            for line in self._waiting.get(self._level, ()):
+                if line:
+                    self._count -= 1
+                    self._out += 1
+                    return line.popleft()
+            if self._out or not self._count:
+                return None
+            self._close()
+
+    def told(self, children: Sequence[Deviant]) -> None:
+        """A plan has been played, and these go on from it."""
+        self._out -= 1
+        self.runs += 1
+        self._runs_of_level += 1
+        for child in children:
+            self._push(child)
+        if not self._out and not self._count:
+            self._close()
+
+    def _push(self, plan: Deviant) -> None:
+        level = (plan.faults, plan.deviations)
+        if self._count >= FRONTIER_MAX:
+            self._cut = min(level, self._cut or level)
+            return
+        self._count += 1
+        self._waiting.setdefault(level, (deque(), deque()))[plan.is_glue].append(plan)
+
+    def _close(self) -> None:
+        """Everything of this level was played; go on to the next one."""
+        if self._cut is None or self._level < self._cut:
+            self.levels.append(Level(*self._level, self._runs_of_level))
+        self._waiting.pop(self._level, None)
+        self._runs_of_level = 0
+        if self._waiting:
+            self._level = min(self._waiting)
+
+    @property
+    def said(self) -> str:
+        """How far it has come, as a Verdict says it."""
+        faults, deviations = (
+            (self.faults_max, self.deviations_max)
+            if self.is_complete
+            else (self.levels[-1].faults, self.levels[-1].deviations)
+            if self.levels
+            else (0, None)
+        )
+        if deviations is None:
+            deviations = max((level.deviations for level in self.levels), default=None)
+        if deviations is None:
+            return f"not yet complete at any level, {self.runs:,} runs"
+        return (
+            f"complete up to {deviations} deviation{'' if deviations == 1 else 's'}, "
+            f"{faults} fault{'' if faults == 1 else 's'}, {self.runs:,} runs"
+        )
+
+
+class Bounded(Chooser):
+    """Plays the levels one after another, by itself."""
+
+    def __init__(self, *, faults_max: int = 1, deviations_max: int | None = 2) -> None:
+        self.frontier = Frontier(faults_max=faults_max, deviations_max=deviations_max)
+        self._run: Deviating
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        if run.number == 0:
+            self.frontier = Frontier(
+                faults_max=self.frontier.faults_max, deviations_max=self.frontier.deviations_max
+            )
+        plan = self.frontier.next()
+        if plan is None:
+            return None
+        frontier = self.frontier
+        self._run = Deviating(
+            plan, faults_max=frontier.faults_max, deviations_max=frontier.deviations_max
+        )
+        return self._run.begin(run)
+
+    def choose(self, options: Options | Alternatives) -> Choice:
+        return self._run.choose(options)
+
+    def ended(self, step: Step) -> None:
+        self._run.ended(step)
+
+    def end(self, trace: Trace, verdict: Verdict) -> None:
+        self.frontier.told(self._run.children)
+
+    @property
+    def note(self) -> str:
+        return f"So far {self.frontier.said}."
