@@ -6,8 +6,8 @@ Data walks one road, and the modules stand in this order, each importing only wh
   ground   life · pending · txn · store · watch · endpoint · trace
   table    turns · drivers/ · waits · stream · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · invariants/
-  world    judge · ending · watchdog · session · chooser · pattern · race · racefile ·
-           asides · world · choosers/ · scenario
+  world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
+           learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
   search   racing · shrink · window
   telling  explain
   doors    __init__ · benches/ · cli/ · __main__

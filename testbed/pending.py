@@ -108,6 +108,10 @@ class Pending:
         """The Option at that place of the line."""
         return self._line[index][-1]  # type: ignore[no-any-return]
 
+    def first(self, count: int) -> list[Option]:
+        """The Options at so many places of the line, from its beginning."""
+        return [place[-1] for place in self._line[:count]]
+
     @property
     def next_due_ms(self) -> int:
         """When the earliest is due; only asked while there is one."""
@@ -152,6 +156,10 @@ class Options(Sequence[Option]):
     def held(self) -> tuple[Option, ...]:
         """What is held now, oldest first; a Chooser may release any of it."""
         return tuple(self._pending.held)
+
+    def in_line(self) -> list[Option]:
+        """The ready ones, in a list of their own."""
+        return self._pending.first(self.ready)
 
     def __len__(self) -> int:
         return self.ready + len(self.faults)

@@ -24,8 +24,8 @@ ORDER = """
     ground   life pending txn store watch endpoint trace
     table    turns drivers/* waits stream wire audit client cache actor
     rules    fault faults/* fault_kinds invariant invariants/*
-    world    judge ending watchdog session chooser pattern race racefile asides world choosers/*
-             scenario
+    world    judge ending watchdog session chooser pattern race racefile chance learned profiler
+             sampler asides world choosers/* chooser_kinds scenario
     search   racing shrink window
     telling  explain
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
@@ -79,6 +79,7 @@ class Exempt:
 EXEMPT = (
     Exempt("testbed/benches/*", "outside", "time", "a bench measures the wall"),
     Exempt("testbed/drivers/trio.py", "outside", "time", "how fast bare trio is, for a bench"),
+    Exempt("testbed/chooser_kinds.py", "late", "import_module", "choosers are found by names"),
     Exempt("testbed/fault_kinds.py", "late", "import_module", "faults are found by their words"),
     Exempt("testbed/scenario.py", "late", "import_module", "scenarios are found by their names"),
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),

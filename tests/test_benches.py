@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import pytest
+from samples import orders, reads, scenario
 
-from testbed.benches import determinism, load, runs, store, turns
+from testbed.benches import determinism, load, runs, search, store, turns
+from testbed.chooser_kinds import seeded
 from testbed.choosers.calm import Calm
 from testbed.scenario import known
 from testbed.trace import Trace
@@ -69,6 +72,78 @@ def test_determinism_is_a_digest_over_all_traces(driver: str) -> None:
     assert (figures["seed"], figures["driver"]) == (7, driver)
     assert figures["scenarios"] == [scenario.name for scenario in known()]
     assert re.fullmatch("[0-9a-f]{64}", figures["digest"])
+
+
+# -- search ---------------------------------------------------------------------------------------
+
+
+def test_the_search_for_every_race_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By every Chooser that draws: the median of Runs to the first Violation between its bounds,
+    how many seeds never met it, and what there would be to gain; each trial is told of."""
+    monkeypatch.setattr(search, "INTERLEAVINGS_MAX", 60)
+    monkeypatch.setattr(search, "RATED", 5)
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = search.measure(seeds=2, runs_max=12, done=done)
+    races = [scenario.name for scenario in known() if "guard" in scenario.switches]
+    assert list(figures) == races
+    for by_chooser in figures.values():
+        assert list(by_chooser) == ["alike", *seeded()]
+        for name in seeded():
+            found = by_chooser[name]
+            assert list(found) == ["median", "from", "to", "censored", "of", "runs_per_s"]
+            assert 0 <= found["censored"] <= found["of"] == 2
+    assert told[1] == search.length(2) == 2 * len(races) * len(seeded())
+
+
+def test_knowing_how_much_is_to_come_finds_the_late_short_write() -> None:
+    """In a few dozen Runs, as if every interleaving came alike, which would take 29; a random walk
+    does not find it."""
+    figures = search.measure(seeds=3, runs_max=100, scenario="late_short_write", chooser="urw")
+    (of_race,) = figures.values()
+    assert of_race["alike"] == 29
+    assert of_race["urw"]["median"] <= 90
+    figures = search.measure(seeds=1, runs_max=100, scenario="late_short_write", chooser="uniform")
+    assert figures["late_short_write"]["uniform"]["median"] is None
+
+
+def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:
+    """In the median of five seeds; if every interleaving came alike, in the first."""
+    figures = search.measure(seeds=5, runs_max=50, scenario="lost_update")["lost_update"]
+    assert figures.pop("alike") == 1
+    assert all(found["median"] <= 4 for found in figures.values()), figures
+
+
+def test_a_median_counts_what_was_censored_as_longest() -> None:
+    """It is one of the trials, or None; so are its bounds, the same again each time."""
+    assert search.median([5, None, 1]) == 5
+    assert search.median([5, None, 1, 2]) == 2
+    assert search.median([None, None, 1]) is None
+    trials = [*range(1, 30), None]
+    low, high = search.interval(trials)
+    assert (low, high) == search.interval(trials)
+    assert low is not None
+    assert high is not None
+    assert 8 <= low < 15 < high <= 22
+    assert search.interval([None, 3, None]) == (3, None)
+
+
+def test_every_interleaving_is_taken_once() -> None:
+    """Of two operations among three there are ten; then there is none left."""
+    every = search.Every()
+    seen = orders(scenario(alpha=reads(2), beta=reads(3)), every, 100)
+    assert seen == dict.fromkeys(seen, 1)
+    assert len(seen) == 10
+    assert every.is_exhausted
+
+
+@pytest.mark.parametrize(("of", "runs"), [(1, 1), (2, 1), (3, 2), (41, 29)])
+def test_the_median_of_a_chance(of: int, runs: int) -> None:
+    """After so many Runs it is as likely as not."""
+    assert search.median_of(Fraction(1, of)) == runs
 
 
 @pytest.mark.parametrize("kind", [load.Reader, load.Writer])

@@ -18,6 +18,7 @@ import click
 import pytest
 from golden import Stories
 
+from testbed.chooser_kinds import known as known_choosers
 from testbed.cli import COMMANDS, group, main
 from testbed.scenario import known
 from testbed.trace import load
@@ -617,6 +618,34 @@ def test_bench_prints_one_benchmark(run: Run) -> None:
     assert again.json["digest"] in done.out
 
 
+def test_bench_prints_searches_as_a_table(run: Run) -> None:
+    """A line for each race and Chooser; a median beyond all Runs is told as that."""
+    words = ("bench", "search", "--seeds", "2", "--runs-max", "3", "--scenario", "late_short_write")
+    done = run(*words, "--chooser", "uniform")
+    assert (done.code, done.err) == (0, "measuring search …\n")
+    title, head, alike, found = done.out.splitlines()
+    assert title == "search"
+    assert head.split() == [
+        "scenario", "chooser", "median", "95", "in", "100", "censored", "runs/s",
+    ]  # fmt: skip
+    assert alike.split() == ["late_short_write", "(all", "alike)", "29"]
+    assert re.fullmatch(
+        r"  late_short_write  uniform +more +more to more +2 of 2 +[0-9]+", found
+    ), found
+    figures = run(*words, "--chooser", "uniform", "--json").json["late_short_write"]
+    assert figures["uniform"]["censored"] == 2
+
+
+@pytest.mark.parametrize("name", known_choosers())
+def test_every_known_chooser_decides(name: str, run: Run) -> None:
+    """By its short name, which the help tells, and with which the Run is played again."""
+    words = ("run", "lost_update", "--chooser", name, "--seed", "7", "--driver", "direct")
+    done = run(*words, "--json")
+    assert done.code in (0, 1)
+    assert name == "uniform" or f"--chooser {name}" in done.json["again"]
+    assert name in run("run", "--help").out
+
+
 # -- errors ---------------------------------------------------------------------------------------
 
 ERRORS: dict[str, tuple[list[str], int, str]] = {
@@ -679,7 +708,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["run", "lost_update", "--chooser", "unifrom"],
         2,
         "UnknownName: there is no chooser 'unifrom'. Did you mean 'uniform'?\n"
-        "Known: calm, uniform.\nNext: --seed 1 for random choices, or name one of your own as",
+        "Known: calm, ",
     ),
     "a chooser that is none": (
         ["run", "lost_update", "--chooser", "mine:race"],
@@ -722,13 +751,24 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: determinism, runs, store, turns.\nNext: testbed bench --help\n",
+        "Known: determinism, runs, search, store, turns.\nNext: testbed bench --help\n",
     ),
     "an option of another benchmark": (
         ["bench", "turns", "--runs", "3"],
         2,
         "ScenarioError: --runs: the benchmark 'turns' does not take it; expected with runs, "
         "determinism.\nNext: testbed bench turns\n",
+    ),
+    "an option of the search, elsewhere": (
+        ["bench", "runs", "--runs-max", "3"],
+        2,
+        "ScenarioError: --runs-max: the benchmark 'runs' does not take it; expected with search.\n"
+        "Next: testbed bench runs\n",
+    ),
+    "a chooser that does not draw": (
+        ["bench", "search", "--chooser", "calm"],
+        2,
+        "UnknownName: there is no chooser that draws 'calm'.",
     ),
     "no runs at all": (["bench", "runs", "--runs", "0"], 2, "0 is not in the range x>=1"),
     "a module that is not there": (

@@ -14,6 +14,11 @@ from testbed.world import World
 RUNS = 10_000
 
 
+def length(runs: int = RUNS, **_: Any) -> int:
+    """How many Runs there are to be done."""
+    return runs * len(known())
+
+
 def measure(
     runs: int = RUNS,
     *,

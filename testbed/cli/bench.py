@@ -10,7 +10,6 @@ import click
 
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.scenario import known
 from testbed.session import DRIVERS
 
 BENCHES = {
@@ -18,6 +17,7 @@ BENCHES = {
     "store": (),
     "runs": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes"),
+    "search": ("seeds", "runs_max", "scenario", "chooser"),
 }
 """Each benchmark, and the options it takes."""
 
@@ -28,28 +28,26 @@ BENCHES = {
 @click.option("--seed", type=int, help="Of determinism's choices.")
 @click.option("--driver", help=f"What carries the tasks of determinism: {', '.join(DRIVERS)}.")
 @click.option("--crashes", type=click.IntRange(min=0), help="In each run of determinism, at most.")
+@click.option("--seeds", type=click.IntRange(min=1), help="So many trials of each (search).")
+@click.option("--runs-max", type=click.IntRange(min=1), help="Runs of a trial of search, at most.")
+@click.option("--scenario", help="Of search: this race alone.")
+@click.option("--chooser", help="Of search: this Chooser alone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(
-    name: str | None,
-    runs: int | None,
-    seed: int | None,
-    driver: str | None,
-    crashes: int | None,
-    as_json: bool,
-) -> int:
-    """Measure NAME, or all: turns, store, runs, determinism.
+def command(name: str | None, as_json: bool, **options: Any) -> int:
+    """Measure NAME, or all: turns, store, runs, determinism, search.
 
     \b
     turns         turns a second, as a ratio to plain trio checkpoints
     store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
     runs          whole runs a second, both drivers
     determinism   one digest over the traces of many runs, to compare between processes
+    search        runs to the first violation of each race, by each chooser that draws
     """
     if name is not None and name not in BENCHES:
         raise UnknownName("benchmark", name, BENCHES, see="testbed bench --help")
+    driver = options["driver"]
     if driver is not None and driver not in DRIVERS:
         raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
-    options = {"runs": runs, "seed": seed, "driver": driver, "crashes": crashes}
     given = {option: value for option, value in options.items() if value is not None}
     if name:
         _refuse_others(name, given)
@@ -62,7 +60,7 @@ def command(
         return 0
     for bench, figures in results.items():
         say(bench)
-        _print(figures, "  ")
+        (_print_search if bench == "search" else _print)(figures, "  ")
     return 0
 
 
@@ -71,8 +69,8 @@ def _refuse_others(name: str, given: dict[str, Any]) -> None:
         if option not in BENCHES[name]:
             takers = ", ".join(bench for bench, takes in BENCHES.items() if option in takes)
             raise ScenarioError(
-                f"--{option}: the benchmark {name!r} does not take it; expected with {takers}.\n"
-                f"Next: testbed bench {name}"
+                f"--{option.replace('_', '-')}: the benchmark {name!r} does not take it; expected "
+                f"with {takers}.\nNext: testbed bench {name}"
             )
 
 
@@ -80,12 +78,14 @@ def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
     module = import_module(f"testbed.benches.{bench}")
     click.echo(f"measuring {bench} …", err=True)
     figures: dict[str, Any]
-    if bench != "determinism":
+    length = getattr(module, "length", None)
+    if length is None:
         figures = module.measure(**given)
         return figures
-    length = len(known()) * given.get("runs", module.RUNS)
     hidden = not sys.stderr.isatty()
-    with click.progressbar(length=length, label="runs", file=sys.stderr, hidden=hidden) as bar:
+    with click.progressbar(
+        length=length(**given), label=bench, file=sys.stderr, hidden=hidden
+    ) as bar:
         figures = module.measure(**given, done=bar.update)
     return figures
 
@@ -99,3 +99,25 @@ def _print(figures: dict[str, Any], indent: str) -> None:
         else:
             shown = f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
             say(f"{indent}{name.ljust(width)}  {shown}")
+
+
+def _print_search(figures: dict[str, Any], indent: str) -> None:
+    """A line for each race and Chooser; of what is longer than all Runs only that is told."""
+    rows = [("scenario", "chooser", "median", "95 in 100", "censored", "runs/s")]
+    for race, by_chooser in figures.items():
+        for name, found in by_chooser.items():
+            if name == "alike":
+                rows.append((race, "(all alike)", _runs(found, "?"), "", "", ""))
+                continue
+            between = f"{_runs(found['from'])} to {_runs(found['to'])}"
+            censored = f"{found['censored']} of {found['of']}"
+            rate = str(found["runs_per_s"])
+            rows.append((race, name, _runs(found["median"]), between, censored, rate))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        say(f"{indent}{'  '.join(cells)}".rstrip())
+
+
+def _runs(number: int | None, unknown: str = "more") -> str:
+    return unknown if number is None else str(number)

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import click
 
 from testbed.chooser import Chooser
-from testbed.choosers.calm import Calm
-from testbed.choosers.uniform import Uniform
+from testbed.chooser_kinds import chooser_of, known
 from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
 from testbed.cli.show import (
     EXIT_CODES,
@@ -20,19 +19,17 @@ from testbed.cli.show import (
     say,
     say_json,
 )
-from testbed.errors import ScenarioError, UnknownName
+from testbed.errors import ScenarioError
 from testbed.explain import story
 from testbed.scenario import find, standing_at
 from testbed.trace import Trace
 from testbed.world import World
 
-CHOOSERS: dict[str, Callable[[int], Chooser]] = {"calm": lambda _: Calm(), "uniform": Uniform}
-
 
 @click.command("run", epilog=EXIT_CODES)
 @click.argument("scenario")
 @click.option("--seed", type=int, help="Of the random choices; without it the run is calm.")
-@click.option("--chooser", help=f"Who decides: {', '.join(CHOOSERS)}, or your own module:Class.")
+@click.option("--chooser", help=f"Who decides: {', '.join(known())}, or your own module:Class.")
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the run here.")
 @how_to_play
@@ -87,11 +84,9 @@ def command(
 
 def _chooser(name: str, seed: int) -> Callable[[], Chooser]:
     """What makes the Chooser: one of ours, or one of the user's own, which may take a seed."""
-    if name in CHOOSERS:
-        return lambda: CHOOSERS[name](seed)
     if ":" not in name:
-        see = "--seed 1 for random choices, or name one of your own as module:Class"
-        raise UnknownName("chooser", name, CHOOSERS, see=see)
+        chooser_of(name, seed)
+        return lambda: chooser_of(name, seed)
     made = standing_at(name)
     if not inspect.isclass(made) or not issubclass(made, Chooser):
         raise ScenarioError(
