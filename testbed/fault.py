@@ -12,10 +12,11 @@ import attrs
 from testbed.errors import ApiError, ScenarioError, WatchBroken
 from testbed.life import Role
 from testbed.option import ANSWER, DELIVER, FAULT, SERVE, Footprint, Option
+from testbed.request import Post, Request
 from testbed.store import Store
 from testbed.stream import Stream
 from testbed.turns import Table
-from testbed.wire import Post, Request, Wire
+from testbed.wire import Wire
 
 
 @attrs.frozen

@@ -4,14 +4,12 @@ what it touches."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
+from testbed.change import Change
 from testbed.objects.meta import changed_fields
-
-if TYPE_CHECKING:
-    from testbed.store import Change
 
 # The kinds, in calm order: finish what is in flight, let every watch settle, let one actor decide,
 # let time pass. Wakes of one instant are ordered further by their actor's rank; faults stand last.

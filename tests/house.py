@@ -20,9 +20,9 @@ from manners import Bases, Complaint, Source, complaints
 # import each other; their folder's `__init__` stands right behind them.
 ORDER = """
     words    errors version spoken objects/meta objects/note objects/pod objects/node objects/codec
-             objects/__init__ budget option document
+             objects/__init__ budget change option document
     ground   life pending txn store watch endpoint trace
-    table    turns drivers/* waits stream wire audit client cache actor
+    table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault faults/* fault_kinds invariant invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world choosers/* chooser_kinds scenario
@@ -84,7 +84,6 @@ EXEMPT = (
     Exempt("testbed/scenario.py", "late", "import_module", "scenarios are found by their names"),
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),
     Exempt("testbed/watchdog.py", "outside", "threading", "only the main thread gets signals"),
-    Exempt("testbed/option.py", "type", "testbed.store", "a Change is kept, never looked into"),
 )
 
 

@@ -13,8 +13,8 @@ from testbed.endpoint import Operation
 from testbed.errors import ApiError, Cancelled, ScenarioError, Unavailable
 from testbed.faults.crash import Crash
 from testbed.objects import Note
+from testbed.request import Post
 from testbed.stream import Stream
-from testbed.wire import Post
 from testbed.world import World
 
 
