@@ -2,9 +2,9 @@
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
-  words    errors · version · spoken · objects/ · budget · option · document
-  ground   life · pending · txn · store · watch · endpoint · trace
-  table    turns · drivers/ · waits · stream · wire · audit · client · cache · actor
+  words    errors · version · spoken · objects/ · budget · change · option · document
+  ground   life · pending · txn · store · selector · watch · endpoint · trace
+  table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
     from testbed.scenario import Scenario
+    from testbed.selector import Selector
     from testbed.trace import Trace
-    from testbed.watch import Selector
     from testbed.world import World
 
 __version__ = VERSION
@@ -59,7 +59,7 @@ _HOMES = {
     "Pause": "endpoint",
     "Plan": "chooser",
     "Scenario": "scenario",
-    "Selector": "watch",
+    "Selector": "selector",
     "StoreEndpoint": "endpoint",
     "Trace": "trace",
     "Unavailable": "errors",

@@ -8,11 +8,13 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from testbed.errors import ScenarioError
+from testbed.selector import is_whole
 
 T = TypeVar("T")
 
-ALWAYS = ("meta.name", "meta.namespace", "meta.uid", "meta.revision", "key", "kind", "plural")
-"""Identity: whoever has an object may know which one it is."""
+ALWAYS = ("meta.name", "meta.namespace", "meta.uid", "key", "kind", "plural")
+"""Identity: whoever has an object may know which one it is, but not at which revision: to know
+that is to know of every change."""
 
 
 def audited(
@@ -105,6 +107,12 @@ class _View:
         )
 
 
-def unwrapped(item: Any) -> Any:
-    """The object itself, for writing it back; the object, if it is no view."""
-    return object.__getattribute__(item, "_item") if type(item) is _View else item
+def whole(item: T) -> T:
+    """The object itself, to be written: to write back what came from a Cache is to have read all of
+    it, which only an actor may that has declared its revision."""
+    seen: Any = item
+    if type(seen) is not _View:
+        return item
+    if not any(is_whole(field) for field in seen._declared):
+        seen._whole("written back")
+    return cast(T, seen._item)

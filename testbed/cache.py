@@ -10,17 +10,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from testbed.audit import audited
 from testbed.client import Client
 from testbed.endpoint import EVERYTHING, Listing
 from testbed.errors import ApiError, Expired
-from testbed.objects.meta import UNSET, Map, Object, key_of
+from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
+from testbed.selector import Selector, differ_in
 from testbed.stream import Stream
-from testbed.turns import Wait
-from testbed.watch import BOOKMARK, DELETED, Delivery, Selector
+from testbed.waits import Wait
+from testbed.watch import BOOKMARK, DELETED, Delivery
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 
@@ -33,9 +34,11 @@ Handler = Callable[..., None]
 class Cache(Generic[O]):
     """What one actor knows of one kind. Made in `run`; its reader is a task of that actor.
 
-    `reads` declares the fields the actor looks at (`("spec.node_name",)`), so that a change of
-    any other one is known to matter to nobody; None declares them all. Handlers are plain
-    functions, run by the reader in the turn of the delivery: they cannot await.
+    `reads` declares the fields the actor looks at (`("spec.node_name",)`); None declares them all.
+    Of an object that stays it is told only of changes to those: nobody is told of any other, so
+    what else an object holds, its revision included, may be older than the watch is.
+
+    Handlers are plain functions, run by the reader in the turn of the delivery: they cannot await.
     """
 
     def __init__(
@@ -49,10 +52,9 @@ class Cache(Generic[O]):
         self.kind = kind
         self.selector = selector
         self.reads = reads
-        self.items: dict[str, O] = {}
-        """What it holds, by key; for the testbed. An actor asks `get` and `all`."""
-        self.revision = UNSET
-        """How far it has read; unset until it has listed, and again when that has expired."""
+        self.known: dict[str, O] = {}
+        """What it holds, by key; for the testbed: to look at it leaves no mark."""
+        self._revision = UNSET
         self._client = client
         self._table = client._table
         self._key = f"cache:{client.name}/{kind.plural}"
@@ -68,6 +70,18 @@ class Cache(Generic[O]):
         """Whether it has listed at least once in this life."""
         return self._synced.is_set
 
+    @property
+    def items(self) -> Mapping[str, O]:
+        """What it holds, by key."""
+        self._table.marks.reads.append(self._key)
+        return {key: self._shown(item) for key, item in self.known.items()}
+
+    @property
+    def revision(self) -> Revision:
+        """How far it has read; unset until it has listed, and again when that has expired."""
+        self._table.marks.reads.append(self._key)
+        return self._revision
+
     def synced(self) -> Wait:
         """Wait until it has listed for the first time."""
         return self._synced.wait()
@@ -75,13 +89,13 @@ class Cache(Generic[O]):
     def get(self, name: str, namespace: str = "default") -> O | None:
         """The object of that name as this actor knows it; None if it knows of none."""
         self._table.marks.reads.append(self._key)
-        item = self.items.get(key_of(self.kind, name, namespace))
+        item = self.known.get(key_of(self.kind, name, namespace))
         return None if item is None else self._shown(item)
 
     def all(self) -> list[O]:
         """All it knows, in order of their keys."""
         self._table.marks.reads.append(self._key)
-        return [self._shown(self.items[key]) for key in sorted(self.items)]
+        return [self._shown(self.known[key]) for key in sorted(self.known)]
 
     def on(
         self,
@@ -105,21 +119,23 @@ class Cache(Generic[O]):
     async def _read(self) -> None:
         client, kind = self._client, self.kind
         projected: dict[str, Any] = {} if self.reads is None else {"fields": self.reads}
-        listed, watched = Map(projected), Map(projected, bookmarks=True)
+        listed, watched = Map(projected), Map({**projected, "bookmarks": True})
         stream: Stream | None = None
         retry_ms = RETRY_MS
         retried_at_ms = 0
         while True:
             news: Listing | Delivery | None = None
             try:
-                if not self.revision:
+                if not self._revision:
                     news = await client.list(kind, self.selector, options=listed)
                 elif stream is None:
-                    stream = await client.watch(kind, self.revision, self.selector, options=watched)
+                    stream = await client.watch(
+                        kind, self._revision, self.selector, options=watched
+                    )
                 else:
                     news = await stream.next()
             except Expired:
-                self.revision, stream = UNSET, None
+                self._revision, stream = UNSET, None
             except ApiError:
                 stream = None
                 if self._table.now_ms - retried_at_ms > HEALTHY_MS:
@@ -137,7 +153,7 @@ class Cache(Generic[O]):
         """Take over a list: what lies between it and what was known is lost (API-56)."""
         self._table.marks.writes.append(self._key)
         new = {item.key: item for item in listing.items}
-        old, self.items, self.revision = self.items, new, listing.revision
+        old, self.known, self._revision = self.known, new, listing.revision
         for key in sorted({*old, *new}):
             self._tell(old.get(key), new.get(key))
         self._synced.set()
@@ -145,16 +161,16 @@ class Cache(Generic[O]):
     def _apply(self, delivery: Delivery) -> None:
         """Take over one Delivery, and tell the handlers."""
         self._table.marks.writes.append(self._key)
-        self.revision = delivery.revision
+        self._revision = delivery.revision
         if delivery.type == BOOKMARK:
             return
         item: Any = delivery.object
-        old = self.items.get(item.key)
+        old = self.known.get(item.key)
         if delivery.type == DELETED:
-            if self.items.pop(item.key, None) is not None:
+            if self.known.pop(item.key, None) is not None:
                 self._tell(item, None)
         else:
-            self.items[item.key] = item
+            self.known[item.key] = item
             self._tell(old, item)
 
     def _tell(self, old: O | None, new: O | None) -> None:
@@ -165,8 +181,14 @@ class Cache(Generic[O]):
             elif old is None:
                 if add is not None:
                     add(self._shown(new))
-            elif update is not None and new is not old and new != old:
+            elif update is not None and self._differ(old, new):
                 update(self._shown(old), self._shown(new))
+
+    def _differ(self, old: O, new: O) -> bool:
+        """Whether they do in anything that the actor has declared."""
+        if old is new or self.reads is None:
+            return old is not new and old != new
+        return differ_in(self.reads, old, new)
 
     def _shown(self, item: O) -> O:
         if self.reads is None or not self._table.audits:

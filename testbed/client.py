@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
-from testbed.audit import unwrapped
+from testbed.audit import whole
 from testbed.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.errors import Cancelled, Crashed, TimedOut
 from testbed.life import Life, Seat
 from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.selector import Selector
 from testbed.stream import Stream
 from testbed.trace import Record
-from testbed.turns import Table, Wait, give_turn
-from testbed.waits import First, Join, Queue, Signal, Sleep
-from testbed.watch import Selector
+from testbed.turns import Table, give_turn
+from testbed.waits import First, Join, Queue, Signal, Sleep, Wait
 from testbed.wire import Wire
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class Client:
         """Replace it. Conflict if it has changed since the revision in its Meta was read; with
         `whatever_it_was`, or without a revision, the last writer wins."""
         if whatever_it_was:
-            item = unwrapped(item).with_meta(revision=UNSET)
+            item = whole(item).with_meta(revision=UNSET)
         return await self._write("update", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
 
     async def delete(
@@ -113,7 +113,6 @@ class Client:
     ) -> None:
         """Delete it, if it is still the same object at the same revision; with
         `whatever_it_was`, whatever bears its name now. NotFound, Conflict."""
-        item = unwrapped(item)
         meta = item.meta
         operation = Operation(
             "delete",
@@ -128,7 +127,7 @@ class Client:
     async def _write(
         self, verb: str, item: Object, subresource: str, timeout_ms: int | None, because: int
     ) -> Any:
-        item = unwrapped(item)
+        item = whole(item)
         meta = item.meta
         operation = Operation(
             verb,
@@ -177,7 +176,7 @@ class Client:
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
         """Begin another task of this actor, `actor/name`; it starts when the World says so."""
         life = self._live_seat().life
-        return Task(self._table.spawn(life, name, lambda: fn(*args)))
+        return Task(self._table, self._table.spawn(life, name, lambda: fn(*args)))
 
     def join(self, task: Task) -> Wait:
         """Wait until that task has ended; what it returned, or None if it was cancelled."""
@@ -241,14 +240,16 @@ class Client:
 class Task:
     """A task of this actor, as `spawn` gave it: join it, or cancel it."""
 
-    __slots__ = ("seat",)
+    __slots__ = ("_table", "seat")
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, table: Table, seat: Seat) -> None:
+        self._table = table
         self.seat = seat
 
     @property
     def has_ended(self) -> bool:
         """Whether it is over, in whichever way."""
+        self._table.marks.reads.append(self.seat.end_key)
         return self.seat.has_ended
 
 

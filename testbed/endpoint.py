@@ -10,16 +10,16 @@ import attrs
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
 from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Object, Revision
-from testbed.option import Footprint
+from testbed.option import HISTORY, LOG, Footprint
+from testbed.selector import Selector, View
 from testbed.store import Entry, Put, Store
-from testbed.watch import Cursor, Selector, Watch
+from testbed.watch import Cursor, Watch
 
 EVERYTHING = Selector()
 NO_OPTIONS: Map[Any] = Map()
 VERBS = ("get", "list", "watch", "create", "update", "delete", "txn")
 """What the Store's own Endpoint knows."""
-HISTORY = "history"
-"""The key of a Footprint that a compaction writes, and whoever reads the past reads."""
+READS = ("get", "list", "watch")
 
 
 @attrs.frozen
@@ -51,6 +51,11 @@ class Operation:
     def _(self) -> str:
         within = f"{self.plural}/{self.namespace}" if self.namespace else self.plural
         return f"{within}/{self.name}" if self.name else within
+
+    @property
+    def view(self) -> View:
+        """What of its kind a list or a watch looks at."""
+        return View(self.plural, self.selector, self.options.get("fields"))
 
     def line(self) -> str:
         """The whole of it as one JSON line."""
@@ -150,6 +155,8 @@ class StoreEndpoint:
                 self.store, self.name, plural, follows=follows, on_behind=lambda: self._lag(plural)
             )
             self.cursors[plural] = cursor
+            if not follows:
+                self.store.mark(reads=(f"{LOG}{plural}",), writes=(cursor.key,))
         return cursor
 
     def _lag(self, plural: str) -> None:
@@ -168,23 +175,35 @@ class StoreEndpoint:
 
     def may(self, operation: Operation) -> Footprint:
         """One key; a list or a watch reads its kind's log, a txn every key it names."""
-        log = f"log:{operation.plural}"
+        at, view = operation.revision, operation.view
+        if at and operation.verb in READS and not view.is_told(at):
+            past = frozenset({HISTORY})
+            return Footprint(past | {LOG}, past | self._opened(operation.plural))
         if operation.verb == "get":
-            return Footprint(reads=_dated(operation, frozenset({operation.key})))
+            return Footprint(reads=frozenset({HISTORY if operation.revision else operation.key}))
         if operation.verb in ("list", "watch"):
-            return Footprint(reads=self._view(operation))
-        keys, logs = {operation.key}, {log}
+            return Footprint(reads=self._view(operation), writes=self._opened(operation.plural))
+        keys, kinds = {operation.key}, {operation.plural}
         if operation.verb == "txn":
             keys = {item.key for item in operation.body}
-            logs = {f"log:{item.plural}" for item in operation.body}
-        return Footprint(reads=frozenset(keys), writes=frozenset(keys | logs))
+            kinds = {item.plural for item in operation.body}
+        logs = {f"{LOG}{kind}" for kind in kinds}
+        tails = {f"cursor:{self.name}/{kind}/tail" for kind in kinds if kind in self._lags}
+        here = {f"endpoint:{self.name}"} if tails else set()
+        return Footprint(reads=frozenset(keys | here), writes=frozenset(keys | logs | tails))
 
     def _view(self, operation: Operation) -> frozenset[str]:
         """What a list or a watch reads: the history, as far as a lagging cursor has read it."""
-        keys = _projected(operation)
+        keys = {HISTORY}
         if operation.plural in self._lags:
-            return keys | {f"cursor:{self.name}/{operation.plural}", HISTORY}
-        return keys
+            cursor = f"cursor:{self.name}/{operation.plural}"
+            keys |= {cursor, f"{LOG}{operation.plural}"}
+        return frozenset(keys | operation.view.logs)
+
+    def _opened(self, plural: str) -> frozenset[str]:
+        """The lagging cursor that the first look at a kind makes."""
+        keys = {f"cursor:{self.name}/{plural}"} if plural in self._lags else set()
+        return frozenset(keys)
 
     def _existing(self, operation: Operation) -> Entry:
         entry = self.store.get(operation.key)
@@ -203,10 +222,7 @@ class StoreEndpoint:
         return entry
 
     def _get(self, operation: Operation, *_: Any) -> Object:
-        at = _revision(operation)
-        if at is not None:
-            self._mark(frozenset({HISTORY}))
-        entry = self.store.get(operation.key, at)
+        entry = self.store.get(operation.key, self._dated(operation))
         if entry is None:
             raise NotFound(f"{operation.key} not found")
         return entry.value  # type: ignore[return-value]
@@ -215,23 +231,46 @@ class StoreEndpoint:
         plural, selector = operation.plural, operation.selector
         prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
         cursor = self.cursor(plural)
-        at = _revision(operation)
+        at = self._dated(operation)
         if at is None and not cursor.follows:
             # What it has read may just be forgotten, while all it has still to read is kept.
             at = max(cursor.revision, self.store.compacted)
+            self.store.mark(reads={cursor.key})
+        elif at is None:
+            self.store.mark(reads=sorted(operation.view.logs))
         store = self.store
-        self._mark(self._view(operation))
+        store.note_told()
         found = tuple(entry.value for entry in store.snapshot(prefix, at))
         items = tuple(item for item in found if selector.matches(item))
-        return Listing(items, Revision(store.revision if at is None else at))
+        now = Revision(store.revision if at is None else at, operation.view.as_listed)
+        return Listing(items, now)
 
     def _watch(self, operation: Operation, *_: Any) -> Watch:
-        at = _revision(operation)
-        since = self.store.revision if at is None else at
-        self._mark(self._view(operation))
+        since = self._dated(operation)
+        if since is None:
+            since = self.store.revision
+            self.store.mark(reads=sorted(operation.view.logs))
         cursor = self.cursor(operation.plural)
-        bookmarks = bool(operation.options.get("bookmarks"))
-        return Watch(cursor, operation.selector, since=since, bookmarks=bookmarks)
+        options = operation.options
+        return Watch(
+            cursor, operation.selector, since=since, fields=options.get("fields"),
+            bookmarks=bool(options.get("bookmarks")),
+        )  # fmt: skip
+
+    def _dated(self, operation: Operation) -> int | None:
+        """The point in history it speaks of, None if it does not say; a read of the past depends
+        on what of it has been compacted away.
+
+        If it is one that a list or a watch of the same has told, then whoever told it has seen to
+        it what comes before that point and what after. Otherwise it may be anybody's, and so the
+        order of all that was committed matters.
+        """
+        at = _revision(operation)
+        if at is not None:
+            self.store.mark(reads={HISTORY})
+            if not operation.view.is_told(operation.revision):
+                self.store.look_back()
+        return at
 
     def _create(self, operation: Operation, caller: str, now_ms: int) -> Object:
         _check_body(operation)
@@ -279,7 +318,8 @@ class StoreEndpoint:
         """A new object, with an identity of its own: who made it, and how many before it."""
         if not self._created:
             self._created.update(_counted(self.store))
-        creator = caller if self.name == "store" else f"{caller}@{self.name}"
+        creator = creator_of(self.name, caller)
+        self.store.mark(writes=(f"uids:{creator}",))
         nth = self._created[creator] = self._created.get(creator, 0) + 1
         return item.with_meta(
             uid=f"{creator}-{nth}",
@@ -297,9 +337,10 @@ class StoreEndpoint:
         )
         return old if new.is_as(old) else new
 
-    def _mark(self, keys: frozenset[str]) -> None:
-        if self.store.marks is not None:
-            self.store.marks.reads.extend(sorted(keys))
+
+def creator_of(endpoint: str, caller: str) -> str:
+    """Whom a new object names as its creator, in its uid."""
+    return caller if endpoint == "store" else f"{caller}@{endpoint}"
 
 
 def _counted(store: Store) -> dict[str, int]:
@@ -322,19 +363,6 @@ def _revision(operation: Operation) -> int | None:
     if not text.isdecimal():
         raise Invalid(f"{operation}: {text!r} is no revision; give one that an answer has told")
     return int(text)
-
-
-def _projected(operation: Operation) -> frozenset[str]:
-    """The log of a kind, or only the fields of it that the reader has declared."""
-    log = f"log:{operation.plural}"
-    fields = operation.options.get("fields")
-    keys = {log} if fields is None else {f"{log}.{path}" for path in fields}
-    return _dated(operation, frozenset(keys))
-
-
-def _dated(operation: Operation, keys: frozenset[str]) -> frozenset[str]:
-    """A read of the past also depends on what of it has been compacted away."""
-    return keys | {HISTORY} if operation.revision else keys
 
 
 def _check_body(operation: Operation) -> None:

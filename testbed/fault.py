@@ -11,7 +11,7 @@ import attrs
 
 from testbed.errors import ApiError, ScenarioError, WatchBroken
 from testbed.life import Role
-from testbed.option import ANSWER, DELIVER, FAULT, SERVE, Footprint, Option
+from testbed.option import ANSWER, DELIVER, FAULT, NOTHING, SERVE, Footprint, Option
 from testbed.request import Post, Request
 from testbed.store import Store
 from testbed.stream import Stream
@@ -29,8 +29,10 @@ class Way:
     """Makes it happen."""
     actor: str = ""
     """The actor it strikes; empty for an Endpoint."""
-    touches: frozenset[str] = frozenset()
-    """The keys of its footprint, beside the budget it spends."""
+    touches: Footprint = NOTHING
+    """Its footprint, beside the budget it spends."""
+    causes: tuple[int, ...] = ()
+    """The Steps that made it possible, if it strikes something on its way."""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,6 +83,7 @@ class Levers:
 
     def note_fault(self, touches: Footprint) -> None:
         """A fault strikes: mark what it touches, and when it was."""
+        self._table.marks.reads.extend(sorted(touches.reads))
         self._table.marks.writes.extend(sorted(touches.writes))
         self._lasts_until(self._table.now_ms)
 
@@ -111,6 +114,27 @@ class Levers:
     def streams(self) -> list[Stream]:
         """The open watches, by path."""
         return sorted(self._wire.streams.open, key=lambda stream: stream.path)
+
+    def memory(self, role: Role) -> Footprint:
+        """What a fault touches that any turn of an actor's tasks could tell."""
+        return Footprint(writes=frozenset({role.memory}))
+
+    def end_of(self, role: Role) -> Footprint:
+        """What the end of its life touches: its memory, what it waits for, what it watches."""
+        ends = self.memory(role) | Footprint(writes=frozenset({role.lives_key}))
+        for stream in role.life.streams if role.life is not None else ():
+            ends |= stream.may_end()
+        return ends
+
+    def end_of_endpoint(self, post: Post) -> Footprint:
+        """What its crash touches: all it has in hand, and the watches it serves."""
+        requests = (request.key for request in post.requests)
+        callers = (request.role.lives_key for request in post.requests)
+        ends = Footprint(frozenset(callers), frozenset({post.key, *requests}))
+        for stream in self.streams():
+            if stream.server is post:
+                ends |= stream.may_end()
+        return ends
 
     # -- what may be done -----------------------------------------------------------------------
 
@@ -164,8 +188,12 @@ class Levers:
 
     def failing(self, request: Request, error: ApiError) -> Way:
         """The way in which its caller gets this error, whatever has become of the request."""
-        strike = partial(request.withdraw, error)
-        return Way(request.said, strike, request.role.name, frozenset({request.path}))
+        role, option = request.role, request.option
+        touches = Footprint(
+            reads=frozenset({role.lives_key, request.post.key}), writes=frozenset({request.key})
+        )
+        causes = option.causes if option is not None else ()
+        return Way(request.said, partial(request.withdraw, error), role.name, touches, causes)
 
     def break_watch(self, stream: Stream) -> None:
         """Close it; its reader is told, and may resume it from the last revision it saw."""
@@ -202,8 +230,7 @@ class Allowed:
 
     def _option(self, way: Way, levers: Levers) -> Option:
         word = self.fault.word
-        memory = {f"mem:{way.actor}"} if way.actor else set()
-        touches = Footprint(writes=way.touches | memory | {f"budget:{word}"})
+        touches = way.touches | Footprint(writes=frozenset({f"budget:{word}"}))
 
         target = way.target
         nth = self._struck.get(target, 0) + 1
@@ -215,8 +242,8 @@ class Allowed:
             way.strike()
 
         option = Option(
-            FAULT, f"fault/{word}", strike, (), levers.now_ms, way.actor, word, target, "", nth,
-            may=lambda: touches,
+            FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor, word, target, "",
+            nth, may=lambda: touches,
         )  # fmt: skip
         option.fault = self.fault
         return option

@@ -40,6 +40,10 @@ class Role:
         self.memory = f"mem:{name}"
         """Its key in a Footprint. Each turn of a task writes it; if the actor declared that its
         tasks share no memory each only reads it, and so clashes with a crash and with no other."""
+        self.lives_key = f"life:{name}"
+        """Written when a life of it ends, read by what it has sent and waits for."""
+        self.ends_key = f"ends:{name}"
+        """Written when a task of it ends: any may be the last, with which its life does."""
         self.may = Footprint(writes=frozenset({self.memory}))
         """What a turn of a task may touch, as far as that can be known before."""
         self.life: Life | None = None
@@ -88,12 +92,21 @@ class Life:
         nth = self._said[said] = self._said.get(said, 0) + 1
         return nth
 
+    def said_next(self, said: tuple[str, str, str, str, str]) -> int:
+        """The same for what may be taken back and offered again: it counts when it happens."""
+        return self._said.get(said, 0) + 1
+
+    def said_now(self, said: tuple[str, str, str, str, str], end: Callable[[], Any]) -> Any:
+        """It happens: count it, and let it."""
+        self._said[said] = self._said.get(said, 0) + 1
+        return end()
+
 
 class Seat:
     """One task of a life, as the table sees it: parked, or moving; what it waits for."""
 
     __slots__ = (
-        "context", "coro", "error", "fn", "has_ended", "host", "is_cancelled", "is_idle",
+        "context", "coro", "end_key", "error", "fn", "has_ended", "host", "is_cancelled", "is_idle",
         "joined_by", "life", "number", "offered", "path", "refusals", "result", "trap", "value",
         "waits_for",
     )  # fmt: skip
@@ -106,6 +119,8 @@ class Seat:
         context: Context,
     ) -> None:
         self.path = path
+        self.end_key = f"end:{path}"
+        """Written when it ends, read by whoever asks whether it has."""
         self.life = life
         self.fn = fn
         self.context = context

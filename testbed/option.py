@@ -69,12 +69,23 @@ class Sentence(NamedTuple):
         return " ".join(word for word in words if word) + (f"#{self.nth}" if self.nth > 1 else "")
 
 
+LOG = "log:"
+"""Begins the name of a log, which is only ever added to; by itself it names every log."""
+TIME = "log:@time"
+"""What had to wait for its time adds to it, a fault reads it: it strikes before time passes or
+after, while what is due at one instant may come in any order."""
+HISTORY = "history"
+"""Written by whatever forgets the past, or depends on the order of all that was committed; read
+by whoever reads the past."""
+
+
 @attrs.frozen
 class Footprint:
     """The keys a turn reads and writes; two turns that do not clash commute.
 
-    A key is an object's key, `log:pods` (every object of a kind), `log:pods.spec.node_name` (one
-    field of them), `cursor:…`, `cache:…`, `queue:…`, `signal:…`, `mem:<actor>` or `budget:<fault>`.
+    To write a log (`log:pods`: every object of a kind; `log:pods.spec.node_name`: one field of
+    them) is to add to it: two additions clash only if somebody hears both, and then he says so, by
+    a key of his own. docs/design.md tells of all the keys.
     """
 
     reads: frozenset[str] = frozenset()
@@ -87,61 +98,87 @@ class Footprint:
     def clashes(self, other: Footprint) -> bool:
         """Whether their order can matter: one writes what the other reads or writes."""
         return (
-            _meet(self.writes, other.writes)
+            _both_write(self.writes, other.writes)
             or _meet(self.writes, other.reads)
-            or _meet(self.reads, other.writes)
+            or _meet(other.writes, self.reads)
         )
 
 
 NOTHING = Footprint()
 
 
-def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
-    if not some or not others:
+def _both_write(some: frozenset[str], others: frozenset[str]) -> bool:
+    if some.isdisjoint(others):
         return False
-    if not some.isdisjoint(others):
+    return any(not key.startswith(LOG) for key in some & others)
+
+
+def _meet(written: frozenset[str], read: frozenset[str]) -> bool:
+    if not written or not read:
+        return False
+    if not written.isdisjoint(read):
         return True
-    logs = [key for key in some if key.startswith("log:")]
-    return any(
-        mine.startswith(f"{theirs}.") or theirs.startswith(f"{mine}.")
-        for theirs in others
-        if logs and theirs.startswith("log:")
-        for mine in logs
+    logs = [key for key in written if key.startswith(LOG)]
+    return bool(logs) and any(
+        key == LOG or any(_is_part(key, log) or _is_part(log, key) for log in logs)
+        for key in read
+        if key.startswith(LOG)
     )
 
 
-class Marks:
-    """What the turn under way has touched so far, as Store, Cache, signal and queue note it."""
+def _is_part(key: str, of: str) -> bool:
+    return key.startswith(f"{of}.")
 
-    __slots__ = ("changes", "reads", "writes")
+
+class Marks:
+    """What the turn under way has touched so far, as Store, Cache, signal and queue note it.
+
+    What is `late` was added by a later turn, one to which the order of earlier ones turns out to
+    matter: a watch that is opened on the past hears what was committed since. No trace has it.
+    """
+
+    __slots__ = ("changes", "late", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads: list[str] = []
         self.writes: list[str] = []
         self.changes: list[Change] = []
         """The Store's own writes; their keys and changed fields are worked out only if asked."""
+        self.late = NOTHING
 
     def footprint(self) -> Footprint:
         """What was touched, in full: a written object also writes its kind's log, by field."""
         writes = set(self.writes)
         for change in self.changes:
             writes.add(change.key)
-            log = f"log:{change.key.partition('/')[0]}"
-            if change.old is None or change.new is None:
-                writes.add(log)
-            else:
-                old, new = change.old.value, change.new.value
-                writes.update(f"{log}.{path}" for path in changed_fields(old, new))
+            log = f"{LOG}{change.key.partition('/')[0]}"
+            fields = fields_changed(change)
+            writes.update([log] if fields is None else [f"{log}.{path}" for path in fields])
         return Footprint(frozenset(self.reads), frozenset(writes))
+
+
+def fields_changed(change: Change) -> list[str] | None:
+    """The fields a Change differs in; None if the object has come to be, or is gone."""
+    if change.old is None or change.new is None:
+        return None
+    return list(changed_fields(change.old.value, change.new.value))
+
+
+def request_key(path: str, verb: str, key: str, nth: int) -> str:
+    """The key that a request, its answer and the faults on it share; whichever part it is at."""
+    return f"request:{path} {verb.partition('/')[0].partition('.')[0]} {key}#{nth}"
 
 
 class Option:
     """One thing that may happen next. Made by whoever offers it, performed by the World alone."""
 
     __slots__ = (
-        "actor", "causes", "change", "due_ms", "fault", "key", "kind", "label", "may_touch", "nth",
-        "path", "perform", "place", "rank", "seat", "ticket", "verb",
+        "_life", "actor", "causes", "change", "due_ms", "fault", "is_timed", "key", "kind", "label",
+        "may_touch", "nth", "path", "perform", "place", "rank", "seat", "server", "ticket", "verb",
     )  # fmt: skip
+
+    fault: Any
+    """The Fault it is a way of; only a fault has one."""
 
     def __init__(
         self,
@@ -159,13 +196,15 @@ class Option:
         seat: Any = None,
         may: Callable[[], Footprint] | None = None,
         label: str = "",
+        life: int = 0,
+        server: str = "",
     ) -> None:
         self.kind = kind
         """serve, answer, feed, deliver, start, resume, wake, fault or pick."""
         self.path = path
         """The process it belongs to: a task, a watch stream, a cursor, a kind of fault."""
         self.perform = perform
-        """Makes it happen; returns the Seat that is to move then, or None. Called once."""
+        """Makes it happen, once; returns the Seat that moves then, or None."""
         self.causes = causes
         """The numbers of the Steps that made it possible, oldest first."""
         self.due_ms = due_ms
@@ -175,7 +214,9 @@ class Option:
         self.key = key
         self.change = change
         self.nth = nth
-        """Which of the same sentence it is since its life began, from 1."""
+        """Which of its sentence it is since its life began, from 1."""
+        self._life = life
+        self.is_timed = False  # whether it had to wait for its time
         self.rank = rank
         """Orders the wakes of one instant; the testbed only compares it."""
         self.seat = seat
@@ -183,21 +224,51 @@ class Option:
         self.ticket = seat.number if seat is not None else 0
         """The wait of that Seat it would end; it must still be the same one when performed."""
         self.may_touch = may
+        self.server = server
+        """The key of the Endpoint at its one end."""
         self.label = label
-        """What a person calls it, when that is not the sentence: a pick's alternative. Of a `hold`
-        or a `release`: the kind of what is held."""
-        self.fault: Any = None
-        """The Fault it is a way of, if it is one."""
+        """What a person calls a pick's alternative; the kind of what is held or released."""
         self.place: tuple[Any, ...] | None = None
         """Its place in calm order while it is pending; None otherwise."""
+
+    @property
+    def life(self) -> int:
+        """Which life of its actor it belongs to, from 1; 0 if it belongs to none. What an old life
+        has sent may be on its way still: no two pending Options share a sentence and a life."""
+        return self._life if self.seat is None else self.seat.life.number
 
     @property
     def may(self) -> Footprint:
         """What it may touch, announced before it happens."""
         if self.may_touch is not None:
-            return self.may_touch()
+            return self.may_touch() | self.own
         may: Footprint = NOTHING if self.seat is None else self.seat.life.role.may
-        return may
+        return may | self.own
+
+    @property
+    def own(self) -> Footprint:
+        """What performing it touches, whatever else it does: worked out only if asked.
+
+        A task's next turn writes `task:<path>`, so that whatever may end one wait clashes with
+        all else that may. What crosses the wire reads `wire:<actor>`, which a partition writes. A
+        request shares a key with its answer; it reads `life:<actor>`, since whether it is to be
+        answered depends on whether its caller lives.
+        """
+        reads = [self.server] if self.server else []
+        writes: list[str] = [TIME] if self.is_timed and self.kind != FAULT else []
+        if self.seat is not None:
+            writes.append(f"task:{self.seat.path}")
+        match self.kind:
+            case "serve" | "answer":
+                reads += [f"wire:{self.actor}", f"life:{self.actor}"]
+                writes.append(request_key(self.path, self.verb, self.key, self.nth))
+            case "deliver":
+                reads.append(f"wire:{self.actor}")
+            case "start" if self.seat is None and self.actor:
+                writes.append(f"task:{self.path}")
+            case "fault":
+                reads.append(TIME)
+        return Footprint(frozenset(reads), frozenset(writes))
 
     @property
     def is_effect(self) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from testbed.endpoint import Endpoint, Handler, Operation, Pause
+from testbed.endpoint import Endpoint, Handler, Operation, Pause, creator_of
 from testbed.errors import ApiError
 from testbed.life import Seat
-from testbed.option import ANSWER, SERVE, Footprint, Option
+from testbed.option import ANSWER, LOG, SERVE, Footprint, Option, request_key
 from testbed.stream import Stream
 from testbed.turns import Table
 from testbed.watch import Cursor, Watch
@@ -19,6 +19,8 @@ class Post:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.name = endpoint.name
+        self.key = f"endpoint:{endpoint.name}"
+        """Written when it goes away and comes back, read by all that crosses to it or from it."""
         self.is_up = True
         self.requests: dict[Request, None] = {}
         """Those it has not answered, and those whose answer is on its way, oldest first."""
@@ -80,8 +82,15 @@ class Request:
 
     @property
     def said(self) -> str:
-        """What a fault that strikes it is said to strike: `alpha create notes/default/n`."""
-        return f"{self.role.name} {self.operation}" + (f"#{self.nth}" if self.nth > 1 else "")
+        """What a fault that strikes it is said to strike: `alpha create notes/default/n`, or
+        `alpha/cache-notes list notes` if it is not of its main task."""
+        nth = f"#{self.nth}" if self.nth > 1 else ""
+        return f"{self.path.removesuffix('/main')} {self.operation}{nth}"
+
+    @property
+    def key(self) -> str:
+        """What it shares, in a Footprint, with its answer and with the faults on it."""
+        return request_key(self.path, self.operation.verb, self.operation.key, self.nth)
 
     @property
     def is_awaited(self) -> bool:
@@ -99,9 +108,23 @@ class Request:
         """Whether a part of it was served, and another is to be."""
         return self.part > 1 and not self.is_served
 
+    @property
+    def waits_for_commits(self) -> bool:
+        """Whether what it waits for is a cursor that any commit moves."""
+        cursor = None if self.pause is None else self.pause.cursor
+        return cursor is not None and cursor.follows
+
     def may(self) -> Footprint:
         """What serving it may touch."""
-        return self.post.endpoint.may(self.operation)
+        may = self.post.endpoint.may(self.operation)
+        # Which of two commits came first is told to a watch that is opened later, too: so what may
+        # commit says beforehand that it may matter.
+        writes = {f"order:{key.removeprefix(LOG)}" for key in may.writes if key.startswith(LOG)}
+        if self.operation.verb == "watch":
+            writes.add(f"watches:{self.role.name}/watch-{self.operation.plural}")
+        if self.operation.verb in ("create", "txn"):
+            writes.add(f"uids:{creator_of(self.post.name, self.role.name)}")
+        return may | Footprint(writes=frozenset(writes))
 
     def announce(self, due_ms: int = 0) -> None:
         """Offer its `serve`, or that of its next part."""
@@ -116,7 +139,7 @@ class Request:
             due_ms = role.cut_off_until_ms
         self.option = option = Option(
             SERVE, self.path, self.serve, (table.step,), due_ms, role.name, verb, key, "",
-            self.nth, 0, None, self.may,
+            self.nth, 0, None, self.may, life=self.life.number, server=self.post.key,
         )  # fmt: skip
         table.offer(option)
 
@@ -168,7 +191,7 @@ class Request:
         operation, table = self.operation, wire.table
         self.option = Option(
             ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.asked,
-            operation.key, "", self.nth, 0, self.seat,
+            operation.key, "", self.nth, 0, self.seat, server=self.post.key,
         )  # fmt: skip
         table.offer(self.option)
 
@@ -180,6 +203,8 @@ class Request:
 
     def forsake(self) -> None:
         """Its caller waits no longer: an answer that is already there has nobody to go to."""
+        self.wire.table.marks.writes.append(self.key)
+        self.wire.table.marks.reads.append(self.post.key)
         if self.is_served:
             self.post.requests.pop(self, None)
             if isinstance(self.value, Stream):
@@ -187,6 +212,8 @@ class Request:
 
     def withdraw(self, error: ApiError) -> None:
         """Its answer will be this error, whatever has become of it: a fault's doing."""
+        self.wire.table.marks.writes.append(self.key)
+        self.wire.table.marks.reads.append(self.role.lives_key)
         pending = self.wire.table.pending
         if self.option is not None:
             pending.remove(self.option)

@@ -13,75 +13,38 @@ and a read that lags a little costs a little.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from operator import attrgetter
 
-import attrs
 from sortedcontainers import SortedList
 
-from testbed.change import Change, Entry
+from testbed.change import Change, Entry, Log, revision_of
 from testbed.errors import Expired, HarnessBug, Invalid
-from testbed.option import Marks
-from testbed.txn import ONWARD, Compare, Delete, Get, Put, check_key, check_operations, end_of
+from testbed.option import HISTORY, LOG, Footprint, Marks
+from testbed.txn import (
+    ONWARD,
+    Compare,
+    Delete,
+    Get,
+    Put,
+    TxnAnswer,
+    check_key,
+    check_operations,
+    end_of,
+)  # fmt: skip
 
 __all__ = [
     "Change", "Compare", "Delete", "Entry", "Forgetter", "Get", "Listener", "Log", "Put", "Store",
     "TxnAnswer", "plural_of",
 ]  # fmt: skip
-_revision_of = attrgetter("revision")
-
-
-@attrs.frozen
-class TxnAnswer:
-    """What a transaction did."""
-
-    succeeded: bool
-    """Whether every Compare held, and so which list of operations was performed."""
-    revision: int
-    """The Store's revision after it."""
-    answers: tuple[tuple[Entry, ...], ...]
-    """For each operation the Entries it wrote (Put), removed (Delete) or found (Get)."""
+ORDER = frozenset({"order"})
+"""Written, late, by each commit, once somebody looks back at the order of them all."""
 
 
 Listener = Callable[[Change], None]
 Forgetter = Callable[[], None]
-
-
-class Log:
-    """The Changes of one kind that are still kept, each at the place it keeps for ever."""
-
-    __slots__ = ("changes", "first")
-
-    def __init__(self) -> None:
-        self.changes: list[Change] = []
-        self.first = 0
-        """The place of the oldest Change kept: how many were forgotten before it."""
-
-    @property
-    def end(self) -> int:
-        """The place the next Change will have."""
-        return self.first + len(self.changes)
-
-    def __getitem__(self, place: int) -> Change:
-        return self.changes[place - self.first]
-
-    def place_after(self, revision: int) -> int:
-        """The place of the first Change kept that is newer than that revision."""
-        return self.first + bisect_right(self.changes, revision, key=_revision_of)
-
-    def after(self, revision: int) -> Iterator[Change]:
-        """The Changes kept that are newer than that revision, oldest first."""
-        return islice(self.changes, self.place_after(revision) - self.first, None)
-
-    def forget_before(self, revision: int) -> list[Change]:
-        """Forget the Changes older than that revision, and hand them back."""
-        count = bisect_left(self.changes, revision, key=_revision_of)
-        forgotten = self.changes[:count]
-        del self.changes[:count]
-        self.first += count
-        return forgotten
 
 
 class Store:
@@ -112,6 +75,9 @@ class Store:
         self._filed = 0
         self._listeners: dict[str, dict[Listener, Forgetter | None]] = {}
         self._is_telling = False
+        # What the turn of each commit touched, and of each that told a revision.
+        self._marked: dict[int, Marks] = {}
+        self._told: list[Marks] = []
 
     def __len__(self) -> int:
         return len(self._live)
@@ -119,7 +85,7 @@ class Store:
     def get(self, key: str, at: int | None = None) -> Entry | None:
         """What stands at a key, now or at an old revision; None if nothing does."""
         if self.marks is not None:
-            self.marks.reads.append(key)
+            self.marks.reads.append(key if at is None else HISTORY)
         return self._live.get(key) if at is None else self.peek(key, at)
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
@@ -131,7 +97,7 @@ class Store:
             self._past.setdefault(change.key, []).append(change)
         self._filed = self._log.end
         past = self._past.get(key, ())
-        later = bisect_right(past, at, key=_revision_of)
+        later = bisect_right(past, at, key=revision_of)
         return past[later].old if later < len(past) else self._live.get(key)
 
     def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
@@ -143,9 +109,8 @@ class Store:
     ) -> list[Entry]:
         """Everything from one key to before another, sorted by key (etcd's general range)."""
         if self.marks is not None:
-            plural = _one_kind(start, end)
-            kinds = self._logs if plural is None else (plural,)
-            self.marks.reads.extend([f"log:{kind}" for kind in kinds])
+            log = f"{LOG}{_one_kind(start, end) or ''}"
+            self.marks.reads.append(log if at is None else HISTORY)
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
@@ -228,6 +193,7 @@ class Store:
             raise self._expired(revision)
         if revision > self.revision:
             raise self._future(revision)
+        self.look_back()
         self.compacted = revision
         forgotten = self._log.forget_before(revision)
         self._past.clear()
@@ -237,6 +203,37 @@ class Store:
             for forgetter in list(self._listeners.get(plural, {}).values()):
                 if forgetter is not None:
                     forgetter()
+
+    def heard(self, change: Change, by: str) -> None:
+        """Note that a Change is heard by somebody of that key, now or when it is long over: to
+        him it matters what was committed before what."""
+        marks = self._marked.get(change.revision)
+        if marks is self.marks and marks is not None:
+            marks.writes.append(by)
+        elif marks is not None:
+            marks.late |= Footprint(writes=frozenset({by}))
+
+    def look_back(self) -> None:
+        """Note that the order of all commits so far matters to the turn under way."""
+        if self.marks is not None:
+            self.marks.reads.append(LOG)
+            self.marks.writes.append(HISTORY)
+        for marks in self._marked.values():
+            marks.late |= Footprint(writes=ORDER)
+        for marks in self._told:
+            marks.late |= Footprint(reads=ORDER)
+
+    def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
+        """Note that the turn under way touches these, too."""
+        if self.marks is not None:
+            self.marks.reads.extend(reads)
+            self.marks.writes.extend(writes)
+
+    def note_told(self) -> None:
+        """Note that the turn under way tells somebody of the revision as it is now."""
+        if self.marks is not None:
+            self.marks.reads.append(HISTORY)
+            self._told.append(self.marks)
 
     def listen(self, plural: str, listener: Listener, forgetter: Forgetter | None = None) -> None:
         """Call `listener` with each Change of a kind, in order, once its transaction is committed.
@@ -319,8 +316,12 @@ class Store:
     def _commit(self, changes: Sequence[Change]) -> None:
         """Make a transaction's Changes the present, and tell of them."""
         self.revision += 1
-        if self.marks is not None:
-            self.marks.changes.extend(changes)
+        marks = self.marks
+        if marks is not None:
+            self._marked[self.revision] = marks
+            marks.changes.extend(changes)
+            if self.window is not None:  # any of them may be the one that is too many
+                marks.writes.append(HISTORY)
         if self._listeners:
             self._is_telling = True
             try:

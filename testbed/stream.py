@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
-from testbed.endpoint import HISTORY
+from testbed.endpoint import Operation
 from testbed.errors import ApiError, WatchBroken
 from testbed.life import Life, Role, Seat
-from testbed.option import DELIVER, Footprint, Option
-from testbed.turns import Table, Wait
+from testbed.option import DELIVER, HISTORY, Footprint, Option
+from testbed.turns import Table
+from testbed.waits import Wait
 from testbed.watch import BOOKMARK, Delivery, Watch
 
 BOOKMARK_MS = 60_000
@@ -41,23 +42,40 @@ class Streams:
         return self.fed.get((endpoint, change.serial), self.feeding or step), committed_ms
 
 
+class Server(Protocol):
+    """The place of an Endpoint on the wire."""
+
+    name: str
+    key: str
+    """Its key in a Footprint."""
+
+
 class Stream:
     """One open watch, as its reader holds it: `await stream.next()` gives the next Delivery."""
 
     def __init__(
-        self, streams: Streams, endpoint: str, watch: Watch, life: Life, plural: str
+        self, streams: Streams, server: Server, watch: Watch, life: Life, operation: Operation
     ) -> None:
         self.streams = streams
-        self.endpoint = endpoint
-        """Who serves it."""
+        self.server = server
+        """The place of its Endpoint on the wire."""
         self.watch = watch
         self.life = life
-        self.plural = plural
+        self.plural = plural = operation.plural
         taken = {stream.path for stream in life.streams}
         name = f"{life.role.name}/watch-{plural}"
         nth = next(n for n in range(1, len(taken) + 2) if _nth_path(name, n) not in taken)
         self.path = _nth_path(name, nth)
         """The process its deliveries belong to; free again when it is closed."""
+        # The two ends of a first-in-first-out line: what is committed is added at the tail, and a
+        # delivery takes from the head, so neither need know of the other.
+        self.tail = watch.key = f"stream:{self.path}"
+        self.head = f"{self.tail}/head"
+        self._named = f"watches:{name}"
+        self._hears = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
+        self._mark_all()
+        for change in watch.queue:
+            watch.cursor.store.heard(change, self.tail)
         self.error: ApiError | None = None
         """Why it was broken; told once everything else about it is withdrawn."""
         self.opened_at = watch.since
@@ -91,6 +109,9 @@ class Stream:
         """Close it and tell its reader so, now or when it next asks: never silence."""
         self.watch.close()
         self._withdraw()
+        self._mark_all()
+        self.note()
+        self.streams.table.marks.reads.append(self.life.role.lives_key)
         if self in self.streams.open:
             del self.streams.open[self]
             self.life.streams.remove(self)
@@ -105,12 +126,28 @@ class Stream:
             raise self.streams.table.refused(f"{self.path} has two readers: {readers}")
         self._reader = (seat, wrap)
         self._asked_at = self.streams.table.step
+        # Another Option is offered if it was closed, or if a compaction was faster.
+        self.streams.table.marks.reads += (self.head, HISTORY)
         self._look()
 
     def leave(self) -> None:
         """The reader has gone on, or waits for something else."""
         self._withdraw()
-        self._reader = None
+        if self._reader is not None:
+            self._reader = None
+            self.note()
+
+    def note(self) -> None:
+        """Mark whatever may add to it: the order of that and of this turn matters."""
+        self.streams.table.marks.reads.extend(sorted(self._hears))
+
+    def may_end(self) -> Footprint:
+        """What closing it touches."""
+        reads = frozenset({*self._hears, self.life.role.lives_key})
+        return Footprint(reads, frozenset({self.tail, self.head, self._named}))
+
+    def _mark_all(self) -> None:
+        self.streams.table.marks.writes += (self.tail, self.head, self._named)
 
     def _withdraw(self) -> None:
         if self._offered is not None:
@@ -133,7 +170,7 @@ class Stream:
             return
         delivery = self.watch.peek()
         if delivery is not None:
-            step, committed_ms = self.streams.made_by(delivery, self.endpoint)
+            step, committed_ms = self.streams.made_by(delivery, self.server.name)
             due = committed_ms + _lag_of(self.life.role, self.plural, committed_ms)
             key = delivery.change.key if delivery.change is not None else self.plural
             self._offer(delivery.type, key, step, due)
@@ -147,18 +184,18 @@ class Stream:
         self._withdraw()
         seat, _ = self._reader
         role = self.life.role
-        nth = self.life.nth(DELIVER, self.path, "", key, change)
+        nth = self.life.said_next((DELIVER, self.path, "", key, change))
         asked = self._asked_at
         causes = (step,) if step == asked else (min(step, asked), max(step, asked))
         self._offered = Option(
             DELIVER, self.path, self._deliver, causes, due_ms, role.name, "", key, change, nth, 0,
-            seat, self._may,
+            seat, self._may, server=self.server.key,
         )  # fmt: skip
         self.streams.table.offer(self._offered)
 
     def _may(self) -> Footprint:
         cache = f"cache:{self.life.role.name}/{self.plural}"
-        return Footprint(reads=frozenset({HISTORY}), writes=self.life.role.may.writes | {cache})
+        return Footprint(frozenset({HISTORY}), self.life.role.may.writes | {cache, self.head})
 
     def _deliver(self) -> Seat:
         """Hand the reader what was offered, in one Option: the stream is the network."""
@@ -167,14 +204,18 @@ class Stream:
         assert reader is not None
         self._offered = self._reader = self._owing_since = None
         seat, wrap = reader
+        self.life.nth(DELIVER, self.path, "", offered.key, offered.change)
+        table.marks.reads.append(HISTORY)
+        table.marks.writes.append(self.head)
         if self.error is not None:
             table.turn_said("", self.error.reason)
             return table.end_wait(seat, error=self.error)
         bookmark = offered.change == BOOKMARK
+        if bookmark:
+            table.marks.reads += (self.tail, *sorted(self._hears))
         delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
         refusal = delivery.error.reason if delivery.error is not None else ""
         table.turn_said(str(delivery.revision), refusal)
-        table.marks.reads.append(HISTORY)
         self.streams.delivered.append((self, delivery))
         if delivery.error is not None:
             self.break_off(delivery.error)
@@ -191,6 +232,9 @@ class NextDelivery(Wait):
         super().__init__(stream.streams.table)
         self.stream = stream
         self.reason = f"watch {stream.plural}"
+
+    def note(self) -> None:
+        self.stream.note()
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         self.stream.read(seat, wrap)

@@ -57,8 +57,8 @@ class Step:
 
     @property
     def did(self) -> Footprint:
-        """What it touched: exact, once the turn has ended."""
-        return self.marks.footprint()
+        """What it touched: exact, once the turn has ended; a later turn may still add to it."""
+        return self.marks.footprint() | self.marks.late | self.option.own
 
     def line(self) -> dict[str, Any]:
         """As it stands in a trace; what is empty is left out."""
@@ -82,7 +82,8 @@ class Step:
         line["choice"] = self.choice
         line["of"] = self.of
         line["by"] = self.causes
-        did = self.did
+        # What follows from the Option itself is left out.
+        did = self.marks.footprint()
         if did.reads:
             line["reads"] = sorted(did.reads)
         if did.writes:

@@ -15,6 +15,7 @@ import inspect
 import types
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from testbed.errors import Cancelled, Crashed, HarnessBug, HarnessError, Overrun, ScenarioError
@@ -42,44 +43,6 @@ TRAP: Final = object()
 def give_turn() -> Generator[object, Any, Any]:
     """Park the calling task until an Option that ends its wait is performed: the only trap."""
     return (yield TRAP)
-
-
-class Wait:
-    """Something a task can wait for, by itself or as one of several (`client.first`).
-
-    A subclass offers, in `arm`, the Options that would end the wait, and forgets the task in
-    `disarm`. Whatever ends it passes its value through `wrap`, which knows which wait of several
-    it was.
-    """
-
-    reason = ""
-    """What the task waits for, as a stuck World tells it."""
-    is_idle = False
-    """Whether it may rightly never end, as for a watch or an inbox of a quiet actor."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-
-    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        """The task begins to wait."""
-
-    def disarm(self, seat: Seat) -> None:
-        """The task has stopped waiting, whichever way."""
-
-    def __await__(self) -> Generator[object, Any, Any]:
-        table = self.table
-        seat = table.caller()
-        if seat.life.is_alive:
-            table.wait(seat, self.reason, is_idle=self.is_idle)
-            self.arm(seat, _as_it_is)
-        try:
-            return (yield TRAP)
-        finally:
-            self.disarm(seat)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 class Table:
@@ -141,6 +104,7 @@ class Table:
                 due = life.role.cut_off_until_ms
         if due > option.due_ms:
             option.due_ms = due
+        option.is_timed = option.due_ms > self.pending.now_ms
         self.pending.add(option)
 
     def offer_turn(
@@ -148,11 +112,13 @@ class Table:
     ) -> Option:
         """Offer what ends a wait of a task inside its actor: start, resume, wake."""
         life = seat.life
-        nth = life.nth(kind, seat.path, verb)
+        said = (kind, seat.path, verb, "", "")
+        # Counted when it happens, so that its number does not tell how often it was taken back.
+        nth = life.said_next(said) + sum(o.kind == kind and o.verb == verb for o in seat.offered)
         rank = life.role.rank if kind == "wake" else 0
         option = Option(
-            kind, seat.path, end, (self.step,), due_ms, life.role.name, verb, "", "", nth, rank,
-            seat,
+            kind, seat.path, partial(life.said_now, said, end), (self.step,), due_ms,
+            life.role.name, verb, "", "", nth, rank, seat,
         )  # fmt: skip
         self.offer(option)
         return option
@@ -163,6 +129,7 @@ class Table:
         for option in [o for o in (*self.pending, *self.pending.held) if o.actor == name]:
             if which(option):
                 self.pending.postpone(option, until_ms)
+                option.is_timed = option.is_timed or option.due_ms > self.now_ms
 
     def turn_said(self, revision: str, outcome: str) -> None:
         """Note on the Step under way which revision it read or wrote, and how it was refused."""
@@ -205,6 +172,7 @@ class Table:
 
     def spawn(self, life: Life, name: str, fn: Callable[[], Coroutine[Any, Any, Any]]) -> Seat:
         """Offer the start of a new task of that life."""
+        self.marks.writes.append(f"spawn:{life.role.name}/{name}")
         spawner = self.running
         context = self._context if spawner is None else spawner.context
         seat = Seat(life.path_for(name), life, fn, context.copy())
@@ -217,6 +185,8 @@ class Table:
         never does. One that moves at the moment is the caller itself, and is refused."""
         if seat is self.running:
             raise self.refused(f"{seat.path} cancels itself; let it return instead")
+        self.marks.writes.append(f"task:{seat.path}")
+        self.marks.reads.append(seat.end_key)
         if seat.has_ended or seat.is_cancelled:
             return
         if seat.coro is None:
@@ -254,6 +224,7 @@ class Table:
         if not life.is_alive:
             return
         life.is_alive = False
+        self.marks.writes.append(life.role.lives_key)
         for stream in list(life.streams):
             stream.close()
         for path in sorted(life.seats):
@@ -370,6 +341,7 @@ class Table:
 
     def _seat_ended(self, seat: Seat) -> None:
         seat.has_ended = True
+        self.marks.writes += (seat.end_key, seat.life.role.ends_key)
         life = seat.life
         life.seats.pop(seat.path, None)
         for waiting, tell in list(seat.joined_by.items()):

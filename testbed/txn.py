@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from testbed.change import Entry
 from testbed.errors import Invalid
 
 ONWARD = "\0"
@@ -78,6 +79,18 @@ class Get:
     at: int | None = None
     """The revision to read at; None: as it stands within the transaction."""
     limit: int | None = None
+
+
+@attrs.frozen
+class TxnAnswer:
+    """What a transaction did."""
+
+    succeeded: bool
+    """Whether every Compare held, and so which list of operations was performed."""
+    revision: int
+    """The Store's revision after it."""
+    answers: tuple[tuple[Entry, ...], ...]
+    """For each operation the Entries it wrote (Put), removed (Delete) or found (Get)."""
 
 
 def check_operations(operations: Sequence[Put | Delete | Get]) -> None:

@@ -3,12 +3,53 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from testbed.life import Seat
 from testbed.option import RESUME, WAKE, Option
-from testbed.turns import Table, Wait
+from testbed.turns import TRAP, Table
+
+
+class Wait:
+    """Something a task can wait for, by itself or as one of several (`client.first`).
+
+    A subclass offers, in `arm`, the Options that would end the wait, and forgets the task in
+    `disarm`. Whatever ends it passes its value through `wrap`, which knows which wait of several
+    it was.
+    """
+
+    reason = ""
+    """What the task waits for, as a stuck World tells it."""
+    is_idle = False
+    """Whether it may rightly never end, as for a watch or an inbox of a quiet actor."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        """The task begins to wait."""
+
+    def disarm(self, seat: Seat) -> None:
+        """The task has stopped waiting, whichever way."""
+
+    def note(self) -> None:
+        """Called when it begins and stops being one of several: mark what may end it."""
+
+    def __await__(self) -> Generator[object, Any, Any]:
+        table = self.table
+        seat = table.caller()
+        if seat.life.is_alive:
+            table.wait(seat, self.reason, is_idle=self.is_idle)
+            self.arm(seat, _as_it_is)
+        try:
+            return (yield TRAP)
+        finally:
+            self.disarm(seat)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 class Sleep(Wait):
@@ -38,6 +79,7 @@ class Join(Wait):
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         table, target = self.table, self.target
+        table.marks.reads.append(target.end_key)
 
         def ended() -> None:
             table.offer_turn(
@@ -50,6 +92,7 @@ class Join(Wait):
             target.joined_by[seat] = ended
 
     def disarm(self, seat: Seat) -> None:
+        self.table.marks.reads.append(self.target.end_key)
         self.target.joined_by.pop(seat, None)
 
 
@@ -144,11 +187,13 @@ class _Line(Wait):
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         if seat in self._places:
             raise self.table.refused(f"{seat.path} waits for one thing twice: {self.reason}")
+        self.table.marks.reads.append(self.key)
         place = self._places[seat] = _Place(self, seat, wrap)
         self.waiting[place] = None
         place.look()
 
     def disarm(self, seat: Seat) -> None:
+        self.table.marks.reads.append(self.key)
         place = self._places.pop(seat, None)
         if place is not None:
             self.waiting.pop(place, None)
@@ -195,8 +240,14 @@ class First(Wait):
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         for place, wait in enumerate(self.waits):
+            wait.note()
             wait.arm(seat, lambda value, place=place: wrap((place, value)))  # type: ignore[misc]
+
+    def note(self) -> None:
+        for wait in self.waits:
+            wait.note()
 
     def disarm(self, seat: Seat) -> None:
         for wait in self.waits:
+            wait.note()
             wait.disarm(seat)

@@ -19,43 +19,15 @@ from operator import attrgetter
 
 import attrs
 
+from testbed.change import Change
 from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import UNSET, Object, Revision, field_of
-from testbed.store import Change, Entry, Store
+from testbed.option import HISTORY, LOG
+from testbed.selector import Selector, View
+from testbed.store import Store
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 BOOKMARK, ERROR = "BOOKMARK", "ERROR"
-
-
-@attrs.frozen
-class Selector:
-    """Which objects of a kind a reader wants. Plain data; the empty one selects every object."""
-
-    namespace: str | None = None
-    name: str | None = None
-    fields: tuple[tuple[str, str | int | bool], ...] = ()
-    """Dotted paths and what must stand there: `(("spec.node_name", "n1"),)`."""
-
-    @property
-    def filed_under(self) -> tuple[str, str | int | bool] | None:
-        """The first path and value it demands, by which a Cursor finds its Watch; None if none."""
-        if self.name is not None:
-            return ("meta.name", self.name)
-        if self.fields:
-            return self.fields[0]
-        return None if self.namespace is None else ("meta.namespace", self.namespace)
-
-    def matches(self, value: object) -> bool:
-        """Whether an object is among those selected."""
-        if self.name is not None and field_of(value, "meta.name") != self.name:
-            return False
-        if self.namespace is not None and field_of(value, "meta.namespace") != self.namespace:
-            return False
-        return all(field_of(value, path) == wanted for path, wanted in self.fields)
-
-    def has(self, entry: Entry | None) -> bool:
-        """Whether there is an object and it is among those selected."""
-        return entry is not None and self.matches(entry.value)
 
 
 @attrs.frozen
@@ -144,6 +116,11 @@ class Cursor:
         return self._log[self._place].revision - 1
 
     @property
+    def next_revision(self) -> int:
+        """The revision of the Change it is to read next; only asked while it is behind."""
+        return self._log[self._place].revision
+
+    @property
     def is_behind(self) -> bool:
         """Whether there is a Change left to read."""
         return not self.is_expired and self._place < self._log.end
@@ -158,8 +135,8 @@ class Cursor:
 
         Called by whoever performs a `feed`. Look at `is_behind` after it to offer the next.
         """
-        if self.is_behind and self.store.marks is not None:
-            self.store.marks.writes.append(self.key)
+        if self.is_behind:
+            self.store.mark(reads=(HISTORY,), writes=(self.key,))
         return self._step()
 
     def catch_up(self) -> None:
@@ -167,17 +144,30 @@ class Cursor:
         while self.advance():
             pass
 
+    def mark_part(self, change: Change) -> None:
+        """Note, of a transaction of several, that it matters how far this has read it."""
+        if not self.follows:
+            later = self.store.log().changes[change.serial - self.store.log().first :][:1]
+            if later and later[0].revision == change.revision:
+                self.store.mark(reads=(self.key,))
+
     def forget(self) -> None:
         """Close all its Watches and read no more: its server crashed."""
+        if not self.follows:
+            self.store.mark(reads=(f"{LOG}{self.plural}",))
         self.store.unlisten(self.plural, self._hear)
         for watch in list(self._open):
             watch.close()
 
-    def _hear(self, _: Change | None = None) -> None:
+    def _hear(self, change: Change | None = None) -> None:
         if self.follows:
             while self._step():
                 pass
-        elif self.is_behind and not self._has_called and self.on_behind is not None:
+            return
+        if change is not None:
+            # It will read them in the order in which they were committed.
+            self.store.mark(reads=(f"endpoint:{self.reader}",), writes=(f"{self.key}/tail",))
+        if self.is_behind and not self._has_called and self.on_behind is not None:
             self._has_called = True
             self.on_behind()
 
@@ -255,6 +245,7 @@ class Watch:
         selector: Selector,
         since: int,
         *,
+        fields: tuple[str, ...] | None = None,
         bookmarks: bool = False,
         on_ready: Callable[[Watch], None] | None = None,
         on_owing: Callable[[Watch], None] | None = None,
@@ -271,13 +262,17 @@ class Watch:
         """It delivers what is newer than this."""
         self.revision = since
         """The revision its reader was last told; a resumed watch starts here."""
+        self.view = View(cursor.plural, selector, fields)
         self.bookmarks = bookmarks
+        self.key = ""
+        """Its name in a Footprint; whoever opens it for a reader gives it one."""
         self.on_ready = on_ready
         self.on_owing = on_owing
         self.is_open = True
         self.number = cursor._file(self)
         """Which of its Cursor's Watches it is, in the order they were opened."""
-        self._queue: deque[Change] = deque()
+        self.queue: deque[Change] = deque()
+        """What it has still to deliver, oldest first."""
         self._next: Delivery | None = None
         self._is_over = False
         # It takes over what its Cursor has already read.
@@ -296,7 +291,7 @@ class Watch:
     @property
     def is_ready(self) -> bool:
         """Whether there is something to take."""
-        return bool(self._queue) or self._next is not None
+        return bool(self.queue) or self._next is not None
 
     @property
     def owes_bookmark(self) -> bool:
@@ -309,10 +304,10 @@ class Watch:
 
         If the Store has compacted away what was still to be delivered, an ERROR with Expired.
         """
-        if self._queue and self._queue[0].revision < self.cursor.store.compacted:
+        if self.queue and self.queue[0].revision < self.cursor.store.compacted:
             self._expire()
-        if self._queue and self._next is None:
-            self._next = self._delivery(self._queue[0])
+        if self.queue and self._next is None:
+            self._next = self._delivery(self.queue[0])
         return self._next
 
     def take(self) -> Delivery:
@@ -323,10 +318,10 @@ class Watch:
         if delivery.change is None:
             self.close()
             return delivery
-        self._queue.popleft()
+        self.queue.popleft()
         self._next = None
         self.revision = int(str(delivery.revision))
-        if not self._queue:
+        if not self.queue:
             self._settle()
         return delivery
 
@@ -335,14 +330,15 @@ class Watch:
         if not self.owes_bookmark:
             raise HarnessBug(f"a watch of {self.plural} was asked for a bookmark it does not owe")
         self.revision = self.cursor.revision
+        self.cursor.store.note_told()
         self._settle()
-        return Delivery(BOOKMARK, revision=Revision(self.revision))
+        return Delivery(BOOKMARK, revision=Revision(self.revision, self.view))
 
     def close(self) -> None:
         """Deliver no more. Its reader may resume from the revision it was last told."""
         if self.is_open:
             self.is_open = False
-            self._queue.clear()
+            self.queue.clear()
             self._next = None
             self.cursor._unfile(self)
 
@@ -350,21 +346,24 @@ class Watch:
         """The Cursor has passed a Change that may match."""
         if not self.is_open or self._is_over or change.revision <= self.since:
             return
-        if not (self.selector.has(change.new) or self.selector.has(change.old)):
+        if not self.view.tells(change):
             return
-        self._queue.append(change)
-        if len(self._queue) == 1:
+        self.queue.append(change)
+        if self.key:
+            self.cursor.store.heard(change, self.key)
+        if len(self.queue) == 1:
             if self.on_ready is not None:
                 self.on_ready(self)
-        elif self._queue[0].revision < self.cursor.store.compacted:
+        elif self.queue[0].revision < self.cursor.store.compacted:
             self._expire()
 
     def _delivery(self, change: Change) -> Delivery:
         """What to tell of a Change: what starts to match is ADDED, what stops DELETED (API-45)."""
         # While more of the same transaction is to come, a reader that resumes must get it all.
-        is_cut = len(self._queue) > 1 and self._queue[1].revision == change.revision
+        self.cursor.mark_part(change)
+        is_cut = len(self.queue) > 1 and self.queue[1].revision == change.revision
         whole = change.revision - 1 if is_cut else min(change.revision, self.cursor.revision)
-        revision = Revision(whole)
+        revision = Revision(whole, self.view)
         if change.new is not None and self.selector.matches(change.new.value):
             type = MODIFIED if self.selector.has(change.old) else ADDED
             return Delivery(type, change.new.value, revision, change)
@@ -391,7 +390,7 @@ class Watch:
             f"too old resource version: {self.revision} ({compacted}): a compaction overtook this "
             f"watch of {self.plural}; list again"
         )
-        self._queue.clear()
+        self.queue.clear()
         self._next = Delivery(ERROR, error=error)
         if not was_ready and self.on_ready is not None:
             self.on_ready(self)

@@ -13,11 +13,14 @@ from typing import Any
 from testbed.endpoint import Endpoint, Operation, Pause
 from testbed.errors import ApiError, Crashed, TimedOut, Unavailable, WatchBroken
 from testbed.life import Seat
-from testbed.option import FEED, START, WAKE, Footprint, Option
+from testbed.option import FEED, HISTORY, LOG, START, WAKE, Footprint, Option
 from testbed.request import Post, Request
 from testbed.stream import Stream, Streams
 from testbed.turns import Table
 from testbed.watch import Cursor, Watch
+
+COUNT = "count"
+"""The key of what is committed while somebody waits for a revision."""
 
 
 class Wire:
@@ -38,6 +41,7 @@ class Wire:
         post.requests[request] = None
         table = self.table
         table.wait(seat, request)
+        table.marks.reads.append(post.key)
         if post.is_up:
             request.announce()
         else:
@@ -52,6 +56,7 @@ class Wire:
 
     def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
         """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
+        self.table.marks.reads.append(post.key)
         if not post.is_up:
             raise _refused(post)
         handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
@@ -60,7 +65,7 @@ class Wire:
         except StopIteration as done:
             value = done.value
             if isinstance(value, Watch):
-                return Stream(self.streams, post.name, value, seat.life, operation.plural)
+                return Stream(self.streams, post, value, seat.life, operation)
             return value
         except ApiError:
             raise
@@ -80,6 +85,7 @@ class Wire:
             return
         request = Request(self, post, operation, seat, 0)
         request.seat = None
+        self.table.marks.reads.append(post.key)
         if post.is_up:
             post.requests[request] = None
             request.announce()
@@ -106,7 +112,13 @@ class Wire:
         self.paused.pop(request, None)
         if pause.cursor is None:
             request.announce(pause.until_ms or 0)
-        elif pause.cursor.revision >= pause.revision:
+        else:
+            self._wait_for(request, pause, pause.cursor)
+
+    def _wait_for(self, request: Request, pause: Pause, cursor: Cursor) -> None:
+        """It goes on when that has come so far: by its feeds, or by commits of any kind."""
+        self.table.marks.reads.append(LOG if cursor.follows else cursor.key)
+        if cursor.revision >= pause.revision:
             request.announce()
         else:
             self.paused[request] = None
@@ -114,7 +126,11 @@ class Wire:
                 request.announce(pause.until_ms)
 
     def release_paused(self) -> None:
-        """Offer the next part of what waited for a cursor that has arrived; at a turn's end."""
+        """Offer the next part of what waited for a cursor that has arrived; at a turn's end. It
+        takes the commits of several turns to get there, and each is one of them."""
+        marks = self.table.marks
+        if marks.changes and any(request.waits_for_commits for request in self.paused):
+            marks.writes.append(COUNT)
         for request in list(self.paused):
             pause, option = request.pause, request.option
             if pause is None or pause.cursor is None:
@@ -149,20 +165,22 @@ class Wire:
             if cursor.is_behind:
                 self.offer_feed(post, cursor)
 
-        touches = Footprint(writes=frozenset({cursor.key}))
+        touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
+        # Its commit made it possible, however many were to be fed before it.
+        here = self.table.step
+        step, _ = self.streams.commits.get(cursor.next_revision, (here, 0))
+        causes = (step, here) if step < here else (here,)
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
         option = Option(
-            FEED, f"{post.name}/feed-{cursor.plural}", feed, (self.table.step,), 0, "", "",
-            cursor.plural, "", nth, may=lambda: touches,
+            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, 0, "", "",
+            cursor.plural, "", nth, may=lambda: touches, server=post.key,
         )  # fmt: skip
         post.feeds[cursor.plural] = (cursor, option)
         self.table.offer(option)
 
     def open_stream(self, request: Request, watch: Watch) -> Stream:
         """The caller's end of a watch its Endpoint has opened."""
-        return Stream(
-            self.streams, request.post.name, watch, request.life, request.operation.plural
-        )
+        return Stream(self.streams, request.post, watch, request.life, request.operation)
 
     # -- crashes of an Endpoint -----------------------------------------------------------------
 
@@ -170,12 +188,13 @@ class Wire:
         """What is not served is refused, what is half served stops there, what is served loses
         its answer; all callers get one error, and cannot tell which it was. Watches break."""
         post.is_up = False
+        self.table.marks.writes.append(post.key)
         for _, option in post.feeds.values():
             self.table.pending.remove(option)
         post.feeds.clear()
         for request in list(post.requests):
             request.withdraw(Unavailable(f"{post.name} went away before it answered"))
-        for stream in [stream for stream in self.streams.open if stream.endpoint == post.name]:
+        for stream in [stream for stream in self.streams.open if stream.server is post]:
             stream.break_off(WatchBroken(f"{post.name} went away"))
 
     def restart_later(self, post: Post, after_ms: int) -> None:
@@ -184,12 +203,17 @@ class Wire:
         path = f"{post.name}/start"
         step = self.table.step
         post.starts += 1
+        touches = Footprint(writes=frozenset({post.key}))
         self.table.offer(
-            Option(START, path, lambda: self.restart(post), (step,), due_ms, nth=post.starts)
-        )
+            Option(
+                START, path, lambda: self.restart(post), (step,), due_ms, nth=post.starts,
+                may=lambda: touches,
+            )
+        )  # fmt: skip
 
     def restart(self, post: Post) -> None:
         """It is up again, with empty memory."""
+        self.table.marks.writes.append(post.key)
         if not post.is_up:
             post.is_up = True
             post.endpoint.restart()

@@ -21,7 +21,7 @@ from manners import Bases, Complaint, Source, complaints
 ORDER = """
     words    errors version spoken objects/meta objects/note objects/pod objects/node objects/codec
              objects/__init__ budget change option document
-    ground   life pending txn store watch endpoint trace
+    ground   life pending txn store selector watch endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault faults/* fault_kinds invariant invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler

@@ -20,7 +20,7 @@ from testbed.errors import (
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.crash import Crash
 from testbed.objects import Node, Note, Pod, PodSpec
-from testbed.watch import Selector
+from testbed.selector import Selector
 
 # -- what is asked of Endpoints -----------------------------------------------------------------
 

@@ -36,9 +36,10 @@ from testbed.invariant import (
 from testbed.objects import Map, Note, Object, Revision
 from testbed.pending import Alternatives, Options
 from testbed.scenario import find
+from testbed.selector import Selector
 from testbed.store import Change, Store
 from testbed.trace import Step, Trace
-from testbed.watch import DELETED, Delivery, Selector, Watch
+from testbed.watch import DELETED, Delivery, Watch
 from testbed.world import World
 
 # -- when they look -----------------------------------------------------------------------------
@@ -484,10 +485,10 @@ def test_a_change_that_is_told_twice_is_found(monkeypatch: pytest.MonkeyPatch) -
     take = Watch.take
 
     def repeats(self: Watch) -> Delivery:
-        change = self._queue[0]
+        change = self.queue[0]
         delivery = take(self)
         if change.key == "notes/default/b":
-            self._queue.appendleft(change)
+            self.queue.appendleft(change)
         return delivery
 
     monkeypatch.setattr(Watch, "take", repeats)
@@ -504,7 +505,7 @@ def test_changes_out_of_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None
 
     def newest_first(self: Watch, change: Change) -> None:
         push(self, change)
-        self._queue.rotate(1)
+        self.queue.rotate(1)
 
     monkeypatch.setattr(Watch, "_push", newest_first)
     said = "alpha/watch-notes was told of notes/default/c at rv 4, and notes/default/a at rv 2 was"
@@ -517,7 +518,7 @@ def test_a_change_that_does_not_match_is_found(monkeypatch: pytest.MonkeyPatch) 
     """The Watch takes for selected whatever its first field selects."""
 
     def takes_all(self: Watch, change: Change) -> None:
-        self._queue.append(change)
+        self.queue.append(change)
         assert self.on_ready is not None
         self.on_ready(self)
 

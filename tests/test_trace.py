@@ -83,7 +83,7 @@ def test_a_step_says_who_what_where_when_and_why() -> None:
     }  # fmt: skip
     assert answer == {
         "n": 3, "at": 0, "do": "answer", "who": "alpha/main", "verb": "get", "key": key,
-        "choice": 0, "of": 2, "by": [2], "writes": ["mem:alpha"],
+        "choice": 0, "of": 2, "by": [2], "reads": ["endpoint:store"], "writes": ["mem:alpha"],
     }  # fmt: skip
     assert write == {
         "n": 4, "at": 0, "do": "serve", "who": "alpha/main", "verb": "update", "key": key,

@@ -16,7 +16,7 @@ from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.pending import Alternatives, Options
 from testbed.trace import Trace
-from testbed.turns import Wait
+from testbed.waits import Wait
 
 DRIVERS = ("trio", "direct")
 pytestmark = pytest.mark.parametrize("driver", DRIVERS)

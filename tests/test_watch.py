@@ -13,19 +13,10 @@ from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Revision
 from testbed.objects.pod import Pod, PodSpec
 from testbed.option import Marks
+from testbed.selector import Selector
 from testbed.store import Store
 from testbed.txn import Delete, Put
-from testbed.watch import (
-    ADDED,
-    BOOKMARK,
-    DELETED,
-    ERROR,
-    MODIFIED,
-    Cursor,
-    Delivery,
-    Selector,
-    Watch,
-)
+from testbed.watch import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Cursor, Delivery, Watch
 
 EVERY = Selector()
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
@@ -96,16 +87,17 @@ def test_a_lagging_cursor_stands_still_until_it_is_fed() -> None:
 
 
 def test_a_feed_is_marked_and_following_is_not() -> None:
-    """A feed is a turn that writes its cursor; a commit writes no cursor."""
+    """A feed is a turn that writes its cursor; a commit only adds to what is to be fed."""
     store, watch = opened(follows=False)
     Cursor(store, "other", "pods")
     store.marks = Marks()
     store.put("pods/default/p1", pod())
-    assert (store.marks.reads, store.marks.writes) == ([], [])
+    tail = "cursor:server/pods/tail"
+    assert (store.marks.reads, store.marks.writes) == (["endpoint:server"], [tail])
     watch.cursor.advance()
     watch.cursor.advance()
     watch.take()
-    assert (store.marks.reads, store.marks.writes) == ([], ["cursor:server/pods"])
+    assert store.marks.writes == [tail, "cursor:server/pods"]
 
 
 def test_a_cursor_can_start_behind() -> None:
@@ -183,7 +175,7 @@ def test_a_watch_nobody_reads_keeps_no_more_than_the_window() -> None:
     watch = Watch(Cursor(store, "server", "pods"), EVERY, 1)
     for _ in range(500):
         store.put("pods/default/p1", pod())
-        assert len(watch._queue) <= 22
+        assert len(watch.queue) <= 22
     assert watch.take().type == ERROR
 
 

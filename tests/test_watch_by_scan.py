@@ -10,19 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Revision
 from testbed.objects.pod import Pod, PodSpec, PodStatus
+from testbed.selector import Selector
 from testbed.store import Change, Entry, Store
 from testbed.txn import Put
-from testbed.watch import (
-    ADDED,
-    BOOKMARK,
-    DELETED,
-    ERROR,
-    MODIFIED,
-    Cursor,
-    Delivery,
-    Selector,
-    Watch,
-)
+from testbed.watch import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Cursor, Delivery, Watch
 
 NODES = ("", "n1", "n2")
 SELECTORS = (

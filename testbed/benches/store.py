@@ -12,9 +12,10 @@ from typing import Any
 
 from testbed.endpoint import Operation, StoreEndpoint, answer_at_once
 from testbed.objects import Map, Note
+from testbed.selector import Selector
 from testbed.session import collected_between
 from testbed.store import Store
-from testbed.watch import Cursor, Selector, Watch
+from testbed.watch import Cursor, Watch
 
 SIZES = (1_000, 100_000)
 ROUNDS = 7

@@ -23,4 +23,4 @@ class BreakWatch(Fault):
             name = stream.life.role.name
             if self.hits(name):
                 strike = partial(levers.break_watch, stream)
-                yield Way(stream.said, strike, name, frozenset({stream.path}))
+                yield Way(stream.said, strike, name, stream.may_end())

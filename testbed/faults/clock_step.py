@@ -25,4 +25,4 @@ class ClockStep(Fault):
         for role in levers.actors():
             if self.hits(role.name):
                 strike = partial(levers.step_clock, role, self.by_ms)
-                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
+                yield Way(role.name, strike, role.name, levers.memory(role))

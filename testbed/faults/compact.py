@@ -9,6 +9,10 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
+from testbed.option import HISTORY, LOG, Footprint
+
+PAST = Footprint(frozenset({LOG}), frozenset({HISTORY}))
+"""It depends on all that was committed, and all that looks back depends on it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -21,4 +25,4 @@ class Compact(Fault):
         """To the present, if there is anything to forget."""
         store = levers.store
         if store.revision > max(store.compacted, 1):
-            yield Way("store", partial(levers.compact, store.revision), "", frozenset({"history"}))
+            yield Way("store", partial(levers.compact, store.revision), "", PAST)

@@ -26,8 +26,8 @@ class Crash(Fault):
         for role in levers.actors():
             if self.hits(role.name):
                 strike = partial(levers.crash, role, self.restart_after_ms)
-                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
+                yield Way(role.name, strike, role.name, levers.end_of(role))
         for post in levers.endpoints():
             if post.name == self.target:
                 strike = partial(levers.crash_endpoint, post, self.restart_after_ms)
-                yield Way(post.name, strike, "", frozenset({f"endpoint:{post.name}"}))
+                yield Way(post.name, strike, "", levers.end_of_endpoint(post))

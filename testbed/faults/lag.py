@@ -10,6 +10,7 @@ import attrs
 
 from testbed.fault import Fault, Levers, Way
 from testbed.life import Role
+from testbed.option import LOG, Footprint
 
 
 @attrs.frozen(kw_only=True)
@@ -25,10 +26,13 @@ class Lag(Fault):
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor and kind it watches, by path of the watch; several watches lag together."""
-        paths: dict[tuple[Role, str], list[str]] = {}
+        watched: dict[tuple[Role, str], Footprint] = {}
         for stream in levers.streams():
             if self.hits(stream.life.role.name):
-                paths.setdefault((stream.life.role, stream.plural), []).append(stream.path)
-        for (role, plural), touched in paths.items():
+                log = Footprint(reads=frozenset({f"{LOG}{stream.plural}"}))
+                kind = (stream.life.role, stream.plural)
+                watched[kind] = watched.get(kind, log) | stream.may_end()
+        for (role, plural), touched in watched.items():
             strike = partial(levers.lag, role, plural, self.by_ms, self.for_ms)
-            yield Way(f"{plural} to {role.name}", strike, role.name, frozenset(touched))
+            touches = touched | levers.memory(role)
+            yield Way(f"{plural} to {role.name}", strike, role.name, touches)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
+from testbed.option import Footprint
 
 
 @attrs.frozen(kw_only=True)
@@ -24,5 +25,7 @@ class Partition(Fault):
         """Each actor that runs and is not cut off already."""
         for role in levers.actors():
             if self.hits(role.name) and role.cut_off_until_ms <= levers.now_ms:
+                wire = Footprint(writes=frozenset({f"wire:{role.name}"}))
+                touches = levers.memory(role) | wire
                 strike = partial(levers.cut_off, role, self.for_ms)
-                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
+                yield Way(role.name, strike, role.name, touches)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
+from testbed.option import Footprint
 
 
 @attrs.frozen(kw_only=True)
@@ -21,7 +22,8 @@ class Restart(Fault):
         """Each actor that ran and does not, then each Endpoint that is down."""
         for role in levers.actors(up=False):
             if self.hits(role.name) and not role.is_starting:
-                yield Way(role.name, partial(levers.start, role), role.name)
+                yield Way(role.name, partial(levers.start, role), role.name, levers.memory(role))
         for post in levers.endpoints(up=False):
             if self.hits(post.name):
-                yield Way(post.name, partial(levers.restart_endpoint, post))
+                touches = Footprint(writes=frozenset({post.key}))
+                yield Way(post.name, partial(levers.restart_endpoint, post), "", touches)

@@ -26,4 +26,4 @@ class Stall(Fault):
             life = role.life
             if self.hits(role.name) and life and life.stalled_until_ms <= levers.now_ms:
                 strike = partial(levers.stall, role, self.by_ms)
-                yield Way(role.name, strike, role.name, frozenset({f"mem:{role.name}"}))
+                yield Way(role.name, strike, role.name, levers.memory(role))

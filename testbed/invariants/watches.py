@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from testbed.invariant import DELIVERY, Evidence, Invariant
+from testbed.selector import touches
 from testbed.store import Change, Store
 from testbed.stream import Stream
 from testbed.trace import Step
@@ -49,10 +50,13 @@ class WatchesAreGapFree(Invariant):
 
 
 def _next(stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
-    selector = stream.watch.selector
+    selector, fields = stream.watch.selector, stream.watch.view.fields
     for change in store.log(stream.plural).after(revision - 1):
         is_new = change.serial > serial and change.revision > stream.opened_at
-        if is_new and (selector.has(change.old) or selector.has(change.new)):
+        was, is_now = selector.has(change.old), selector.has(change.new)
+        if is_new and (was or is_now):
+            if was and is_now and fields is not None and not touches(fields, change):
+                continue
             return change
     return None
 

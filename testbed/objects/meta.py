@@ -42,10 +42,13 @@ class Revision:
     one means "not said". An actor that orders two of them is told so.
     """
 
-    __slots__ = ("text",)
+    __slots__ = ("text", "told")
 
-    def __init__(self, text: str | int = "") -> None:
+    def __init__(self, text: str | int = "", told: object = None) -> None:
         self.text = str(text)
+        self.told = told
+        """Which view of which kind a list or a watch spoke of when it told this; for the testbed,
+        and no part of what it is."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Revision) and self.text == other.text
