@@ -708,7 +708,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["run", "lost_update", "--chooser", "unifrom"],
         2,
         "UnknownName: there is no chooser 'unifrom'. Did you mean 'uniform'?\n"
-        "Known: calm, ",
+        "Known: bounded, calm, ",
     ),
     "a chooser that is none": (
         ["run", "lost_update", "--chooser", "mine:race"],
