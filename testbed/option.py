@@ -173,9 +173,10 @@ class Option:
     """One thing that may happen next. Made by whoever offers it, performed by the World alone."""
 
     __slots__ = (
-        "_life", "actor", "causes", "change", "due_ms", "fault", "is_timed", "key", "kind", "label",
-        "may_touch", "nth", "path", "perform", "place", "rank", "seat", "server", "ticket", "verb",
+        "actor", "causes", "change", "due_ms", "fault", "has_waited", "key", "kind", "label",
+        "may_touch", "nth", "path", "perform", "place", "rank", "seat", "source", "ticket", "verb",
     )  # fmt: skip
+    has_waited: bool
 
     fault: Any
     """The Fault it is a way of; only a fault has one."""
@@ -196,8 +197,7 @@ class Option:
         seat: Any = None,
         may: Callable[[], Footprint] | None = None,
         label: str = "",
-        life: int = 0,
-        server: str = "",
+        source: Any = None,
     ) -> None:
         self.kind = kind
         """serve, answer, feed, deliver, start, resume, wake, fault or pick."""
@@ -215,8 +215,6 @@ class Option:
         self.change = change
         self.nth = nth
         """Which of its sentence it is since its life began, from 1."""
-        self._life = life
-        self.is_timed = False  # whether it had to wait for its time
         self.rank = rank
         """Orders the wakes of one instant; the testbed only compares it."""
         self.seat = seat
@@ -224,8 +222,8 @@ class Option:
         self.ticket = seat.number if seat is not None else 0
         """The wait of that Seat it would end; it must still be the same one when performed."""
         self.may_touch = may
-        self.server = server
-        """The key of the Endpoint at its one end."""
+        self.source = source
+        """The Request, Stream or Post that offers it, if any does."""
         self.label = label
         """What a person calls a pick's alternative; the kind of what is held or released."""
         self.place: tuple[Any, ...] | None = None
@@ -235,7 +233,13 @@ class Option:
     def life(self) -> int:
         """Which life of its actor it belongs to, from 1; 0 if it belongs to none. What an old life
         has sent may be on its way still: no two pending Options share a sentence and a life."""
-        return self._life if self.seat is None else self.seat.life.number
+        life = getattr(self.seat or self.source, "life", None)
+        return 0 if life is None else life.number
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it had to wait for its time, when it was offered or since: noted only if so."""
+        return hasattr(self, "has_waited")
 
     @property
     def may(self) -> Footprint:
@@ -254,7 +258,8 @@ class Option:
         request shares a key with its answer; it reads `life:<actor>`, since whether it is to be
         answered depends on whether its caller lives.
         """
-        reads = [self.server] if self.server else []
+        server = getattr(self.source, "server", None)
+        reads = [] if server is None else [server.key]
         writes: list[str] = [TIME] if self.is_timed and self.kind != FAULT else []
         if self.seat is not None:
             writes.append(f"task:{self.seat.path}")

@@ -21,6 +21,7 @@ class Post:
         self.name = endpoint.name
         self.key = f"endpoint:{endpoint.name}"
         """Written when it goes away and comes back, read by all that crosses to it or from it."""
+        self.server = self
         self.is_up = True
         self.requests: dict[Request, None] = {}
         """Those it has not answered, and those whose answer is on its way, oldest first."""
@@ -81,6 +82,11 @@ class Request:
         return f"the answer to {self.operation}"
 
     @property
+    def server(self) -> Post:
+        """The place it goes to."""
+        return self.post
+
+    @property
     def said(self) -> str:
         """What a fault that strikes it is said to strike: `alpha create notes/default/n`, or
         `alpha/cache-notes list notes` if it is not of its main task."""
@@ -139,7 +145,7 @@ class Request:
             due_ms = role.cut_off_until_ms
         self.option = option = Option(
             SERVE, self.path, self.serve, (table.step,), due_ms, role.name, verb, key, "",
-            self.nth, 0, None, self.may, life=self.life.number, server=self.post.key,
+            self.nth, 0, None, self.may, "", self,
         )  # fmt: skip
         table.offer(option)
 
@@ -191,7 +197,7 @@ class Request:
         operation, table = self.operation, wire.table
         self.option = Option(
             ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.asked,
-            operation.key, "", self.nth, 0, self.seat, server=self.post.key,
+            operation.key, "", self.nth, 0, self.seat, None, "", self,
         )  # fmt: skip
         table.offer(self.option)
 

@@ -189,7 +189,7 @@ class Stream:
         causes = (step,) if step == asked else (min(step, asked), max(step, asked))
         self._offered = Option(
             DELIVER, self.path, self._deliver, causes, due_ms, role.name, "", key, change, nth, 0,
-            seat, self._may, server=self.server.key,
+            seat, self._may, "", self,
         )  # fmt: skip
         self.streams.table.offer(self._offered)
 

@@ -104,7 +104,8 @@ class Table:
                 due = life.role.cut_off_until_ms
         if due > option.due_ms:
             option.due_ms = due
-        option.is_timed = option.due_ms > self.pending.now_ms
+        if option.due_ms > self.pending.now_ms:
+            option.has_waited = True
         self.pending.add(option)
 
     def offer_turn(
@@ -129,7 +130,8 @@ class Table:
         for option in [o for o in (*self.pending, *self.pending.held) if o.actor == name]:
             if which(option):
                 self.pending.postpone(option, until_ms)
-                option.is_timed = option.is_timed or option.due_ms > self.now_ms
+                if option.due_ms > self.now_ms:
+                    option.has_waited = True
 
     def turn_said(self, revision: str, outcome: str) -> None:
         """Note on the Step under way which revision it read or wrote, and how it was refused."""

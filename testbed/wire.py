@@ -173,7 +173,7 @@ class Wire:
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
         option = Option(
             FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, 0, "", "",
-            cursor.plural, "", nth, may=lambda: touches, server=post.key,
+            cursor.plural, "", nth, may=lambda: touches, source=post,
         )  # fmt: skip
         post.feeds[cursor.plural] = (cursor, option)
         self.table.offer(option)
