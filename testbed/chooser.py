@@ -52,6 +52,10 @@ class Chooser:
     returns. `choose` may raise: the Run ends, and the error leaves `run` bare.
     """
 
+    minds_order: bool = False
+    """Whether it leaves out Runs that differ from others in the order of what commutes: then
+    `step.did`, when the Run is over, also has what the claims can tell (`claim:<name>`)."""
+
     def begin(self, run: RunInfo) -> Plan | None:
         """Another Run is about to begin; what it is for, or None if there is none left."""
         raise NotImplementedError

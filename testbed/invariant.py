@@ -17,6 +17,10 @@ COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death",
 """The occasions at which an Invariant may look; it pays for those it names, and no others."""
 
 
+RECORDS = "records"
+"""What actors have recorded, among what an Invariant reads."""
+
+
 class Evidence:
     """What an Invariant may look at: everything, and touch nothing."""
 
@@ -80,6 +84,9 @@ class Invariant:
 
     name: str = ""
     looks_at: ClassVar[frozenset[str]] = frozenset()
+    reads: frozenset[str] | None = None
+    """The keys and logs (`log:pods.spec`), and `records`, between whose changes it may find a
+    breach; None: whatever there is. A search that leaves out orders keeps the order of these."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         """A turn with one of the occasions has just ended."""
@@ -95,9 +102,10 @@ Claim = Callable[[Evidence], str | None]
 class _Always(Invariant):
     looks_at = frozenset({COMMIT, RECORD})
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
         self.name = claim.__name__
         self.claim = claim
+        self.reads = reads
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         return self.claim(evidence)
@@ -107,6 +115,8 @@ class _Always(Invariant):
 
 
 class _Quiescent(Invariant):
+    reads = frozenset({RECORDS})
+
     def __init__(self, claim: Claim) -> None:
         self.name = claim.__name__
         self.claim = claim
@@ -146,9 +156,10 @@ class _Eventually(Invariant):
         return None if self._met_after_ms == evidence.last_fault_ms else self.claim(evidence)
 
 
-def always(claim: Claim) -> Invariant:
-    """It holds after every commit and every record, and at the end."""
-    return _Always(claim)
+def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
+    """It holds after every commit and every record, and at the end. If it says what it `reads`, a
+    complete search need not keep the order of anything else for it."""
+    return _Always(claim, None if reads is None else frozenset(reads))
 
 
 def quiescent(claim: Claim) -> Invariant:

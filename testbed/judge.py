@@ -10,14 +10,21 @@ from testbed.invariant import (
     DEATH,
     DELIVERY,
     RECORD,
+    RECORDS,
     TURN,
     Evidence,
     Invariant,
     Violation,
 )
+from testbed.option import FAULT, START, TIME, Footprint
 from testbed.trace import Step
 from testbed.turns import Table
 from testbed.wire import Wire
+
+SEEN = "log:@seen"
+"""Added to by a turn that a claim may see the outcome of, though it does not look just then."""
+SHOWN = ("cache:", "life:", TIME)
+"""What an Evidence shows beside commits and records."""
 
 
 class Judge:
@@ -32,6 +39,8 @@ class Judge:
         self._lookers: dict[str, list[Invariant]] = {}
         self._records_seen = 0
         self._deaths_seen = 0
+        self.minds_order = False
+        """Whether a search leaves out orders, and must be told which ones the claims can tell."""
 
     def claim(self, *invariants: Invariant) -> None:
         """Judge by these, too."""
@@ -52,12 +61,15 @@ class Judge:
             len(table.records) > self._records_seen
             or len(table.deaths) > self._deaths_seen
             or TURN in self._lookers
+            or self.minds_order
         )
 
     def turn_ended(self, step: Step | None) -> None:
         """Let those look for whom there is an occasion."""
         lookers, evidence, table = self._lookers, self._evidence, self._table
         evidence.changes = table.marks.changes
+        if self.minds_order and step is not None:
+            step.marks.late |= self._told_of(step)
         if evidence.changes:
             self._look(lookers.get(COMMIT, ()), step)
         if self._wire.streams.delivered:
@@ -71,6 +83,34 @@ class Judge:
             self._look(lookers.get(DEATH, ()), step)
         if TURN in lookers:
             self._look(lookers[TURN], step)
+
+    def _told_of(self, step: Step) -> Footprint:
+        """What the claims can tell of this turn, as keys of its footprint.
+
+        A claim is looked at between two turns, and may be breached in one order of two that
+        commute and not in the other. So all that changes what it reads keeps its order, by a key
+        that each of these writes. One that does not say what it reads may read anything: at a
+        commit or a record it is looked at, and the order of those matters; of what changes a Cache
+        or a life it may see the outcome then, and so that comes before or after each of those.
+        """
+        did = step.did
+        is_recorded = len(self._table.records) > self._records_seen
+        reads: set[str] = set()
+        writes: set[str] = set()
+        for invariant in self._invariants:
+            told = invariant.reads
+            if told is None:
+                is_looked_at = TURN in invariant.looks_at or step.marks.changes or is_recorded
+                if is_looked_at:
+                    writes.add(f"claim:{invariant.name}")
+                    reads.add(SEEN)
+                elif step.kind in (FAULT, START) or any(k.startswith(SHOWN) for k in did.writes):
+                    writes.add(SEEN)
+            elif (is_recorded and RECORDS in told) or Footprint(writes=did.writes).clashes(
+                Footprint(reads=told)
+            ):
+                writes.add(f"claim:{invariant.name}")
+        return Footprint(frozenset(reads), frozenset(writes))
 
     def come_to_rest(self) -> None:
         """Nothing can move any more: let each say its last word, before anything is torn down."""

@@ -12,6 +12,7 @@ from stage import Puppet, note, play, world_of
 
 from testbed.cache import Cache
 from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.endpoint import Operation, StoreEndpoint
 from testbed.faults.compact import Compact
@@ -747,3 +748,42 @@ def test_what_held_all_along_has_come_true_in_time() -> None:
     verdict = world.run(StallsFirst(), driver="direct")
     assert verdict.is_held, verdict
     assert verdict.faults == 1
+
+
+# -- what a search that leaves out orders is told ------------------------------------------------
+
+
+class Minds(Uniform):
+    """Says that it leaves out orders."""
+
+    minds_order = True
+
+
+@pytest.mark.parametrize(
+    ("reads", "minds", "clash"),
+    [
+        (None, True, True),
+        (("notes/default/a", "notes/default/b"), True, True),
+        (("log:notes",), True, True),
+        (("notes/default/a",), True, False),
+        ((), True, False),
+        (None, False, False),
+    ],
+)
+def test_what_a_claim_reads_keeps_its_order(
+    reads: tuple[str, ...] | None, *, minds: bool, clash: bool
+) -> None:
+    """Two commits to two keys commute; a claim over both, looked at between them, can tell their
+    order. One that does not say what it reads may read anything."""
+
+    async def writes(client: Client) -> None:
+        await client.update(note(client.name, x="1"))
+
+    world = World("test")
+    world.add(note("a"), note("b"))
+    world.start(Puppet("a", writes), Puppet("b", writes))
+    world.claim(always(lambda _: None, reads=reads))
+    trace = Trace({}, keep=True)
+    world.run(Minds() if minds else Uniform(), driver="direct", trace=trace)
+    one, other = (step for step in trace.steps if step.kind == "serve")
+    assert one.did.clashes(other.did) is clash

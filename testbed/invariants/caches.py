@@ -11,6 +11,7 @@ class CachesEqualTheStore(Invariant):
     """When nothing can move any more, what each actor knows is what is."""
 
     name = "caches_equal_the_store"
+    reads = frozenset()
 
     def end(self, evidence: Evidence) -> str | None:
         for role in evidence.actors:

@@ -13,6 +13,7 @@ class RevisionsIncrease(Invariant):
     """Every commit has a newer revision than all before it, and changes something."""
 
     name = "revisions_increase"
+    reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ class NoActorDies(Invariant):
     """No task of any actor ends by an exception; a crash that was asked for is none."""
 
     name = "no_actor_dies"
+    reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({DEATH})
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
@@ -23,6 +24,7 @@ class NobodyIsStuck(Invariant):
     """When nothing can move any more, everyone waits for a watch, an idle inbox, or nothing."""
 
     name = "nobody_is_stuck"
+    reads = frozenset()
 
     def end(self, evidence: Evidence) -> str | None:
         return f"nothing can move, and {'; '.join(evidence.stuck)}" if evidence.stuck else None

@@ -16,6 +16,7 @@ class WatchesAreGapFree(Invariant):
     """Each delivery is the next matching Change of the Store's history after the one before."""
 
     name = "watches_are_gap_free"
+    reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY})
 
     def __init__(self) -> None:
