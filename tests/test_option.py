@@ -31,6 +31,7 @@ from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, known
 from testbed.store import Store
 from testbed.trace import Step, Trace
+from testbed.waits import Signal
 from testbed.world import World
 
 
@@ -303,3 +304,68 @@ def test_effects_are_what_changes_more_than_its_own_actor() -> None:
     kinds = [*CALM_ORDER, FAULT, "pick"]
     effects = {kind for kind in kinds if Option(kind, "p", lambda: None).is_effect}
     assert effects == {SERVE, DELIVER, FEED, FAULT}
+
+
+# -- marks that random Runs rarely need ---------------------------------------------------------
+
+
+def test_a_request_reads_whether_its_caller_lives() -> None:
+    """So that it clashes with a crash, after which it is not to be answered."""
+
+    async def main(client: Client) -> None:
+        await client.get(Note, "n")
+
+    world = world_of(alpha=main)
+    world.add(note())
+    assert "life:alpha" in play(world).only("serve *").did.reads
+
+
+def test_every_commit_to_a_store_with_a_window_touches_the_history() -> None:
+    """Any of them may be the one that is too many; without a window none forgets anything."""
+    for window, written in ((5, ["history"]), (None, [])):
+        store = Store(Marks(), window=window)
+        store.put("notes/n", note())
+        assert store.marks is not None
+        assert store.marks.writes == written
+
+
+def test_tasks_that_are_spawned_under_one_name_clash() -> None:
+    """Which of them is the second decides what it is called."""
+
+    async def rest(client: Client) -> None:
+        await client.sleep(1)
+
+    async def spawns(client: Client) -> None:
+        client.spawn("same", rest, client)
+
+    async def main(client: Client) -> None:
+        client.spawn("a", spawns, client)
+        client.spawn("b", spawns, client)
+
+    @attrs.frozen
+    class Apart(Puppet):
+        shares_memory = False
+
+    world = World("test")
+    world.start(Apart("alpha", main))
+    played = play(world)
+    one, other = played.only("start alpha/a"), played.only("start alpha/b")
+    assert "spawn:alpha/same" in one.did.writes & other.did.writes
+
+
+def test_what_is_taken_back_and_offered_again_keeps_its_number() -> None:
+    """A wait that is offered, taken back and offered again is still the first of its sentence."""
+
+    async def waits(client: Client, ready: Signal) -> None:
+        await ready.wait()
+
+    async def main(client: Client) -> None:
+        ready = client.signal("ready")
+        task = client.spawn("waits", waits, client, ready)
+        await client.sleep(1)
+        ready.set()
+        ready.clear()
+        ready.set()
+        await client.join(task)
+
+    assert play(world_of(alpha=main)).only("resume alpha/waits *").option.nth == 1
