@@ -23,8 +23,10 @@ DEPTH_MAX = 20
 NODES_MAX = 20_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@*#+=, -]*")
+_PLAIN = re.compile(r"-?[A-Za-z0-9_./][A-Za-z0-9_./@*#+= -]*")
 _LOST = re.compile(r"(^|\s)#\d")
+_HIDDEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What cannot stand in a YAML file as it is, or is taken for the end of a line."""
 
 
 @attrs.frozen
@@ -98,8 +100,8 @@ def parse(text: str, path: str, refusal: type[HarnessError]) -> Document:
         _check_events(text, path, refusal)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = 1 if mark is None else mark.line + 1
+        mark, position = (getattr(error, name, None) for name in ("problem_mark", "position"))
+        line = text.count("\n", 0, position or 0) + 1 if mark is None else mark.line + 1
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
         raise refusal(
             f"{path}, line {line}: this is no YAML: {problem}.\n"
@@ -112,13 +114,19 @@ def parse(text: str, path: str, refusal: type[HarnessError]) -> Document:
 
 def quoted(text: str) -> str:
     """That text as a YAML scalar: as it is where that is safe, else in quotes."""
-    is_safe = _PLAIN.fullmatch(text) and not _LOST.search(text) and " #" not in text
-    return text if is_safe and text == text.strip() else json.dumps(text, ensure_ascii=False)
+    if _PLAIN.fullmatch(text) and " #" not in text and text == text.strip():
+        return text
+    said = _HIDDEN.sub(lambda found: _escaped(found[0]), json.dumps(text, ensure_ascii=False))
+    return said.replace("#", _escaped("#")) if _LOST.search(said) else said
+
+
+def _escaped(character: str) -> str:
+    return f"\\u{ord(character):04x}"
 
 
 def _check_comments(text: str, path: str, refusal: type[HarnessError]) -> None:
     """YAML takes ` #2` for a comment and drops it unseen; here it is meant as the second."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if _LOST.search(line):
             raise refusal(
                 f"{path}, line {number}: a comment that begins with a number, or a number that "
