@@ -53,10 +53,16 @@ class Fault:
     """Whom it may strike: a name or a glob."""
     times_max: int = 1
     """How often in one Run."""
+    until_ms: int | None = None
+    """It strikes, and lasts, only until that virtual time; None: as long as it says."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Every way it could strike now, in a stated order."""
         raise NotImplementedError
+
+    def lasts_ms(self, for_ms: int, now_ms: int) -> int:
+        """How long, if it strikes now and would last so long by itself."""
+        return for_ms if self.until_ms is None else self.until_ms - now_ms
 
     def hits(self, name: str) -> bool:
         """Whether that name is among its targets."""
@@ -224,7 +230,8 @@ class Allowed:
 
     def options(self, levers: Levers) -> Iterator[Option]:
         """An Option for every way it could strike now, as long as its budget lasts."""
-        if self.struck < self.fault.times_max:
+        until_ms = self.fault.until_ms
+        if self.struck < self.fault.times_max and (until_ms is None or levers.now_ms < until_ms):
             for way in self.fault.ways(levers):
                 yield self._option(way, levers)
 

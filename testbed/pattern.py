@@ -9,7 +9,8 @@
     turn of alpha/loop                   a task of an actor goes on
 
 Names are globs. `alpha` is any task of it, `alpha/loop` one. `#2` means the second of what the
-pattern says since that actor's last start; without a number it is the first, and `#*` is every one.
+pattern says since that actor's last start; without a number it is the first, but of a feed every
+one: that cursor stands still. `#*` is every one of whatever it is.
 `alpha@2` is its second life, the one after its first restart; without that it is any.
 """
 
@@ -32,7 +33,8 @@ _FORMS = {
     WAKE: re.compile(r"wake of (?P<who>\S+) (?P<verb>\S.*)"),
     START: re.compile(r"start of (?P<who>\S+)"),
     RESUME: re.compile(r"turn of (?P<who>\S+)"),
-    SERVE: re.compile(r"(?P<who>\S+) (?P<verb>\S+) (?P<key>\S+)"),
+    # No verb is `of` or `to`: those are another form, cut short.
+    SERVE: re.compile(r"(?P<who>\S+) (?!of |to )(?P<verb>\S+) (?P<key>\S+)"),
 }
 FORMS = (
     "`alpha bind pods/default/c`, `answer to alpha bind pods/default/c`, `delivery of "
@@ -83,6 +85,11 @@ class Pattern:
         return fnmatchcase(option.path.partition("/")[0], self.who)
 
     @property
+    def _last(self) -> str:
+        """The word on which its number stands."""
+        return self.key or self.verb or self.who
+
+    @property
     def whose(self) -> str:
         """Who, and in which life."""
         if not self.life:
@@ -92,13 +99,13 @@ class Pattern:
 
     def __str__(self) -> str:
         whose = self.whose
-        nth = "" if self.nth == 1 else "#*" if self.nth == EVERY else f"#{self.nth}"
+        nth = "#*" if self.nth == EVERY else f"#{self.nth}"
+        if self.kind == FEED:
+            return f"feed of {self.key}{'' if self.nth == EVERY else nth} to {whose}"
+        if self.nth == 1 and not _NTH.search(self._last):
+            nth = ""
         if self.kind == DELIVER:
             return f"delivery of {self.key}{nth} to {whose}"
-        if self.kind == FEED:
-            return f"feed of {self.key} to {whose}"
-        if self.nth == 1 and "#" in self.who and self.kind in (START, RESUME):
-            nth = "#1"
         before = {ANSWER: "answer to ", WAKE: "wake of ", START: "start of ", RESUME: "turn of "}
         words = [whose, self.verb, self.key]
         return before.get(self.kind, "") + " ".join(word for word in words if word) + nth
@@ -106,7 +113,7 @@ class Pattern:
 
 def parse_pattern(text: str) -> Pattern | None:
     """The Pattern a sentence is; None if it is none."""
-    nth = 1
+    nth: int | None = None
     bare = text
     numbered = _NTH_SENT if text.startswith(("delivery of ", "feed of ")) else _NTH
     if found := numbered.search(text):
@@ -119,10 +126,9 @@ def parse_pattern(text: str) -> Pattern | None:
             if lived := _LIFE.search(parts["who"]):
                 life = int(lived[1])
                 parts["who"] = parts["who"].replace(lived[0], "", 1)
-            # A cursor stands still as long as it is held: each of its moves is meant.
-            return Pattern(
-                kind, nth=EVERY if kind == FEED and nth == 1 else nth, life=life, **parts
-            )
+            if nth is None:
+                nth = EVERY if kind == FEED else 1
+            return Pattern(kind, nth=nth, life=life, **parts)
     return None
 
 
@@ -146,7 +152,7 @@ def pattern_of(option: Option, *, by_task: bool, nth: int) -> Pattern | None:
             verb, key = word, option.key
         return Pattern(option.kind, who, verb, key, nth)
     if option.kind in (DELIVER, FEED):
-        return Pattern(option.kind, who, "", option.key, EVERY if option.kind == FEED else nth)
+        return Pattern(option.kind, who, "", option.key, nth)
     if option.kind == WAKE:
         return Pattern(WAKE, who, option.verb, "", nth)
     if option.kind == START:

@@ -18,19 +18,24 @@ from testbed.fault import Fault
 from testbed.objects.meta import Map
 from testbed.pattern import Pattern
 
-_DURATION = re.compile(r"([0-9]{1,9}) ?(ms|s|m|h)")
+_DURATION = re.compile(r"(-?[0-9]{1,9}) ?(ms|s|m|h)")
+_NUMBERED = re.compile(r"#[0-9]+$")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 NO_SWITCHES: Map[str] = Map()
 QUIET = "quiet"
 REQUESTS = frozenset({"lose_reply", "lose_request", "server_error"})
 """The faults that strike one operation, which a race file names."""
+LASTING = frozenset({"lag", "partition", "stall"})
+"""The faults that last for a while."""
+ALWAYS = 1_000_000
+"""How often a fault strikes that strikes whenever it can, until some time."""
 SETTINGS = {
     "restart": "restart_after_ms", "by": "by_ms", "for": "for_ms", "code": "code",
-    "times": "times_max",
+    "times": "times_max", "until": "until_ms",
 }  # fmt: skip
 """What a race file calls the settings of a fault."""
 _NAMES = {name: word for word, name in SETTINGS.items()}
-DURATIONS = frozenset({"restart", "by", "for"})
+DURATIONS = frozenset({"restart", "by", "for", "until"})
 
 
 def duration(ms: int) -> str:
@@ -114,9 +119,16 @@ class Picked:
     line: int = attrs.field(default=0, eq=False)
 
     def __str__(self) -> str:
-        who = f"{self.who}@{self.life}" if self.life else self.who
-        nth = f"#{self.nth}" if self.nth > 1 else ""
-        return f"{who} {self.label}{nth}: {self.alternative}"
+        return f"{self.said}: {self.alternative}"
+
+    @property
+    def said(self) -> str:
+        """Who picks, in which life, what, and which of that label it is."""
+        is_plain = self.nth == 1 and not _NUMBERED.search(self.label)
+        label = self.label if is_plain else f"{self.label}#{self.nth}"
+        who, slash, task = self.who.partition("/")
+        life = f"@{self.life}" if self.life else ""
+        return f"{who}{life}{slash}{task} {label}"
 
 
 @attrs.frozen
@@ -167,8 +179,7 @@ class Race:
         if self.picks:
             lines.append("picks:")
             for pick in self.picks:
-                who, _, alternative = str(pick).partition(": ")
-                lines.append(f"  - {quoted(who)}: {quoted(alternative)}")
+                lines.append(f"  - {quoted(pick.said)}: {quoted(pick.alternative)}")
         return "\n".join([*lines, *expect_lines(self.expect)]) + "\n"
 
 
@@ -218,8 +229,11 @@ def aim(target: str) -> str:
 
 def settings_of(fault: Fault) -> dict[str, Any]:
     """The settings of a fault that are not those of its kind."""
+    fields = attrs.fields_dict(type(fault))
+    usual = {"times_max": ALWAYS} if fault.times_max == ALWAYS else {}
+    settings = {name: getattr(fault, name) for name in SETTINGS.values() if name in fields}
     return {
-        field.name: getattr(fault, field.name)
-        for field in attrs.fields(type(fault))
-        if field.name != "target" and getattr(fault, field.name) != field.default
+        name: value
+        for name, value in settings.items()
+        if value != usual.get(name, fields[name].default)
     }

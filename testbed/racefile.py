@@ -16,9 +16,12 @@ from testbed.errors import HarnessError, RaceRefused
 from testbed.fault import Fault
 from testbed.fault_kinds import fault_kinds, fault_of
 from testbed.objects.meta import Map
+from testbed.option import ANSWER, SERVE
 from testbed.pattern import FORMS, Pattern, parse_pattern
 from testbed.race import (
+    ALWAYS,
     DURATIONS,
+    LASTING,
     NO_SWITCHES,
     QUIET,
     REQUESTS,
@@ -34,6 +37,8 @@ from testbed.race import (
     parse_duration,
 )
 
+_NTH = re.compile(r"(?P<what>.+)#(?P<nth>[1-9][0-9]{0,5})")
+_LIFE = re.compile(r"(?P<who>[^@]+)@(?P<life>[1-9][0-9]{0,5})(?P<task>/.*)?")
 _STATE = re.compile(r"(?P<who>\S+) is (?P<state>up|down)")
 
 
@@ -49,8 +54,12 @@ def parse(text: str, path: str) -> Race:
     _check_names(fields, ("scenario", "switches", "without", "holds", "faults", "picks", "expect"))
     if "scenario" not in fields:
         top.refuse("no scenario is named", "begin with `scenario: lost_update`.")
+    step = "say `scenario: lost_update`."
+    scenario = fields["scenario"].text("the name of a scenario", step)
+    if not scenario:
+        fields["scenario"].refuse("expected the name of a scenario, found nothing", step)
     return Race(
-        fields["scenario"].text("the name of a scenario", "say `scenario: lost_update`."),
+        scenario,
         _switches(fields.get("switches")),
         _names(fields.get("without")),
         tuple(_hold(item) for item in _items(fields, "holds")),
@@ -110,7 +119,7 @@ def _until(given: Document) -> Until:
     text = given.text("the end of a hold", "say an operation, a duration (`5s`) or `quiet`.")
     if text == QUIET:
         return None
-    if (ms := parse_duration(text)) is not None:
+    if (ms := parse_duration(text)) is not None and ms >= 0:
         return ms
     if state := _STATE.fullmatch(text):
         return State(state["who"], state["state"] == "up")
@@ -128,16 +137,33 @@ def _strike(given: Document) -> Strike:
             f"begin with one of {', '.join(sorted(kinds))}, such as `- crash: alpha`.",
         )
     struck = fields.pop(word)
-    _check_names(fields, ("after", "before", "at", *SETTINGS))
+    _check_names(fields, ("after", "before", "at", *_settings_of(kinds[word])))
     target = struck.text(f"whom {word} strikes", step)
     operation = None
     if word in REQUESTS:
         operation = _sentence(struck, "the operation it strikes")
-        operation = attrs.evolve(operation, kind="serve")
-    settings = {SETTINGS[n]: _setting(n, fields[n]) for n in SETTINGS if n in fields}
+        if operation.kind not in (SERVE, ANSWER):
+            struck.refuse(f"{word}: {target!r} is no request", "say `alpha bind pods/default/c`.")
+        operation = attrs.evolve(operation, kind=SERVE)
+        target = str(operation)
+    settings = {SETTINGS[n]: _setting(n, fields[n], word) for n in SETTINGS if n in fields}
+    if word in REQUESTS and "until" in fields and "times" not in fields:
+        settings["times_max"] = ALWAYS
+    long = "by" if word == "stall" else "for"
+    if long in fields and "until" in fields:
+        given.refuse(f"{word}: {long} and until both say how long it lasts", "leave one out.")
     fault = _checked(struck, lambda: fault_of(word, aim(target), **settings))
     when, moment = _moment(fields, given, must=word == "crash")
     return Strike(fault, target, operation, when, moment, given.line)
+
+
+def _settings_of(kind: type[Fault]) -> list[str]:
+    """What a race file may say of that kind of fault: `until` only of what lasts, or is repeated
+    for each request."""
+    has = {field.name for field in attrs.fields(kind)}
+    if kind.word not in REQUESTS | LASTING:
+        has.discard("until_ms")
+    return [word for word, name in SETTINGS.items() if name in has]
 
 
 def _checked(given: Document, make: Callable[[], Fault]) -> Fault:
@@ -147,18 +173,20 @@ def _checked(given: Document, make: Callable[[], Fault]) -> Fault:
         raise RaceRefused(f"{given.path}, line {given.line}: {error}") from error
 
 
-def _setting(name: str, given: Document) -> int:
-    text = given.text("a setting", f"say `{name}: {'2s' if name in DURATIONS else 2}`.")
+def _setting(name: str, given: Document, word: str) -> int:
+    say = f"say `{name}: {'2s' if name in DURATIONS else 2}`."
+    text = given.text("a setting", say)
     value = parse_duration(text) if name in DURATIONS else _whole(text)
-    if value is None:
-        expected = "a duration" if name in DURATIONS else "a whole number"
-        say = f"say `{name}: {'2s' if name in DURATIONS else 2}`."
-        given.refuse(f"{name}: expected {expected}, found {text!r}", say)
+    # Only a clock can be set back.
+    if value is None or (value < 0 and word != "clock_step") or (name == "times" and not value):
+        expected = {"times": "how often, from 1", "until": "a virtual time", "code": "a number"}
+        wanted = expected.get(name, "a duration")
+        given.refuse(f"{name}: expected {wanted}, found {text!r}", say)
     return value
 
 
 def _whole(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else None
 
 
 def _moment(
@@ -177,7 +205,7 @@ def _moment(
         return word, _sentence(fields[word], "the sentence of an operation")
     text = fields[word].text("a virtual time", "say `at: 20s`.")
     ms = parse_duration(text)
-    if ms is None:
+    if ms is None or ms < 0:
         fields[word].refuse(f"at: expected a virtual time, found {text!r}", "say `at: 20s`.")
     return word, ms
 
@@ -189,19 +217,25 @@ def _pick(given: Document) -> Picked:
         given.refuse(f"expected one pick, found {len(fields)}", step)
     ((said, value),) = fields.items()
     who, _, label = said.partition(" ")
-    if not label:
+    if not who or not label:
         given.refuse(f"{said!r} is no pick: expected who picks, and what", step)
-    label, _, nth = label.partition("#")
-    who, _, life = who.partition("@")
-    alternative = value.text("the alternative", step)
-    return Picked(who, label, alternative, _whole(nth) or 1, _whole(life) or 0, given.line)
+    nth = life = 0
+    if numbered := _NTH.fullmatch(label):
+        label, nth = numbered["what"], int(numbered["nth"])
+    if lived := _LIFE.fullmatch(who):
+        who, life = lived["who"] + (lived["task"] or ""), int(lived["life"])
+    return Picked(who, label, value.text("the alternative", step), nth or 1, life, given.line)
 
 
 def _expect(given: Document | None) -> tuple[Expectation, ...]:
     if given is None:
         return ()
     each = given.value if isinstance(given.value, list) else [given]
-    return tuple(_side(item) for item in each)
+    sides = tuple(_side(item) for item in each)
+    for side, item in zip(sides, each, strict=True):
+        if len([other for other in sides if other.switches == side.switches]) > 1:
+            item.refuse("two sides under the same switches", "give each switches of its own.")
+    return sides
 
 
 def _side(given: Document) -> Expectation:
@@ -211,4 +245,6 @@ def _side(given: Document) -> Expectation:
     if ("violates" in fields) == ("holds" in fields):
         given.refuse("expected one of violates and holds", step)
     violates = fields["violates"].text("a claim", step) if "violates" in fields else ""
+    if "violates" in fields and not violates:
+        fields["violates"].refuse("expected a claim, found nothing", step)
     return Expectation(_switches(fields.get("switches")), violates, _names(fields.get("holds")))

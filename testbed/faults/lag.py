@@ -33,6 +33,7 @@ class Lag(Fault):
                 kind = (stream.life.role, stream.plural)
                 watched[kind] = watched.get(kind, log) | stream.may_end()
         for (role, plural), touched in watched.items():
-            strike = partial(levers.lag, role, plural, self.by_ms, self.for_ms)
+            for_ms = self.lasts_ms(self.for_ms, levers.now_ms)
+            strike = partial(levers.lag, role, plural, self.by_ms, for_ms)
             touches = touched | levers.memory(role)
             yield Way(f"{plural} to {role.name}", strike, role.name, touches)

@@ -27,5 +27,6 @@ class Partition(Fault):
             if self.hits(role.name) and role.cut_off_until_ms <= levers.now_ms:
                 wire = Footprint(writes=frozenset({f"wire:{role.name}"}))
                 touches = levers.memory(role) | wire
-                strike = partial(levers.cut_off, role, self.for_ms)
+                for_ms = self.lasts_ms(self.for_ms, levers.now_ms)
+                strike = partial(levers.cut_off, role, for_ms)
                 yield Way(role.name, strike, role.name, touches)

@@ -25,5 +25,6 @@ class Stall(Fault):
         for role in levers.actors():
             life = role.life
             if self.hits(role.name) and life and life.stalled_until_ms <= levers.now_ms:
-                strike = partial(levers.stall, role, self.by_ms)
+                by_ms = self.lasts_ms(self.by_ms, levers.now_ms)
+                strike = partial(levers.stall, role, by_ms)
                 yield Way(role.name, strike, role.name, levers.memory(role))
