@@ -9,14 +9,13 @@ from typing import Any
 import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
-from testbed.choosers.raced import Counting, Fate, Numbers, Raced, names_of
+from testbed.choosers.raced import Counting, Fate, Numbers, Raced, is_start, names_of, request_of
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.option import (
     CALM_ORDER,
     SERVE,
-    START,
     Choice,
     HoldBack,
     LetPass,
@@ -135,8 +134,12 @@ class Noting(Chooser):
     def __init__(self, choices: Sequence[Choice]) -> None:
         self._choices = iter(choices)
         self._late: dict[Option, _Late] = {}
-        self._strikes: list[tuple[Option, Option | None, int]] = []
-        self._picks: list[Picked] = []
+        self._strikes: list[tuple[Option, Option | None, Option | None, int]] = []
+        """Each fault, the request it struck, what was performed last, and when."""
+        self._picks: list[tuple[Option, int]] = []
+        """The alternatives other than the dullest, and in which life each was picked."""
+        self._pickers: dict[tuple[str, str], set[str]] = {}
+        """By actor and label, the tasks that picked."""
         self._came: list[tuple[Option, bool]] = []
         """What was passed over for the first time or performed, and which of the two, in order."""
         self._last: Option | None = None
@@ -153,11 +156,10 @@ class Noting(Chooser):
             self._see_withdrawn()
         if isinstance(options, Alternatives):
             assert isinstance(choice, int)
+            picked = options[choice]
+            self._pickers.setdefault((picked.actor, picked.verb), set()).add(picked.path)
             if choice:
-                asked = options[choice]
-                life = self._lives.get(asked.actor, 1)
-                picked = Picked(asked.actor, asked.verb, asked.label, asked.nth, life)
-                self._picks.append(picked)
+                self._picks.append((picked, self._lives.get(picked.actor, 1)))
         elif isinstance(choice, int):
             self._performs(choice, options)
         elif isinstance(choice, HoldBack):
@@ -172,7 +174,8 @@ class Noting(Chooser):
 
     def _performs(self, choice: int, options: Options) -> None:
         if choice >= options.ready:
-            self._strikes.append((options[choice], self._last, options.now_ms))
+            fault = options[choice]
+            self._strikes.append((fault, self._struck(fault), self._last, options.now_ms))
             return
         option = options[choice]
         for passed in options[:choice]:
@@ -181,10 +184,23 @@ class Noting(Chooser):
         if late is not None and not late.is_over:
             late.is_over = True
             late.until = self._last
-        if option.kind == START and option.path == f"{option.actor}/main":
+        if is_start(option):
             self._lives[option.actor] = self._lives.get(option.actor, 0) + 1
         self._came.append((option, True))
         self._last = option
+
+    def _struck(self, fault: Option) -> Option | None:
+        """The request it strikes. One that has not come up before does so by that."""
+        if fault.fault.word not in REQUESTS:
+            return None
+        request = request_of(fault)
+        for option, is_performed in reversed(self._came):
+            if is_performed and is_start(option) and option.actor == request.actor:
+                break
+            if option.kind == SERVE and option.sentence == request.sentence:
+                return option
+        self._came.append((request, False))
+        return request
 
     def _see_withdrawn(self) -> None:
         """What was late and is gone, with its caller or by a fault, was late until just then."""
@@ -206,12 +222,16 @@ class Noting(Chooser):
             for late in self._late.values()
             if (what := names.of(late.option)) is not None
         ]
-        strikes = [_strike(option, names.of(last), ms) for option, last, ms in self._strikes]
-        picks = [
-            pick if self._lives[pick.who] > 1 else attrs.evolve(pick, life=0)
-            for pick in self._picks
-        ]
+        strikes = [names.strike(*struck) for struck in self._strikes]
+        picks = [self._picked(option, life) for option, life in self._picks]
         return Race("", holds=tuple(holds), faults=tuple(strikes), picks=tuple(picks))
+
+    def _picked(self, option: Option, life: int) -> Picked:
+        """By the name of the task, if another task of the actor picks such a thing as well."""
+        is_clear = len(self._pickers[option.actor, option.verb]) == 1
+        who = option.actor if is_clear else option.path
+        life = life if self._lives[option.actor] > 1 else 0
+        return Picked(who, option.verb, option.label, option.nth, life)
 
 
 class Names:
@@ -253,18 +273,14 @@ class Names:
         lives = self._lives[names[by_task], nth]
         return pattern and attrs.evolve(pattern, life=numbers[2] if len(lives) > 1 else 0)
 
-
-def _strike(option: Option, last: Pattern | None, now_ms: int) -> Strike:
-    """A fault that has struck, as a line of a race file: after what was performed last."""
-    operation = None
-    target = option.key
-    if " " in option.key and option.fault.word in REQUESTS:
-        who, verb, key = option.key.split(" ", 2)
-        key, _, nth = key.partition("#")
-        request = Option(SERVE, f"{who}/main", lambda: None, verb=verb, key=key)
-        operation = pattern_of(request, by_task=False, nth=int(nth or 1))
-        target = str(operation)
-    fault = attrs.evolve(option.fault, times_max=1, target=aim(target))
-    if last is None:
-        return Strike(fault, target, operation, "at", now_ms)
-    return Strike(fault, target, operation, "after", last)
+    def strike(
+        self, fault: Option, request: Option | None, last: Option | None, now_ms: int
+    ) -> Strike:
+        """A fault that has struck, as a line of a race file: after what was performed last."""
+        operation = self.of(request)
+        target = str(operation or fault.key)
+        kind = attrs.evolve(fault.fault, times_max=1, target=aim(target))
+        moment = self.of(last)
+        if moment is None:
+            return Strike(kind, target, operation, "at", now_ms)
+        return Strike(kind, target, operation, "after", moment)

@@ -72,7 +72,7 @@ def test_a_delivery_hangs_on_the_write_it_tells_of() -> None:
     """Or on the one before it in its stream, if that was later, as in the calm run it is."""
 
     async def watches(client: Client) -> None:
-        Cache(client, Note, reads=())
+        Cache(client, Note)
         await client.queue("idle", idle=True).get()
 
     async def writes(client: Client) -> None:

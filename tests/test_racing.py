@@ -6,8 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 from lots import drawing_lots
+from test_raced import BUSY, LATE
 
 from testbed.choosers.uniform import Uniform
+from testbed.faults.crash import Crash
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
 from testbed.option import FAULT, HOLD, PASS, RELEASE
 from testbed.racefile import parse
 from testbed.racing import play, race_of
@@ -59,6 +63,19 @@ def test_a_run_with_faults_and_picks_is_a_race(faults: int) -> None:
         race = race_of(LOTS, {"faults": faults}, world.trace.choices)
         assert parse(race.text(), "a.race.yaml") == race
         played = play(race, LOTS)
+        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+
+
+@pytest.mark.parametrize("recipe", [BUSY, LATE], ids=["busy", "late"])
+def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario) -> None:
+    """Tasks that ask and pick the same, with faults between; servers that lag, too."""
+    faults = (LoseReply(times_max=2), LoseRequest(times_max=2), Crash(restart_after_ms=50))
+    for seed in range(40):
+        world = recipe.world(faults=faults)
+        world.run(Uniform(seed), driver="direct", trace=Trace({}, keep=True))
+        race = race_of(recipe, {}, world.trace.choices, faults=faults)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, recipe)
         assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.option import ANSWER, FAULT, SERVE, START, Choice, HoldBack, LetPass, Option, Release
+from testbed.option import ANSWER, SERVE, START, Choice, HoldBack, LetPass, Option, Release
 from testbed.pattern import EVERY, Pattern, pattern_of
 from testbed.pending import Alternatives, Options
 from testbed.race import Hold, Picked, Race, State, Strike
@@ -31,10 +31,17 @@ class Fate:
     deviation: Deviation
     matched: str = ""
     """What it spoke of; empty if nothing ever was."""
-    took_place: bool = False
-    """Whether it made a difference: held something back, struck, picked."""
+    times: int = 0
+    """How often it made a difference: held something back, struck, picked."""
+    struck: set[object] = attrs.field(factory=set, repr=False)
+    """The requests it has struck."""
     expired: bool = False
     """Whether a hold ended because nothing else could happen."""
+
+    @property
+    def took_place(self) -> bool:
+        """Whether it made a difference at all."""
+        return self.times > 0
 
 
 class Counting:
@@ -59,6 +66,10 @@ class Counting:
         life = self.lives.get(whose, 0) + is_start(option)
         return counts.get(by_actor, 0) + 1, counts.get(by_task, 0) + 1, life
 
+    def asked(self, request: Option) -> Numbers:
+        """The numbers of a request, whether it has come up or not."""
+        return self._asked.get(_request_of(request)) or self.next(request)
+
     def number(self, option: Option) -> Numbers:
         """It is: those are taken now."""
         numbers = self.next(option)
@@ -68,6 +79,11 @@ class Counting:
         if option.kind == SERVE:
             self._asked[_request_of(option)] = numbers
         return numbers
+
+    def number_once(self, request: Option) -> None:
+        """A fault strikes it: if it has not come up before, it does so by that."""
+        if _request_of(request) not in self._asked:
+            self.number(request)
 
     def performed(self, option: Option) -> None:
         """It has happened; if that begins a life, its actor's counts begin anew."""
@@ -99,20 +115,20 @@ class Raced(Chooser):
         """What some line waits for, and whether it has happened."""
         self.seen: dict[str, None] = {}
         """All that came up, as a race file would say it; for a line that matched nothing."""
+        self.tasks: dict[str, dict[str, None]] = {}
+        """Of what is said by an actor's name alone, whose tasks it was."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._run = run
         race = self.race
         self._holds = [Fate(hold) for hold in race.holds]
-        self._strikes = [
-            Fate(strike) for strike in race.faults for _ in range(strike.fault.times_max)
-        ]
+        self._strikes = [Fate(strike) for strike in race.faults]
         self._picks = [Fate(pick) for pick in race.picks]
         self.fates = [*self._holds, *self._strikes, *self._picks]
         self._holding, self._let_go, self._numbers = {}, set(), {}
         self._counting = Counting()
         self._awaited = dict.fromkeys(_awaited(race), False)
-        self.seen = {}
+        self.seen, self.tasks = {}, {}
         many = len(race)
         return Plan(f"a race of {many} deviation{'' if many == 1 else 's'}")
 
@@ -153,7 +169,7 @@ class Raced(Chooser):
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
         hold = fate.deviation
         assert isinstance(hold, Hold)
-        fate.took_place = True
+        fate.times += 1
         self._number(option)
         if isinstance(hold.until, int):
             self._let_go.add(option)
@@ -183,9 +199,13 @@ class Raced(Chooser):
         numbers = self._numbers.get(option)
         if numbers is None:
             numbers = self._numbers[option] = self._counting.number(option)
-            said = names_of(option)[0]
-            self.seen[said if numbers[0] == 1 else f"{said}#{numbers[0]}"] = None
+            self._see(option, numbers)
         return numbers
+
+    def _see(self, option: Option, numbers: Numbers) -> None:
+        pattern = pattern_of(option, by_task=False, nth=numbers[0])
+        self.seen[str(pattern)] = None
+        self.tasks.setdefault(names_of(option)[0], {})[option.path] = None
 
     def _speaks_of(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
         if not pattern.fits(option) or pattern.life not in (0, numbers[2]):
@@ -205,7 +225,7 @@ class Raced(Chooser):
         for fate in self._strikes:
             strike = fate.deviation
             assert isinstance(strike, Strike)
-            if fate.took_place:
+            if fate.times >= strike.fault.times_max:
                 continue
             moment = strike.moment
             if isinstance(moment, int):
@@ -221,16 +241,32 @@ class Raced(Chooser):
             if not is_time:
                 continue
             for index, option in enumerate(options.faults):
-                if option.fault == strike.fault and hits(strike, option):
-                    fate.matched, fate.took_place = str(option), True
+                if option.fault == strike.fault and self._hits(fate, option):
+                    fate.matched, fate.times = fate.matched or str(option), fate.times + 1
                     return options.ready + index
         return None
+
+    def _hits(self, fate: Fate, option: Option) -> bool:
+        """Whether a way in which a fault could strike is one that is meant: of requests, each is
+        struck but once, for what was lost could be lost again and again."""
+        strike = fate.deviation
+        assert isinstance(strike, Strike)
+        if strike.operation is None:
+            return option.key == strike.target
+        request = request_of(option)
+        numbers = self._counting.asked(request)
+        struck = (_request_of(request), numbers)
+        if struck in fate.struck or not self._speaks_of(strike.operation, request, numbers):
+            return False
+        fate.struck.add(struck)
+        self._counting.number_once(request)
+        return True
 
     # -- picks ----------------------------------------------------------------------------------
 
     def _pick(self, options: Alternatives) -> int:
         asked = options[0]
-        self.seen[f"{asked.actor} {asked.verb}"] = None
+        self.seen[Picked(asked.actor, asked.verb, "", asked.nth).said] = None
         for fate in self._picks:
             pick = fate.deviation
             assert isinstance(pick, Picked)
@@ -243,7 +279,7 @@ class Raced(Chooser):
             for index, alternative in enumerate(options):
                 if alternative.label == pick.alternative:
                     fate.matched = f"{asked.actor} {asked.verb}: {alternative.label}"
-                    fate.took_place = True
+                    fate.times += 1
                     return index
         return 0
 
@@ -269,18 +305,14 @@ def _awaited(race: Race) -> list[Pattern]:
     return [moment for moment in moments if isinstance(moment, Pattern)]
 
 
-def hits(strike: Strike, option: Option) -> bool:
-    """Whether a way in which a fault could strike is the one that is meant."""
-    if option.kind != FAULT or option.verb != strike.fault.word:
-        return False
-    if strike.operation is None:
-        return option.key == strike.target
-    who, verb, key = option.key.split(" ", 2)
-    return strike.operation.fits(_request(who, verb, key.partition("#")[0])) and (
-        strike.operation.nth in (EVERY, int(key.partition("#")[2] or 1))
-    )
+def request_of(fault: Option) -> Option:
+    """The request that a fault would strike, as an Option of its own."""
+    who, verb, key = fault.key.split(" ", 2)
+    key, _, nth = key.partition("#")
+    path = who if "/" in who else f"{who}/main"
+    actor = who.partition("/")[0]
+    return Option(SERVE, path, _never, actor=actor, verb=verb, key=key, nth=int(nth or 1))
 
 
-def _request(who: str, verb: str, key: str) -> Option:
-    """The request a fault's target speaks of, as an Option would."""
-    return Option("serve", f"{who}/main", lambda: None, actor=who, verb=verb, key=key)
+def _never() -> None:
+    """It stands for a request, and is not performed."""
