@@ -27,7 +27,7 @@ ORDER = """
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world choosers/* chooser_kinds scenario
     search   racing shrink window
-    telling  explain
+    telling  causality explain
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
@@ -42,6 +42,7 @@ DOORS = {
     "click": "testbed/cli/*",
     "hypothesis": "testbed/choosers/drawn.py",
     "msgspec": "testbed/objects/codec.py",
+    "networkx": "testbed/causality.py",
     "sortedcontainers": "testbed/store.py",
     "trio": "testbed/drivers/trio.py",
     "yaml": "testbed/document.py",
