@@ -1,106 +1,79 @@
-"""Explain: from a kept trace to a story, who read what, when it went stale, who acted on it."""
+"""Explain: a kept Trace as a story, who knew what, when it went stale, who acted on it."""
 
 from __future__ import annotations
 
-import attrs
+import re
+import textwrap
+from typing import Any
 
-from testbed.option import FAULT, PICK, SERVE, START
-from testbed.trace import Record, Step, Trace
+from testbed.diagram import WIDTH_MAX, Rows, diagram
+from testbed.invariant import Verdict, Violation
+from testbed.matter import Matter
+from testbed.mermaid import sequence
+from testbed.tale import Tale
+from testbed.trace import Trace
 
-WRITES = ("create", "update", "delete", "txn")
-ROWS_MAX = 24
-COLUMN_MAX = 34
-
-
-@attrs.frozen
-class Row:
-    """One line of the story: who, in whose column, and what it did."""
-
-    actor: str
-    said: str
+LINES_MAX = 60
+"""So long a Markdown story is, unless its race file alone is longer."""
 
 
-def story(trace: Trace) -> str:
-    """The Run as a table with a column for each actor, then what went stale."""
-    rows = [row for item in trace.items if (row := _row(item)) is not None]
-    return "\n".join([_table(rows), "", *_stale(trace.steps)]).rstrip()
+def story(trace: Trace, verdict: Verdict | None = None) -> str:
+    """The Run as a diagram with a column for each actor, then as a few sentences."""
+    tale, rows = _told(trace, verdict)
+    parts = [diagram(rows), *("\n".join(_wrapped(said)) for said in tale.sentences)]
+    drawn, *said = parts
+    return "\n\n".join(part for part in (drawn, "\n".join(said)) if part)
 
 
-def _row(item: Step | Record) -> Row | None:
-    if isinstance(item, Record):
-        facts = " ".join(f"{name}={value}" for name, value in item.facts.items())
-        return Row(item.path.partition("/")[0], f"· {item.name} {facts}".rstrip())
-    option = item.option
-    if item.kind == FAULT:
-        return Row(option.actor or option.key, f"⚡ {option.verb} {option.key}")
-    if item.kind == PICK:
-        return Row(option.actor, f"picks {option.verb}: {option.label}")
-    if item.kind == START and option.nth > 1 and option.path == f"{option.actor}/main":
-        return Row(option.actor, "starts again")
-    if item.kind != SERVE:
-        return None
-    said = item.outcome or (f"rv {item.revision}" if item.revision else "done")
-    keys = [change.key for change in item.marks.changes] or [option.key]
-    return Row(option.actor, f"{option.verb} {', '.join(keys)} → {said}")
+def explained(trace: Trace, verdict: Verdict | None = None) -> dict[str, list[Any]]:
+    """The same as data: the sentences, each with the Steps it speaks of; and the diagram."""
+    tale, rows = _told(trace, verdict)
+    said = [{"said": beat.said, "steps": sorted(beat.steps or (beat.step,))} for beat in tale.beats]
+    return {"sentences": said, "diagram": diagram(rows).splitlines()}
 
 
-def _table(rows: list[Row]) -> str:
-    """Columns in the order in which the actors first act; a long stretch of one actor is folded."""
-    rows = _folded(rows)
-    actors = list(dict.fromkeys(row.actor for row in rows))
-    widths = {
-        actor: min(COLUMN_MAX, max([len(actor), *(len(r.said) for r in rows if r.actor == actor)]))
-        for actor in actors
-    }
-    lines = ["  ".join(actor.ljust(widths[actor]) for actor in actors)]
-    lines.append("  ".join("─" * widths[actor] for actor in actors))
-    for row in rows:
-        indent = sum(widths[actor] + 2 for actor in actors[: actors.index(row.actor)])
-        lines.append(" " * indent + row.said)
-    return "\n".join(line.rstrip() for line in lines)
+def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str = "") -> str:
+    """The same as Markdown, ready for an issue: a title, the sentences, a sequence diagram, the
+    race file folded away, and the line to paste. 60 lines, unless the race file is very long."""
+    tale, rows = _told(trace, verdict)
+    scenario = str(trace.header.get("scenario", ""))
+    broken = verdict.violations[0].invariant if verdict.violations else verdict.outcome
+    head = [f"# {_plain(scenario)}: {_plain(broken)}", ""]
+    head += [f"- {_plain(said)}" for said in tale.sentences] or [f"- {_plain(str(verdict))}"]
+    tail: list[str] = []
+    if race_text:
+        fence = _fence(race_text)
+        race = race_text.rstrip("\n").splitlines()
+        tail += ["<details><summary>The race file</summary>", "", f"{fence}yaml", *race, fence]
+        tail += ["", "</details>", ""]
+    if again:
+        fence = _fence(again)
+        tail += ["Play it again:", "", fence, again, fence]
+    drawn = sequence(rows, LINES_MAX - len(head) - len(tail) - 2)
+    return "\n".join([*head, "", *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
 
 
-def _folded(rows: list[Row]) -> list[Row]:
-    """Of a long uninterrupted stretch of one actor, the ends."""
-    folded: list[Row] = []
-    stretch: list[Row] = []
-    for row in [*rows, Row("", "")]:
-        if stretch and row.actor != stretch[0].actor:
-            folded += stretch if len(stretch) <= 6 else _ends(stretch)
-            stretch = []
-        stretch.append(row)
-    if len(folded) > ROWS_MAX:
-        left = len(folded) - ROWS_MAX
-        folded = [Row(folded[0].actor, f"… {left} earlier lines"), *folded[-ROWS_MAX:]]
-    return folded
+def _told(trace: Trace, verdict: Verdict | None) -> tuple[Tale, Rows]:
+    violation: Violation | None = None
+    if verdict is not None and verdict.violations:
+        violation = verdict.violations[0]
+    matter = Matter(trace, violation)
+    tale = Tale(matter)
+    return tale, Rows(trace, matter, tale)
 
 
-def _ends(stretch: list[Row]) -> list[Row]:
-    middle = Row(stretch[0].actor, f"… {len(stretch) - 4} more …")
-    return [*stretch[:2], middle, *stretch[-2:]]
+def _wrapped(said: str) -> list[str]:
+    return textwrap.wrap(
+        said, WIDTH_MAX, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
-def _stale(steps: list[Step]) -> list[str]:
-    """A sentence for each write over something that its writer had read, or written itself, and
-    somebody else has changed since."""
-    known: dict[tuple[str, str], tuple[str, str, int]] = {}
-    written: dict[str, tuple[str, str, int]] = {}
-    said = []
-    for step in steps:
-        option = step.option
-        if step.kind != SERVE or step.outcome:
-            continue
-        if option.verb in WRITES:
-            knew, wrote = known.get((option.path, option.key)), written.get(option.key)
-            if knew and wrote and wrote[2] > knew[2] and wrote[0] != option.actor:
-                said.append(
-                    f"{option.actor} {knew[0]} {option.key} at rv {knew[1]} (step {knew[2]}); "
-                    f"{wrote[0]} wrote it at rv {wrote[1]} (step {wrote[2]}); {option.actor} still "
-                    f"knew rv {knew[1]} and wrote rv {step.revision} over it (step {step.number})."
-                )
-            for change in step.marks.changes:
-                written[change.key] = (option.actor, step.revision, step.number)
-            known[option.path, option.key] = ("wrote", step.revision, step.number)
-        elif step.revision:
-            known[option.path, option.key] = ("read", step.revision, step.number)
-    return said
+def _plain(text: str) -> str:
+    """One line of Markdown that says just this."""
+    return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(text.split()))
+
+
+def _fence(text: str) -> str:
+    """A fence longer than any within."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(3, longest + 1)

@@ -155,6 +155,7 @@ class Request:
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because
+            turn.operation = self.operation
         try:
             handler = self.handler
             if handler is None:

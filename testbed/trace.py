@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import attrs
 
+from testbed.endpoint import Operation
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.objects.codec import decode, encode, encode_line
 from testbed.option import HOLD, Choice, Footprint, Marks, Option, Sentence
@@ -22,8 +23,8 @@ class Step:
     """One Option performed, held or released, or one pick decided: who, what, when, and why."""
 
     __slots__ = (
-        "because", "causes", "choice", "marks", "now_ms", "number", "of", "option", "outcome",
-        "revision",
+        "because", "causes", "choice", "marks", "now_ms", "number", "of", "operation", "option",
+        "outcome", "revision",
     )  # fmt: skip
 
     def __init__(self, number: int, option: Option, choice: int, of: int, marks: Marks) -> None:
@@ -43,6 +44,8 @@ class Step:
         """The reason of a refusal; empty when all went well."""
         self.because = 0
         """The number of the record it follows from, if its caller named one."""
+        self.operation: Operation | None = None
+        """What was asked, of a `serve`; for stories, and not in the line."""
 
     @property
     def kind(self) -> str:

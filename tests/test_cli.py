@@ -209,7 +209,7 @@ def test_help_names_every_command(run: Run) -> None:
     out = run("--help").out
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
-    assert list(COMMANDS) == ["demo", "list", "run", "replay", "bench"]
+    assert list(COMMANDS) == ["demo", "list", "run", "replay", "explain", "bench"]
 
 
 def test_without_a_command_help_is_shown_and_it_is_a_usage_error(run: Run) -> None:
@@ -308,7 +308,7 @@ def test_a_violated_run_is_told_as_a_story(run: Run) -> None:
     done = run("run", "lost_update", "--seed", "1")
     assert (done.code, done.err) == (1, "")
     lines = done.out.splitlines()
-    assert lines[0].split() == ["alpha", "beta"]
+    assert lines[0].split() == ["step", "alpha", "beta"]
     assert lines[-2].startswith("Violated: every_signature_is_kept: beta was told that it had sig")
     assert lines[-1] == "Again: testbed run lost_update --seed 1"
 
@@ -653,7 +653,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["rnu"],
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
-        "Known: bench, demo, list, replay, run.\nNext: testbed --help\n",
+        "Known: bench, demo, explain, list, replay, run.\nNext: testbed --help\n",
     ),
     "an unknown option": (
         ["run", "lost_update", "--sed", "1"],

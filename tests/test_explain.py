@@ -6,17 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from binders import two_binders
 from golden import Stories
 from stage import Cued, note, world_of
+from tug import tug_of_war
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.explain import COLUMN_MAX, ROWS_MAX, story
+from testbed.explain import LINES_MAX, explain_md, explained, story
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
+from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
+from testbed.invariant import Evidence, Verdict, quiescent
 from testbed.objects import Note
 from testbed.scenario import find
 from testbed.trace import Trace
@@ -27,7 +31,7 @@ def told(world: World, chooser: Chooser) -> str:
     """Play it, and tell it; below, how it ended."""
     trace = Trace({}, keep=True)
     verdict = world.run(chooser, trace=trace)
-    return f"{story(trace)}\n\n{verdict}"
+    return f"{story(trace, verdict)}\n\n{verdict}"
 
 
 def known_world(name: str, **switches: str) -> World:
@@ -81,6 +85,22 @@ def blind_writers() -> World:
     return world
 
 
+def binders(*, lags: bool = False) -> World:
+    """Two schedulers with Caches, and room for one pod."""
+    world = World("two_binders")
+    two_binders(world)
+    if lags:
+        world.allow(Lag("alpha", by_ms=700, for_ms=1000))
+    return world
+
+
+def ropes() -> World:
+    """Two controllers that never agree."""
+    world = World("tug_of_war")
+    tug_of_war(world)
+    return world
+
+
 def lost_update_guarded() -> World:
     """The careful variant."""
     return known_world("lost_update", guard="on")
@@ -92,6 +112,7 @@ LAST_GAP = (
     "start teller/main",
     "serve teller/main txn*",
 )
+A_LATE_WATCH = ("start alpha/main", "fault*lag*pods to alpha*")
 AFTER_ALPHAS_WRITE = "serve alpha/main update*"
 BETWEEN_ALPHAS_WRITES = ("answer alpha/main update*", "start beta*", "serve beta*", "serve alpha*")
 
@@ -111,6 +132,14 @@ TOLD: dict[str, Callable[[], Played]] = {
         Cued(AFTER_ALPHAS_WRITE, "fault*lose_reply*"),
     ),
     "a_compaction": lambda: (a_compaction(), Cued("serve alpha/main get*", "fault*compact*")),
+    "double_bind": lambda: (known_world("double_bind"), Uniform(0)),
+    "two_binders": lambda: (binders(), Uniform(0)),
+    "two_binders_at_once": lambda: (binders(), Uniform(2)),
+    "two_binders_late_watch": lambda: (
+        binders(lags=True),
+        Cued(*A_LATE_WATCH, late=("resume alpha/main*",)),
+    ),
+    "tug_of_war": lambda: (ropes(), Calm()),
     "blind_writers": lambda: (blind_writers(), Cued(*BETWEEN_ALPHAS_WRITES)),
 }
 
@@ -127,40 +156,104 @@ def test_a_story_is_told_as_before(name: str, stories: Stories) -> None:
 def test_every_golden_story_is_told() -> None:
     """No text is left behind by a test that is gone; `testbed demo` tells one more."""
     files = Path(__file__).parent.joinpath("stories").glob("*")
-    assert sorted(file.stem for file in files) == sorted([*TOLD, "demo"])
+    assert sorted(file.stem for file in files) == sorted([*TOLD, "demo", "an_issue"])
 
 
-def test_what_went_stale_is_one_sentence() -> None:
-    """Who read what and when, who changed it since, and who wrote over it all the same."""
-    assert (
-        "alpha read notes/default/list at rv 2 (step 3); beta wrote it at rv 3 (step 6); alpha "
-        "still knew rv 2 and wrote rv 4 over it (step 9)." in told(*TOLD["lost_update"]())
-    )
+def run(world: World, chooser: Chooser) -> tuple[Trace, Verdict]:
+    """Play it, and keep what it was."""
+    trace = Trace({}, keep=True)
+    return trace, world.run(chooser, driver="direct", trace=trace)
+
+
+def test_an_issue_is_told_as_before(stories: Stories) -> None:
+    """In Markdown: sentences, a sequence diagram, the race file folded away, a line to paste."""
+    trace, verdict = run(*TOLD["two_binders"]())
+    race = "race: testbed/1\nscenario: two_binders\nholds:\n- deliver alpha/watch-pods\n"
+    stories.check("an_issue", explain_md(trace, verdict, race, "testbed explain races/bind.yaml"))
+
+
+def test_who_knew_what_when_is_told_in_order() -> None:
+    """Who read what, who changed it, who acted on what it still knew, what broke."""
+    said = told(*TOLD["lost_update"]()).partition("\n\n")[2]
+    words = ["alpha read", "rv 2 (step 3)", "beta updated", "rv 3 (step 6)", "still knew rv 2"]
+    places = [said.index(word) for word in [*words, "over rv 3 (step 9)", "is broken"]]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("guard", ["off", "on"])
 def test_a_careful_writer_is_never_said_to_be_stale(guard: str) -> None:
     """In all Runs: guarded no such sentence; unguarded one in each Run that is violated."""
     for seed in range(40):
-        trace = Trace({}, keep=True)
-        world = known_world("lost_update", guard=guard)
-        verdict = world.run(Uniform(seed), driver="direct", trace=trace)
-        assert ("still knew" in story(trace)) is verdict.is_violated
+        trace, verdict = run(known_world("lost_update", guard=guard), Uniform(seed))
+        assert ("still knew" in story(trace, verdict)) is verdict.is_violated
 
 
-def test_a_long_story_is_folded_and_stays_narrow() -> None:
-    """A long stretch of one actor shows its ends, a long story its end, and no column is wide."""
+@pytest.mark.parametrize("make", [binders, lambda: known_world("double_bind")])
+def test_every_double_bind_is_explained_by_what_was_not_known(make: Callable[[], World]) -> None:
+    """Whichever way it came about: one knew all there was, the other did not know of just that;
+    also where the claim names the node and neither of the pods."""
+    violated = 0
+    for seed in range(60):
+        trace, verdict = run(make(), Uniform(seed))
+        if not verdict.is_violated:
+            continue
+        violated += 1
+        writes = [step for step in trace.steps if step.marks.changes]
+        first, second = writes[-2:]
+        said = story(trace, verdict)
+        assert f"{first.option.actor} bound {first.option.key} at rv {first.revision}" in said
+        assert f"By what it still knew of {first.option.key}" in said
+        assert f"{second.option.actor} bound {second.option.key}" in said.replace("\n  ", " ")
+        assert "what it knew was up to date" in said.replace("\n  ", " ")
+    assert violated > 20
+
+
+def test_a_story_stays_short_and_narrow() -> None:
+    """However long the Run: forty rows, a hundred columns, eight sentences; sixty lines of an
+    issue."""
     for seed in range(5):
-        trace = Trace({}, keep=True)
         world = find("lots:drawing_lots").world({"times": 40})
         world.goes_on = True
-        world.run(Uniform(seed), trace=trace)
-        table = story(trace).partition("\n\n")[0].splitlines()
-        assert len(table) <= ROWS_MAX + 3
-        assert "earlier lines" in table[2]
-        assert len(table[1]) <= 3 * (COLUMN_MAX + 2)
-    late = told(*TOLD["late_short_write"]()).splitlines()
-    assert sum("more …" in line for line in late) == 1
+        trace, verdict = run(world, Uniform(seed))
+        drawn, _, said = story(trace, verdict).partition("\n\n")
+        assert len(drawn.splitlines()) <= 42
+        assert all(len(line) <= 100 for line in f"{drawn}\n{said}".splitlines())
+        told = explained(trace, verdict)
+        assert len(told["sentences"]) <= 8
+        assert told["diagram"] == drawn.splitlines()
+        issue = explain_md(trace, verdict, "race: testbed/1\n" * 8, "testbed explain x.yaml")
+        assert len(issue.splitlines()) <= LINES_MAX
+
+
+def test_what_is_pasted_is_pasted_whole() -> None:
+    """A long race file is told in full, and one with fences in it does not end its own."""
+    trace, verdict = run(*TOLD["two_binders"]())
+    race = "".join(f"line {number}: ```\n" for number in range(80))
+    issue = explain_md(trace, verdict, race, "testbed explain x.yaml")
+    assert race in issue
+    assert "````yaml\n" in issue
+    assert issue.rstrip().endswith("```\ntestbed explain x.yaml\n```")
+
+
+def test_markdown_means_nothing_in_what_is_told() -> None:
+    """What a claim said is shown as it is: no emphasis, no heading, no tag, no second line."""
+
+    def breaks(see: Evidence) -> str:
+        return "# <b>*notes_x*\n`a` | [b](c)"
+
+    world = World("test")
+    world.add(note("n"))
+    world.claim(quiescent(breaks))
+    issue = explain_md(*run(world, Calm()))
+    assert r"\# \<b\>\*notes\_x\* \`a\` \| \[b\](c) " in issue
+
+
+def test_a_run_without_a_violation_is_told_by_its_verdict() -> None:
+    """Its heading says that it held, and no sentence says that anything broke."""
+    trace, verdict = run(known_world("lost_update"), Calm())
+    issue = explain_md(trace, verdict)
+    assert issue.startswith("# lost\\_update: held\n\n- Held. Looked at: ")
+    assert "broken" not in issue
 
 
 def test_nothing_to_tell_is_an_empty_story() -> None:

@@ -34,16 +34,14 @@ def command(as_json: bool) -> int:
     held = sum(verdict.is_held for verdict in guarded)
     again = command_line(SCENARIO, {}, "uniform", seed)
     if as_json:
-        more = {"scenario": SCENARIO, "seed": seed, "story": story(trace), "again": again}
+        more = {"scenario": SCENARIO, "seed": seed, "story": story(trace, verdict), "again": again}
         guard = {"runs": SEEDS_MAX, "held": held}
         say_json(as_dict(verdict, **more, calm=as_dict(calm), guarded=guard))
     else:
         say(f"{scenario.name}: {scenario.title}\n")
         say(f"The calm run, one after the other: {calm.outcome}, in {calm.turns} turns.")
         say(f"Run {seed + 1} with random choices (seed {seed}): {verdict.outcome}.\n")
-        say(story(trace))
-        for violation in verdict.violations:
-            say(f"Violated: {violation}")
+        say(story(trace, verdict))
         say(
             f"\nWith --switch guard=on the update is a compare-and-swap: {held} of {SEEDS_MAX} "
             "random runs held."

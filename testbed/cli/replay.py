@@ -13,7 +13,6 @@ from testbed.choosers.replayed import Replayed
 from testbed.cli.playing import check_driver, compare, how_to_play, same_again, sink
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, replay_line, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
-from testbed.explain import story
 from testbed.objects.codec import encode_line
 from testbed.scenario import find
 from testbed.trace import Recorded, Trace, load
@@ -64,7 +63,9 @@ def command(
         say_json(as_dict(verdict, **more, same=True, again=again))
         return exit_code(verdict)
     if verdict.is_violated:
-        say(story(world.trace) + "\n")
+        from testbed.explain import story
+
+        say(story(world.trace, verdict) + "\n")
     say(str(verdict))
     by = recorded.header.get("testbed")
     but = "" if by == VERSION else f", but for the version: recorded by {by}, played by {VERSION}"

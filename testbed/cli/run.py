@@ -20,7 +20,6 @@ from testbed.cli.show import (
     say_json,
 )
 from testbed.errors import ScenarioError
-from testbed.explain import story
 from testbed.scenario import find, standing_at
 from testbed.trace import Trace
 from testbed.world import World
@@ -75,7 +74,9 @@ def command(
         say_json(as_dict(verdict, **more, again=again))
         return exit_code(verdict)
     if verdict.is_violated:
-        say(story(world.trace) + "\n")
+        from testbed.explain import story
+
+        say(story(world.trace, verdict) + "\n")
     say(str(verdict))
     recorded = trace_file and replay_line(trace_file, recipe.name)
     say(f"Recorded: {recorded}" if recorded else f"Again: {again}")

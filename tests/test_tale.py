@@ -1,0 +1,202 @@
+"""Tale: which sentences are told, and what each must say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from binders import two_binders
+from stage import Cued, note, world_of
+from tug import tug_of_war
+
+from testbed.cache import Cache
+from testbed.chooser import Chooser
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.client import Client
+from testbed.fault import Fault
+from testbed.faults.lag import Lag
+from testbed.faults.lose_reply import LoseReply
+from testbed.invariant import Violation
+from testbed.matter import Matter
+from testbed.objects import Note
+from testbed.option import Marks, Option
+from testbed.scenario import find
+from testbed.tale import SENTENCES_MAX, Tale
+from testbed.trace import Step, Trace
+from testbed.world import World
+
+
+def played(
+    world: World, chooser: Chooser, *faults: Fault, said: str = ""
+) -> tuple[Trace, Violation | None]:
+    """The Run, and its own Violation or one that says this at its end."""
+    trace = Trace({}, keep=True)
+    world.allow(*faults)
+    verdict = world.run(chooser, driver="direct", trace=trace)
+    if said:
+        return trace, Violation("claimed", said, len(trace.steps), world.table.now_ms)
+    return trace, verdict.violations[0] if verdict.violations else None
+
+
+def tale_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> list[str]:
+    """The sentences told of this Run."""
+    return Tale(Matter(*played(world, chooser, *faults, said=said))).sentences
+
+
+def binders() -> World:
+    """Two schedulers, one room."""
+    world = World("test")
+    two_binders(world)
+    return world
+
+
+def test_a_double_bind_is_five_sentences() -> None:
+    """What was known, what changed it, why that was not heard, what was done, what broke."""
+    assert tale_of(binders(), Uniform(1)) == [
+        "beta knew pods/default/web at rv 3, by a list of pods (step 7): spec.node_name was empty.",
+        'alpha bound pods/default/web at rv 5 (step 26): spec.node_name empty → "n1"; '
+        "what it knew was up to date.",
+        "beta decided (step 28) before its watch of pods told it of rv 5 (step 29).",
+        "By what it still knew of pods/default/web (rv 3), beta bound pods/default/api at rv 6 "
+        '(step 30): spec.node_name empty → "n1".',
+        "So no_node_holds_two is broken: node n1 has room for one pod and holds api and web "
+        "(step 30).",
+    ]
+
+
+def test_what_was_on_its_way_was_decided_before() -> None:
+    """No watch could have told of it in time."""
+    said = tale_of(binders(), Uniform(2))
+    assert "alpha had decided before that (step 23), and its bind was on its way." in said
+
+
+async def remember(client: Client) -> None:
+    """Keep a Cache, look once, act much later."""
+    cache = Cache(client, Note)
+    await cache.synced()
+    await client.sleep(10)
+    cache.get("n")
+    await client.sleep(5)
+    await client.update(note("m", by="alpha"), whatever_it_was=True)
+    await client.sleep(10_000)
+
+
+async def write_at_five(client: Client) -> None:
+    """Write when the other one has listed, and before it looks."""
+    await client.sleep(5)
+    await client.update(note(by="beta"), whatever_it_was=True)
+
+
+def two_notes(**puppets: Callable[..., object]) -> World:
+    """A World of the notes n and m."""
+    world = world_of(**puppets)  # type: ignore[arg-type]
+    world.add(note(by="nobody"), note("m", by="nobody"))
+    return world
+
+
+def test_how_late_a_watch_was_is_told_in_milliseconds() -> None:
+    """The fault that made it so, and when it told at last."""
+    world = two_notes(alpha=remember, beta=write_at_five)
+    lag = Lag("alpha", by_ms=700, for_ms=1000)
+    cues = ("serve alpha/cache-notes watch*", "answer alpha/cache-notes*", "fault*lag*")
+    said = "\n".join(tale_of(world, Cued(*cues), lag, said="m is wrong"))
+    assert "alpha's watch of notes began to lag (step " in said
+    assert "alpha decided (step " in said
+    assert ", 705 ms: 700 ms late)." in said
+
+
+def test_news_that_was_held_back_is_told_so() -> None:
+    """A Hold of it, from which Step on; one of other news, or of somebody else's, is not meant."""
+    world = two_notes(alpha=remember, beta=write_at_five)
+    lag = Lag("alpha", by_ms=700, for_ms=1000)
+    cues = ("serve alpha/cache-notes watch*", "answer alpha/cache-notes*", "fault*lag*")
+    trace, violation = played(world, Cued(*cues), lag, said="m is wrong")
+    write = next(s.number for s in trace.steps if s.marks.changes and s.option.actor == "beta")
+
+    def told(number: int, actor: str, key: str) -> str:
+        option = Option(
+            "hold", f"{actor}/watch-notes", lambda: None, actor=actor, key=key, label="deliver"
+        )
+        kept = Trace({}, keep=True)
+        kept.items = list(trace.items)
+        kept.items.append(Step(number, option, 0, 1, Marks()))
+        return "\n".join(Tale(Matter(kept, violation)).sentences)
+
+    after, before = len(trace.steps) + 1, -write
+    assert f"held back since step {after}, told it" in told(after, "alpha", "notes/default/n")
+    assert "held back" not in told(after, "alpha", "notes/default/m")
+    assert "held back" not in told(after, "beta", "notes/default/n")
+    assert "held back" not in told(before, "alpha", "notes/default/n")
+
+
+def test_a_request_that_was_held_back_is_told_with_its_end() -> None:
+    """What of whom, from which Step on, and in which it came to be; or that it never did."""
+    trace, violation = played(find("lost_update").world(), Uniform(1))
+    for number, until in ((5, " until step 9."), (10, ".")):
+        option = Option(
+            "hold", "alpha/main", lambda: None, actor="alpha", verb="update",
+            key="notes/default/list", label="serve",
+        )  # fmt: skip
+        kept = Trace({}, keep=True)
+        kept.items = [*trace.items, Step(number, option, 0, 1, Marks())]
+        kept.items.sort(key=lambda item: item.number if isinstance(item, Step) else 0)
+        said = Tale(Matter(kept, violation)).sentences
+        assert f"alpha's update of notes/default/list was held back (step {number}){until}" in said
+
+
+def test_one_write_known_by_half_is_told_so() -> None:
+    """Of two objects written at once the one was read before, the other after."""
+    last_gap = (*["answer auditor/main get*"] * 38, "serve auditor/main get*-39", "start teller*")
+    cues = Cued(*last_gap, "serve teller/main txn*")
+    said = "\n".join(tale_of(find("late_short_write").world(), cues))
+    assert "still knew rv 40 of notes/default/account-39 when it recorded audited total=405" in said
+    assert "; notes/default/account-40 it knew at rv 42, after that same write." in said
+
+
+def test_a_lost_reply_is_told_with_what_it_hid() -> None:
+    """That what was asked had taken effect, and at which revision."""
+    world = find("lost_update").world()
+    said = tale_of(world, Cued("serve alpha/main update*", "fault*lose*"), LoseReply("alpha"))
+    assert (
+        "The reply to alpha's update of notes/default/list was lost; it had taken effect, at rv 3 "
+        "(step 5)." in said
+    )
+    world = find("lost_update").world()
+    said = tale_of(world, Cued("serve alpha/main get*", "fault*lose*"), LoseReply("alpha"))
+    assert "The reply to alpha's get of notes/default/list was lost (step 3)." in said
+
+
+def test_a_tug_of_war_is_one_sentence() -> None:
+    """Who wrote in turn, how often, what from and what to; and what broke."""
+    world = World("test")
+    tug_of_war(world)
+    assert tale_of(world, Calm()) == [
+        "left and right wrote notes/default/rope in turn, 8 times, from rv 3 (step 8) to rv 10 "
+        '(step 54): data.at "left" → "right", and back.',
+        "So the_rope_rests is broken: the rope was moved 8 times (step 57).",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
+    """Eight sentences, each of one line, each with a Step of the Run."""
+    world = find("lots:drawing_lots").world({"times": 6, "faults": 4})
+    trace, violation = played(world, Uniform(seed))
+    tale = Tale(Matter(trace, violation))
+    assert len(tale.sentences) <= SENTENCES_MAX
+    assert all("step" in said and "\n" not in said for said in tale.sentences)
+    assert tale.spoken_of <= {step.number for step in trace.steps}
+    if violation is not None:
+        assert tale.sentences[-1].startswith("So red_is_drawn_once is broken: ")
+        assert [beat.step for beat in tale.beats[:-1]] == sorted(b.step for b in tale.beats[:-1])
+
+
+def test_our_own_words_are_not_told() -> None:
+    """A reader of stories need not know what an Option, a turn or a footprint is."""
+    for seed in range(20):
+        for make in (binders, partial(find("lost_update").world, {"writers": 3})):
+            told = " ".join(tale_of(make(), Uniform(seed))).lower()
+            ours = ("option", "footprint", "turn", "seat", "serve", "endpoint", "effect")
+            assert not [word for word in ours if f" {word}" in told]
