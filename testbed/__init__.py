@@ -9,7 +9,8 @@ Data walks one road, and the modules stand in this order, each importing only wh
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
   search   racing · shrink · window
-  telling  causality · knowledge · matter · tale · diagram · mermaid · explain
+  telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
+           growth
   doors    __init__ · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.

@@ -27,7 +27,7 @@ ORDER = """
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world choosers/* chooser_kinds scenario
     search   racing shrink window
-    telling  causality knowledge matter tale diagram mermaid explain
+    telling  causality knowledge matter tale diagram mermaid explain necessity growth
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.

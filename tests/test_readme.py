@@ -52,9 +52,9 @@ def test_setting_up_takes_two_commands() -> None:
 
 
 def test_the_commands_do_what_is_promised(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each ends in the verdict that stands beside it, and the recorded race can be replayed."""
+    """Each ends in the verdict that stands beside it, and a recorded one is replayed and told."""
     lines = [line.partition("#") for line in PLAIN if line.startswith("testbed ")]
-    assert len(lines) == 5
+    assert len(lines) == 6
     for command, _, comment in lines:
         code = main(shlex.split(command)[1:])
         promised = comment.rpartition(":")[2].strip()

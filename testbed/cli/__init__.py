@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "The scenarios that can be run by a short name.",
     "run": "Play one Run of a scenario.",
     "replay": "Play a recorded Run again, from its choices alone.",
+    "explain": "Tell who knew what when, and why a race breaks a claim.",
     "bench": "Measure this testbed on this machine.",
 }
 

@@ -1,0 +1,55 @@
+"""continued: the choices of a Run up to a point, and from there on those of another Chooser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testbed.chooser import Chooser, Cut, Plan, RunInfo
+from testbed.invariant import Verdict
+from testbed.option import Choice, Release
+from testbed.pending import Alternatives, Options
+from testbed.trace import Step, Trace
+
+
+class Continued(Chooser):
+    """Plays a prefix of choices again, then lets the other one go on.
+
+    1. The prefix, choice by choice; it must be one of a Run of the same World.
+    2. What the prefix has held back comes back: else nobody could ever choose it.
+    3. The other Chooser decides, and hears of what it did, from there on only. It is told when the
+       Run begins and ends, so run i of it is a function of its seed and i as ever.
+    """
+
+    def __init__(self, prefix: Sequence[Choice], then: Chooser) -> None:
+        self.prefix = tuple(prefix)
+        self.then = then
+        self._left = list(reversed(self.prefix))
+        self._is_others = False
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        self._left = list(reversed(self.prefix))
+        self._is_others = False
+        plan = self.then.begin(run)
+        if plan is None:
+            return None
+        return Plan(f"{len(self.prefix)} choices, then {plan.title}")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        if self._left:
+            return self._left.pop()
+        if isinstance(options, Options) and options.held and not self._is_others:
+            return Release(0)
+        self._is_others = True
+        return self.then.choose(options)
+
+    def ended(self, step: Step) -> None:
+        if self._is_others:
+            self.then.ended(step)
+
+    def end(self, trace: Trace, verdict: Verdict) -> None:
+        self.then.end(trace, verdict)
+
+    @property
+    def note(self) -> str:
+        """What the other one has to add."""
+        return self.then.note

@@ -1,0 +1,185 @@
+"""testbed explain: why a race, or a recorded Run, breaks what was claimed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from testbed.choosers.continued import Continued
+from testbed.choosers.replayed import Replayed
+from testbed.choosers.uniform import Uniform
+from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
+from testbed.errors import ScenarioError
+from testbed.explain import explain_md, explained, story
+from testbed.growth import RUNS, Chance, growth, growth_lines
+from testbed.invariant import Verdict
+from testbed.necessity import Flipped, necessary, necessity_lines
+from testbed.option import PICK
+from testbed.race import Hold, Picked, Race, Strike
+from testbed.racefile import load as load_race
+from testbed.racing import play, race_of
+from testbed.scenario import Scenario, find
+from testbed.trace import Trace
+from testbed.trace import load as load_trace
+
+Deviation = Hold | Strike | Picked
+DEVIATIONS_MAX = 60
+"""A race of more than so many is one that nobody has shrunk yet."""
+
+
+@attrs.frozen
+class _Run:
+    """What is to be explained: a Race, and the Run it is."""
+
+    recipe: Scenario
+    race: Race
+    trace: Trace
+    verdict: Verdict
+
+    @property
+    def claim(self) -> str:
+        """The claim that was breached first; empty if none was."""
+        return self.verdict.violations[0].invariant if self.verdict.violations else ""
+
+
+@click.command("explain", epilog=EXIT_CODES)
+@click.argument("file")
+@click.option("--scenario", help="Your own module:function, if that is what the file is of.")
+@click.option("--md", "as_md", is_flag=True, help="As Markdown, ready for an issue.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--growth", "with_growth", is_flag=True, help="How the chance to fail grows.")
+@click.option("--seed", type=int, default=0, help="Of the random continuations for --growth.")
+def command(
+    file: str, scenario: str | None, as_md: bool, as_json: bool, with_growth: bool, seed: int
+) -> int:
+    """Play the race file or the recorded Run in FILE, and tell why it breaks what was claimed.
+
+    \b
+    testbed explain race.yaml                who knew what when, and which deviations it takes
+    testbed explain race.yaml --md           the same, to be pasted into an issue
+    testbed explain race.yaml --growth       and after which step the run was as good as lost
+    """
+    run = _played(file, scenario)
+    words = ["testbed", "explain", file, *(["--scenario", scenario] if scenario else [])]
+    again = shlex.join(words)
+    if as_md:
+        say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
+        return exit_code(run.verdict)
+    flipped = _necessary(run)
+    chances = _growth(run, seed) if with_growth and run.claim else []
+    if as_json:
+        say_json(_as_dict(run, flipped, chances, again))
+        return exit_code(run.verdict)
+    steps = {step.number: step.option for step in run.trace.steps}
+    say(story(run.trace, run.verdict) + "\n")
+    for lines in (_about(run, flipped), growth_lines(chances, steps)):
+        if lines:
+            say("\n".join(lines) + "\n")
+    say(str(run.verdict))
+    say(f"Again: {again}")
+    return exit_code(run.verdict)
+
+
+def _played(file: str, given: str | None) -> _Run:
+    """The Run of a race file, or of a trace: that one begins with a brace, the other never."""
+    try:
+        with Path(file).open("rb") as opened:
+            is_trace = opened.read(1) == b"{"
+    except OSError:
+        is_trace = False  # reading it as a race file says what is wrong
+    if not is_trace:
+        race = load_race(file)
+        recipe = find(_allowed(file, race.scenario, given))
+        played = play(race, recipe)
+        return _Run(recipe, race, played.trace, played.verdict)
+    recorded = load_trace(file)
+    recipe = find(_allowed(file, recorded.header["scenario"], given))
+    switches = recorded.header["switches"]
+    trace = Trace({}, keep=True)
+    chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
+    verdict = recipe.world(switches).run(chooser, driver="direct", trace=trace)
+    return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
+
+
+def _allowed(file: str, name: str, given: str | None) -> str:
+    """A file may name a scenario that is installed; one of your own you must name as well."""
+    line = shlex.join(["testbed", "explain", file, *(["--scenario", name] if ":" in name else [])])
+    if given is not None and given != name:
+        raise ScenarioError(f"--scenario {given}: {file} is of {name}.\nNext: {line}")
+    if ":" in name and given is None:
+        raise ScenarioError(
+            f"{file} is of {name}, which is not one of `testbed list`.\n"
+            f"Next: if you trust that code, name it: {line}"
+        )
+    return name
+
+
+def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
+    """Whether the same claim still breaks, for each deviation that is left out."""
+    race = run.race
+    if not run.claim or len(race) > DEVIATIONS_MAX:
+        return ()
+
+    def breaches(deviations: Sequence[Deviation]) -> bool:
+        less = attrs.evolve(
+            race,
+            holds=tuple(each for each in deviations if isinstance(each, Hold)),
+            faults=tuple(each for each in deviations if isinstance(each, Strike)),
+            picks=tuple(each for each in deviations if isinstance(each, Picked)),
+        )
+        verdict = play(less, run.recipe, keep=False).verdict
+        return any(violation.invariant == run.claim for violation in verdict.violations)
+
+    return necessary((*race.holds, *race.faults, *race.picks), breaches)
+
+
+def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
+    if flipped:
+        head = "What the calm run would not do; needed is what this does not break without:"
+        return [head, *(f"  {line}" for line in necessity_lines(flipped))]
+    if run.claim and len(run.race):
+        return [f"It takes at most {len(run.race)} deviations; they are not told one by one."]
+    return []
+
+
+def _growth(run: _Run, seed: int) -> list[Chance]:
+    """Continue the Run at random from points along it: after each effect, and each pick."""
+    faults = [strike.fault for strike in run.race.faults]
+    end = run.verdict.violations[0].step
+
+    def failing(point: int) -> int:
+        chooser = Continued(run.trace.choices[:point], Uniform(seed))
+        failed = 0
+        for number in range(RUNS):
+            world = run.recipe.world(run.race.switches, faults=faults, without=run.race.without)
+            verdict = world.run(chooser, driver="direct", number=number)
+            failed += any(violation.invariant == run.claim for violation in verdict.violations)
+        return failed
+
+    points = [
+        step.number
+        for step in run.trace.steps
+        if step.number <= end and (step.option.is_effect or step.kind == PICK)
+    ]
+    return growth([0, *points], failing)
+
+
+def _as_dict(
+    run: _Run, flipped: Sequence[Flipped[Deviation]], chances: Sequence[Chance], again: str
+) -> dict[str, Any]:
+    deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in flipped]
+    along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in chances]
+    return as_dict(
+        run.verdict,
+        scenario=run.recipe.name,
+        switches=dict(run.race.switches),
+        story=explained(run.trace, run.verdict),
+        deviations=deviations,
+        growth=along,
+        again=again,
+    )
