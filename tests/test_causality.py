@@ -175,6 +175,15 @@ def test_a_list_rests_on_the_last_write_of_each_object() -> None:
     assert causality.needed_by([5]) == {2, 3, 5}
 
 
+def test_to_open_a_watch_rests_on_nothing_it_will_hear() -> None:
+    """Its answer is empty; each delivery names the write it tells of."""
+    write, watch = step(1, "a", writes="pods/x log:pods"), step(2, "b", reads="log:pods")
+    watch.option.verb = "watch"
+    causality = Causality([write, watch])
+    assert causality.needed_by([2]) == {2}
+    assert causality.is_before(1, 2)
+
+
 def test_tasks_of_one_actor_rest_on_its_memory() -> None:
     """Each turn of them wrote it, and so found what the last had left there."""
     causality = Causality([step(1, "a/one", writes="mem:a"), step(2, "a/two", writes="mem:a")])

@@ -119,6 +119,31 @@ def test_a_fault_matters_to_whom_it_struck() -> None:
         assert (strike in matter.slice) is is_in
 
 
+def test_a_fault_after_the_violation_does_not_matter() -> None:
+    """Also where the Run goes on."""
+    world = notes(alpha=writer("a"), beta=writer("b"))
+    world.allow(Crash("alpha"))
+    trace = Trace({}, keep=True)
+    world.run(Cued("serve alpha*", "fault*crash alpha*"), driver="direct", trace=trace)
+    write, strike = (
+        next(s.number for s in trace.steps if str(s.sentence).startswith(word))
+        for word in ("serve alpha", "fault")
+    )
+    for found, is_in in ((write, False), (strike, True)):
+        matter = Matter(trace, Violation("claimed", "a is wrong", found, 0))
+        assert (strike in matter.slice) is is_in
+
+
+def test_an_act_that_nothing_rests_on_explains_nothing() -> None:
+    """However stale it was."""
+    world = notes(alpha=writer("a"), beta=writer("a", reads="a"), gamma=writer("c", reads="a"))
+    read = ("start gamma*", "serve gamma/main get*")
+    cues = (*read, "start alpha*", "serve alpha*", "answer alpha*", "answer gamma*", "serve gamma*")
+    matter = matter_of(world, Cued(*cues), said="a is wrong")
+    assert [act.actor for act in matter.knowledge.acts] == ["alpha", "gamma", "beta"]
+    assert matter.stale == []
+
+
 def test_shared_is_what_two_actors_touch() -> None:
     """Of what is written in the slice; what one keeps to itself is nobody else's news."""
     world = notes(alpha=writer("a", reads="b"), beta=writer("b", reads="c"), gamma=writer("c"))
@@ -150,6 +175,51 @@ def test_the_act_that_explains_most_is_told() -> None:
     for seed in range(20):
         lost = matter_of(find("lost_update").world({"writers": 4}), Uniform(seed))
         assert len(lost.stale) <= STALE_MAX
+
+
+def test_of_two_things_not_known_the_one_that_is_named_explains_more() -> None:
+    """And of two acts on the same old news the one the Violation is about."""
+
+    async def act_twice(client: Client) -> None:
+        for name in ("a", "b"):
+            await client.get(Note, name)
+        for by in ("first", "second"):
+            await client.update(note("c", by=by), whatever_it_was=True)
+
+    async def write_both(client: Client) -> None:
+        for name in ("b", "a"):
+            await client.update(note(name, by="beta"), whatever_it_was=True)
+
+    writes = ("start beta*", *["serve beta*", "answer beta*"] * 2)
+    cues = ("answer alpha*", "serve alpha/main get*b", *writes)
+    matter = matter_of(notes(alpha=act_twice, beta=write_both), Cued(*cues), said="a and c")
+    (found,) = matter.stale
+    assert found.known.key == "notes/default/a"
+    assert found.act == [act for act in matter.knowledge.acts if act.actor == "alpha"][1]
+
+    async def write_over(client: Client) -> None:
+        for name in ("a", "b"):
+            await client.get(Note, name)
+        await client.update(note("a", by="alpha"), whatever_it_was=True)
+
+    over = matter_of(notes(alpha=write_over, beta=write_both), Cued(*cues), said="a and b")
+    assert [stale.known.key for stale in over.stale] == ["notes/default/a"]
+
+
+def test_who_records_what_it_did_was_stale_when_it_did_it() -> None:
+    """The write is told, not the record of it; nor a record of the one who was right."""
+
+    async def book(client: Client) -> None:
+        await client.list(Note)
+        await client.create(note(f"room-{client.name}"))
+        client.record("booked")
+
+    both_list = ("serve alpha/main list*", "start beta*", "serve beta/main list*")
+    cues = Cued(*both_list, "answer alpha*", "serve alpha*")
+    matter = matter_of(notes(alpha=book, beta=book), cues, said="alpha and beta")
+    (found,) = matter.stale
+    assert (found.act.actor, found.known.key) == ("beta", "notes/default/room-alpha")
+    assert found.act.versions
 
 
 def test_whoever_knew_all_there_was_is_said_to_be_right() -> None:

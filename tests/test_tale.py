@@ -155,6 +155,52 @@ def test_one_write_known_by_half_is_told_so() -> None:
     assert "; notes/default/account-40 it knew at rv 42, after that same write." in said
 
 
+def test_what_was_known_wholly_as_it_was_is_not_torn() -> None:
+    """Both read before, or both after: there is no half."""
+    last = ("answer auditor/main get*",) * 39
+    cues = Cued(*last, "serve auditor/main get*-40", "start teller*", "serve teller/main txn*")
+    said = "\n".join(
+        tale_of(find("late_short_write").world(), cues, said="account-39 and account-40")
+    )
+    assert "when it recorded audited total=400" in said
+    assert "same write" not in said
+
+
+def test_a_lost_reply_to_a_read_hides_no_write() -> None:
+    """What its caller had written before, it was told."""
+
+    async def write_and_read(client: Client) -> None:
+        await client.update(note(by="alpha"), whatever_it_was=True)
+        await client.get(Note, "n")
+
+    world = world_of(alpha=write_and_read)
+    world.add(note(by="nobody"))
+    said = tale_of(world, Cued("serve alpha/main get*", "fault*lose*"), LoseReply("alpha"))
+    assert "The reply to alpha's get of notes/default/n was lost (step 5)." in said
+
+
+async def write_in_time(client: Client, times: list[int], words: list[str]) -> None:
+    """Write so often, each time another word."""
+    for at, word in zip(times, words, strict=True):
+        await client.sleep(at - client.now())
+        await client.update(note(by=word), whatever_it_was=True)
+
+
+def test_only_two_are_at_war() -> None:
+    """Three that write in turn are no tug of war; two that write what was never there pull, and
+    not back."""
+    times = {"alpha": [1, 4, 7], "beta": [2, 5, 8], "gamma": [3, 6, 9]}
+    three = {
+        name: partial(write_in_time, times=at, words=["x", "y", "z"]) for name, at in times.items()
+    }
+    assert "in turn" not in "\n".join(tale_of(two_notes(**three), Calm(), said="n is wrong"))
+    words = {"alpha": list("ace"), "beta": list("bdf")}
+    two = {name: partial(write_in_time, times=times[name], words=words[name]) for name in words}
+    said = tale_of(two_notes(**two), Calm(), said="n is wrong")[0]
+    assert said.startswith("alpha and beta wrote notes/default/n in turn, 6 times")
+    assert said.endswith('data.by "e" → "f".')
+
+
 def test_a_lost_reply_is_told_with_what_it_hid() -> None:
     """That what was asked had taken effect, and at which revision."""
     world = find("lost_update").world()
