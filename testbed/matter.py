@@ -105,13 +105,6 @@ class Matter:
             keys = self.shared if self.violation else self.shared.intersection(act.keys)
             for stale in self.knowledge.stale(act, sorted(keys)):
                 found.append((self._weight(stale), stale))
-        # Who records what it has done is no more stale than when it did it.
-        wrote = {(s.act.actor, s.known.key) for _, s in found if s.act.versions}
-        found = [
-            (weight, s)
-            for weight, s in found
-            if s.act.versions or (s.act.actor, s.known.key) not in wrote
-        ]
         best = max((weight for weight, _ in found), default=0)
         told = [stale for weight, stale in found if weight >= best - 1 or not self.violation]
         return told[-STALE_MAX:]

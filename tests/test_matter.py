@@ -222,6 +222,19 @@ def test_who_records_what_it_did_was_stale_when_it_did_it() -> None:
     assert found.act.versions
 
 
+def test_whose_write_was_lost_is_who_is_named() -> None:
+    """Of three that sign, the act that is told first has missed the one whose name is gone."""
+    lost = 0
+    for seed in range(30):
+        matter = matter_of(find("lost_update").world({"writers": 3}), Uniform(seed))
+        if matter.violation is not None:
+            lost += 1
+            named = matter.violation.said.partition(" ")[0]
+            missed = {version.actor for stale in matter.stale for version in stale.missed}
+            assert named in missed
+    assert lost > 10
+
+
 def test_whoever_knew_all_there_was_is_said_to_be_right() -> None:
     """The first of two that bind is, the second is not, and a blind writer is neither."""
     for seed in range(20):
