@@ -8,7 +8,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
   rules    fault · faults/ · fault_kinds · invariant · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
-  search   racing · shrink · window
+  search   racing · shrink · window · sweep
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth
   doors    __init__ · benches/ · cli/ · __main__

@@ -26,7 +26,7 @@ ORDER = """
     rules    fault faults/* fault_kinds invariant invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world choosers/* chooser_kinds scenario
-    search   racing shrink window
+    search   racing shrink window sweep
     telling  causality knowledge matter tale diagram mermaid explain necessity growth
     doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
 """

@@ -22,6 +22,7 @@ from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.drawn import Drawn
 from testbed.choosers.replayed import Replayed
+from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.errors import ReplayDiverged, ScenarioError
@@ -290,6 +291,29 @@ def test_a_pick_is_named_labelled_and_recorded_dullest_first() -> None:
 
     assert set(picked(traced(LOTS, Sees())).values()) == {"white", "10"}
     assert shown[:2] == [["white", "black", "red"], ["10", "20"]]
+
+
+# -- struck ---------------------------------------------------------------------------------------
+
+
+def test_a_fault_strikes_at_its_turn_or_not_at_all() -> None:
+    """Instead of the calm turn of that number, picks apart; where it could strike later it does
+    not, and where the Run is over it was not reached."""
+
+    def struck(turn: int, fault: str) -> tuple[bool, bool, list[int]]:
+        world = LOTS.world()
+        world.allow(Crash("*", times_max=9))
+        chooser, trace = Struck(turn, fault), Trace({}, keep=True)
+        world.run(chooser, driver="direct", trace=trace)
+        turns = [step for step in trace.steps if step.kind != "pick"]
+        at = [n for n, step in enumerate(turns, 1) if step.kind == "fault"]
+        return chooser.was_reached, chooser.has_struck, at
+
+    names = sorted(LOTS.world().table.roles)
+    assert struck(1, f"crash {names[0]}") == (True, False, [])
+    for turn in (3, 4):
+        assert struck(turn, f"crash {names[0]}") == (True, True, [turn])
+    assert struck(10_000, f"crash {names[0]}") == (False, False, [])
 
 
 # -- drawn ----------------------------------------------------------------------------------------

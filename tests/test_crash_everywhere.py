@@ -6,9 +6,10 @@ from contextlib import suppress
 
 import pytest
 from stage import Doing, Puppet, note
-from strike import Strike, at_every_turn
+from strike import at_every_turn
 
 from testbed.cache import Cache
+from testbed.choosers.struck import Struck
 from testbed.client import Client
 from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
 from testbed.errors import ApiError, Conflict, ScenarioError
@@ -98,7 +99,7 @@ def sweep(
     """One Run for each turn of the calm one, with a crash of that target there; how each ended."""
     verdicts: list[Verdict] = []
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         world = scenario.world({"guard": guard} if "guard" in scenario.switches else {})
         world.allow(Crash(target, restart_after_ms=restart_after_ms))
         world.run(chooser, driver=driver, trace=Trace({}, keep=True))
@@ -156,7 +157,7 @@ def test_the_stores_endpoint_may_crash_at_every_turn(driver: str, restart_after_
     each has written what it meant to, once or again."""
     written: list[str] = []
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         world = of(outage).world()
         world.allow(Crash("store", restart_after_ms=restart_after_ms))
         assert world.run(chooser, driver=driver, trace=Trace({}, keep=True)).is_held
@@ -181,7 +182,7 @@ def test_a_scenario_ends_when_its_stores_endpoint_crashes_at_any_turn(
     nobody hangs, and whoever was not touched goes on. A Cache tries again for ever."""
     ends: set[str] = set()
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         world = scenario.world({"guard": True})
         world.allow(Crash("store", restart_after_ms=restart_after_ms))
         world.goes_on = True
@@ -319,7 +320,7 @@ def test_an_actor_with_nasty_traits_stands_a_crash_at_every_turn(
     def digests(driver: str) -> list[str]:
         found: list[str] = []
 
-        def play(chooser: Strike) -> None:
+        def play(chooser: Struck) -> None:
             world = of(nasty).world()
             world.allow(Crash("alpha", restart_after_ms=restart_after_ms))
             world.run(chooser, driver=driver, trace=Trace({}, keep=True))
@@ -354,7 +355,7 @@ def test_an_endpoint_of_two_parts_may_crash_at_every_turn(driver: str) -> None:
         world.serve(Slow)
         world.start(Puppet("alpha", asks_the_slow_one), Puppet("beta", asks_the_slow_one))
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         nonlocal halves
         world = of(build).world()
         world.allow(Crash("slow", restart_after_ms=5))
@@ -390,7 +391,7 @@ def test_a_swallower_is_named_whenever_it_crashes(
     it never keeps the World."""
     named: list[str] = []
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         world = World()
         world.add(note())
         world.start(Puppet("alpha", swallows), Puppet("beta", persists))

@@ -9,11 +9,12 @@ from typing import Any
 import attrs
 import pytest
 from stage import Doing, note, world_of
-from strike import Strike, at_every_turn
+from strike import at_every_turn
 
 from testbed.actor import Actor
 from testbed.cache import Cache
 from testbed.choosers.calm import Calm
+from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.endpoint import Operation
@@ -32,7 +33,7 @@ def crash(world: World, turn: int, driver: str, restart_after_ms: int | None = N
     """Play it calmly, but for a crash of alpha at that turn."""
     world.allow(Crash("alpha", restart_after_ms=restart_after_ms))
     trace = Trace({}, keep=True)
-    verdict = world.run(Strike(turn, "crash alpha"), driver=driver, trace=trace)
+    verdict = world.run(Struck(turn, "crash alpha"), driver=driver, trace=trace)
     assert verdict.faults == 1
     return world
 
@@ -121,7 +122,7 @@ def test_a_crash_ends_what_the_life_could_still_do(driver: str) -> None:
         world.add(note())
         world.allow(Crash("alpha"))
         trace = Trace({}, keep=True)
-        chooser = Strike(turn, "crash alpha")
+        chooser = Struck(turn, "crash alpha")
         assert world.run(chooser, driver=driver, trace=trace).is_held
         if chooser.has_struck:
             at = next(step.number for step in trace.steps if step.kind == "fault")
@@ -557,7 +558,7 @@ def test_a_crash_at_any_turn_leaves_the_others_as_they_were(driver: str) -> None
 
     expected: list[list[tuple[str, int]]] = []
 
-    def play(chooser: Strike) -> None:
+    def play(chooser: Struck) -> None:
         world = world_of(alpha=busy, beta=busy)
         world.allow(Crash("alpha", restart_after_ms=None))
         trace = Trace({}, keep=True)

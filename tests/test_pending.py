@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stage import Puppet, note, world_of
-from strike import Strike
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
+from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.faults.stall import Stall
@@ -317,7 +317,7 @@ def test_what_is_stalled_is_put_back_and_does_not_hold_time_up(driver: str) -> N
 
     world = world_of(alpha=main, beta=main)
     world.allow(Stall("alpha", by_ms=25))
-    assert world.run(Strike(3, "stall alpha"), driver=driver).faults == 1
+    assert world.run(Struck(3, "stall alpha"), driver=driver).faults == 1
     assert woke == [
         ("beta", 10), ("beta", 20), ("alpha", 25), ("beta", 30), ("alpha", 35), ("alpha", 45),
     ]  # fmt: skip

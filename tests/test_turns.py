@@ -12,11 +12,12 @@ import pytest
 import trio
 from hypothesis.errors import StopTest
 from stage import Doing, Puppet, note, world_of
-from strike import Raises, Strike
+from strike import Raises
 
 from testbed.actor import Actor
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
+from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.endpoint import BETWEEN, Endpoint, Handler, Operation
@@ -601,7 +602,7 @@ def test_a_client_belongs_to_one_life(driver: str) -> None:
     world = world_of(alpha=main)
     world.allow(Crash("alpha", restart_after_ms=1))
     with pytest.raises(ScenarioError, match="alpha/main uses the Client of alpha, life 1"):
-        world.run(Strike(2, "crash alpha"), driver=driver)
+        world.run(Struck(2, "crash alpha"), driver=driver)
 
 
 # -- whose error it is --------------------------------------------------------------------------
@@ -984,7 +985,7 @@ def test_a_context_variable_is_inherited_and_stays_in_its_actor(driver: str) -> 
 
     world = world_of(alpha=doing("a"), beta=doing("b"))
     world.allow(Crash("alpha", restart_after_ms=0))
-    assert world.run(Strike(3, "crash alpha"), driver=driver).faults == 1
+    assert world.run(Struck(3, "crash alpha"), driver=driver).faults == 1
     assert sorted(seen) == [
         ("alpha", "unset"), ("alpha", "unset"), ("alpha again", "a"), ("alpha/task", "a"),
         ("beta", "unset"), ("beta again", "b"), ("beta/task", "b"),

@@ -8,11 +8,11 @@ from typing import Any
 import attrs
 import pytest
 from stage import Puppet, note, world_of
-from strike import Strike
 
 from testbed.actor import Actor
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
+from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.endpoint import StoreEndpoint
@@ -120,7 +120,7 @@ def test_an_actor_that_cannot_be_made_again_ends_the_run(driver: str) -> None:
     world.start(factory)
     world.allow(Crash("alpha", restart_after_ms=1))
     with pytest.raises(ValueError, match="no more"):
-        world.run(Strike(2, "crash alpha"), driver=driver)
+        world.run(Struck(2, "crash alpha"), driver=driver)
 
 
 # -- one Run ------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_a_verdict_says_how_far_it_looked(driver: str) -> None:
     world = world_of(alpha=reads)
     world.add(note())
     world.allow(Stall("alpha", by_ms=10))
-    verdict = world.run(Strike(2, "stall alpha"), driver=driver)
+    verdict = world.run(Struck(2, "stall alpha"), driver=driver)
     assert verdict == Verdict("held", "quiet", (), 5, 15, 1, "stall alpha at turn 2")
     assert world.verdict is verdict
     assert str(verdict) == (
