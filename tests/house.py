@@ -28,7 +28,7 @@ ORDER = """
              sampler asides world choosers/* chooser_kinds scenario
     search   racing shrink window sweep
     telling  causality knowledge matter tale diagram mermaid explain necessity growth
-    doors    __init__ benches/load benches/* cli/show cli/playing cli/* __main__
+    doors    __init__ benches/load benches/* cli/show cli/playing cli/progress cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
@@ -79,6 +79,7 @@ class Exempt:
 
 EXEMPT = (
     Exempt("testbed/benches/*", "outside", "time", "a bench measures the wall"),
+    Exempt("testbed/cli/progress.py", "outside", "time", "how far a command is, after two seconds"),
     Exempt("testbed/drivers/trio.py", "outside", "time", "how fast bare trio is, for a bench"),
     Exempt("testbed/chooser_kinds.py", "late", "import_module", "choosers are found by names"),
     Exempt("testbed/fault_kinds.py", "late", "import_module", "faults are found by their words"),

@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": "Find a race, and tell it.",
     "list": "The scenarios that can be run by a short name.",
     "run": "Play one Run of a scenario.",
+    "sweep": "Let one fault strike at every operation of every actor.",
     "replay": "Play a recorded Run again, from its choices alone.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
     "bench": "Measure this testbed on this machine.",
