@@ -9,8 +9,11 @@ It draws at most 4,096 numbers for one example, so this Chooser stops at 4,000 a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Protocol
+
 from hypothesis import strategies as st
-from hypothesis.strategies import DataObject
+from hypothesis.strategies import SearchStrategy
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.pending import Alternatives, Options
@@ -18,10 +21,18 @@ from testbed.pending import Alternatives, Options
 DRAWS_MAX = 4_000
 
 
+class Draws(Protocol):
+    """What numbers are drawn from: the `data` of a `@given(st.data())` test, say."""
+
+    @property
+    def draw(self) -> Callable[[SearchStrategy[Any]], Any]:
+        """Draw one example of it."""
+
+
 class Drawn(Chooser):
     """Draws from the `data` of a `@given(st.data())` test, once at every turn and every pick."""
 
-    def __init__(self, data: DataObject, *, draws_max: int = DRAWS_MAX) -> None:
+    def __init__(self, data: Draws, *, draws_max: int = DRAWS_MAX) -> None:
         self._data = data
         self._draws_max = draws_max
         self._left = draws_max
@@ -52,7 +63,8 @@ class Drawn(Chooser):
         if self._left == 0:
             return 0
         self._left -= 1
-        return self._data.draw(st.integers(0, n - 1))
+        drawn: int = self._data.draw(st.integers(0, n - 1))
+        return drawn
 
     @property
     def note(self) -> str:
