@@ -10,7 +10,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
            learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
   search   racing · shrink · window · sweep
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · failing · run
+           growth · keeping · failing · run · searching
   doors    __init__ · strategies · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.

@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -122,6 +122,7 @@ def play_runs(
     *,
     runs_max: int,
     switches: Mapping[str, Any] | None = None,
+    faults: Sequence[Fault] = (),
     driver: str = "trio",
     keep: bool = False,
 ) -> int:
@@ -132,7 +133,7 @@ def play_runs(
     def worlds() -> Iterator[World]:
         nonlocal played
         for number in range(runs_max):
-            world = scenario.world(switches)
+            world = scenario.world(switches, faults=faults)
             if not world.prepare(chooser, trace=Trace({}, keep=keep), number=number):
                 return
             yield world

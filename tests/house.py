@@ -27,9 +27,10 @@ ORDER = """
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world choosers/* chooser_kinds scenario
     search   racing shrink window sweep
-    telling  causality knowledge matter tale diagram mermaid explain necessity growth failing run
-    doors    __init__ strategies benches/load benches/* cli/show cli/playing cli/progress cli/*
-             __main__
+    telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
+             failing run searching
+    doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
+             cli/progress cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
@@ -44,6 +45,7 @@ DOORS = {
     "hypothesis": "testbed/choosers/drawn.py testbed/strategies.py",
     "msgspec": "testbed/objects/codec.py",
     "networkx": "testbed/causality.py",
+    "pytest": "testbed/pytest_plugin.py",
     "sortedcontainers": "testbed/store.py",
     "trio": "testbed/drivers/trio.py",
     "yaml": "testbed/document.py",

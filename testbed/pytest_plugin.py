@@ -1,0 +1,339 @@
+"""The pytest door: race files and scenarios as tests, and what a test plays, searches, replays.
+
+    my.race.yaml                       a test of each thing it expects, wherever it lies
+    @pytest.mark.testbed(runs=1000)    above `def my_scenario(world, *, guard=False)`: searched
+    testbed_play, testbed_search, testbed_replay      fixtures
+
+Nothing of the testbed is imported before one of these is used.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from testbed.invariant import Violation
+    from testbed.race import Expectation, Race
+    from testbed.run import Run
+    from testbed.scenario import Scenario
+    from testbed.searching import Searched
+
+MARK = "testbed"
+OPTIONS = ("effort", "runs", "seed", "faults", "switches", "violates")
+SUFFIX = ".race.yaml"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell of the mark."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARK}({', '.join(f'{name}=…' for name in OPTIONS)}): search this scenario, a function "
+        "of a World; it fails if a claim is breached, or, given `violates`, if that one is not",
+    )
+
+
+# -- race files -------------------------------------------------------------------------------
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> RaceFile | None:
+    """Every race file is a test file."""
+    if not file_path.name.endswith(SUFFIX):
+        return None
+    return RaceFile.from_parent(parent, path=file_path)
+
+
+class RaceFile(pytest.File):
+    """A race file: one test for each side of what it expects."""
+
+    def collect(self) -> Iterator[RaceItem]:
+        """Read it, and find its scenario; a mistake is told with its line, not with ours."""
+        from testbed.errors import HarnessError
+        from testbed.racefile import load
+
+        shown = os.path.relpath(self.path, self.config.invocation_params.dir)
+        try:
+            race = load(shown)
+            recipe = self._recipe(race, shown)
+            for expectation in race.expect:
+                recipe.values({**race.switches, **expectation.switches})
+        except HarnessError as error:
+            said = str(error) if shown in str(error) else f"{shown}: {error}"
+            raise self.CollectError(f"{type(error).__name__}: {said}") from None
+        if not race.expect:
+            raise self.CollectError(
+                f"{shown}: it says nothing of what is expected, so nothing can be tested.\n"
+                "Next: end it with `expect: {violates: …}`, or with `expect: {holds: […]}`."
+            )
+        for expectation in race.expect:
+            name = _title(expectation)
+            yield RaceItem.from_parent(
+                self, name=name, race=race, expectation=expectation, recipe=recipe
+            )
+
+    def _recipe(self, race: Race, shown: str) -> Scenario:
+        """The scenario it names. A module is imported only if it lies in the tree under test: a
+        race file from elsewhere may name any."""
+        from testbed.errors import ScenarioError
+        from testbed.scenario import find
+
+        module = race.scenario.partition(":")[0]
+        if ":" in race.scenario:
+            root = self.config.rootpath
+            folders = (*self.path.parents, *map(Path, sys.path), root)
+            homes = [f for f in folders if f.is_relative_to(root) and _holds(f, module)]
+            if not homes:
+                raise ScenarioError(
+                    f"{shown}: its scenario is {race.scenario}, but no module {module} lies in "
+                    f"{root}.\n"
+                    "Next: run pytest from a folder that holds both, or mend `scenario:`."
+                )
+            if str(homes[0]) not in sys.path:
+                sys.path.append(str(homes[0]))
+        return find(race.scenario)
+
+
+def _holds(folder: Path, module: str) -> bool:
+    path = folder.joinpath(*module.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def _title(expectation: Expectation) -> str:
+    """`violates-no_name_is_lost`, `holds[guard=on]`."""
+    if expectation.violates:
+        said = f"violates-{expectation.violates}"
+    else:
+        said = "-".join(["holds", *expectation.holds])
+    return said + _under(expectation.switches)
+
+
+def _under(switches: Mapping[str, Any]) -> str:
+    said = ",".join(f"{name}={value}" for name, value in switches.items())
+    return f"[{said}]" if said else ""
+
+
+class _Item(pytest.Item):
+    """What both kinds of test have in common: a failure is told, with no line of ours in it."""
+
+    @property
+    def obj(self) -> Callable[[], None]:
+        """Other plugins, pytest-trio for one, ask this of every test."""
+        return self.runtest
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The text alone, if it is one of ours; what a scenario raises keeps its traceback."""
+        from testbed.errors import HarnessError
+
+        if isinstance(excinfo.value, HarnessError):
+            return f"{type(excinfo.value).__name__}: {excinfo.value}"
+        if isinstance(excinfo.value, AssertionError | pytest.fail.Exception):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+def _note(item: pytest.Item, searched: Searched) -> None:
+    """What a report that is written to a file says of a search."""
+    item.user_properties.append(("runs", searched.runs))
+    if searched.shrunk is not None:
+        _note_race(item, searched.shrunk.race, searched.recipe, searched.shrunk.violation)
+
+
+def _note_race(
+    item: pytest.Item, race: Race, recipe: Scenario, violation: Violation | None
+) -> None:
+    item.user_properties.append(("level", len(race)))
+    if violation is None:
+        return
+    item.user_properties.append(("invariant", violation.invariant))
+    # It takes many Runs, so nobody waits for it who will not read it.
+    if item.config.getoption("xmlpath", None):
+        from testbed.window import narrowest, windows
+
+        window = narrowest(windows(race, recipe, violation))
+        if window is not None and window.width_ms is not None:
+            item.user_properties.append(("window_ms", window.width_ms))
+
+
+class RaceItem(_Item):
+    """One side of what a race file expects."""
+
+    def __init__(
+        self, *, race: Race, expectation: Expectation, recipe: Scenario, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._race = race
+        self._expectation = expectation
+        self._recipe = recipe
+
+    def runtest(self) -> None:
+        """Play it, and compare."""
+        from testbed.failing import pytest_line
+        from testbed.keeping import keep
+        from testbed.shrink import breach_of
+
+        kept = keep(self._race, self._expectation, self._recipe)
+        self.user_properties.append(("runs", 1))
+        _note_race(self, self._race, self._recipe, breach_of(kept.played.verdict))
+        if kept.unmatched:
+            self.add_report_section("call", "race", "\n".join(kept.unmatched))
+        if not kept.is_as_expected:
+            pytest.fail(kept.told(pytest_line(self.nodeid)), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where it stands."""
+        return self.path, 0, f"{self.path.name}: {self.name}"
+
+
+# -- scenarios --------------------------------------------------------------------------------
+
+
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> list[ScenarioItem] | None:
+    """A function with the mark is a scenario, whatever its name; each mark is a test."""
+    made = [
+        ScenarioItem.from_parent(
+            collector, name=name + _under(mark.kwargs.get("switches", {})), build=obj, mark=mark
+        )
+        for mark in _marks(collector, obj)
+    ]
+    return made or None
+
+
+def _marks(collector: pytest.Collector, obj: object) -> list[pytest.Mark]:
+    """Its own marks, in the order in which they are written; none if it only was imported."""
+    module = collector.getparent(pytest.Module)
+    if not inspect.isfunction(obj) or module is None or obj.__module__ != module.obj.__name__:
+        return []
+    return [mark for mark in reversed(getattr(obj, "pytestmark", ())) if mark.name == MARK]
+
+
+class ScenarioItem(_Item):
+    """A scenario that is searched."""
+
+    def __init__(self, *, build: Callable[..., None], mark: pytest.Mark, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._build = build
+        self._options = dict(mark.kwargs)
+        self._violates = self._options.pop("violates", "")
+        self.own_markers.extend(m for m in getattr(build, "pytestmark", ()) if m.name != MARK)
+        self.own_markers.append(mark)
+        self._check(mark)
+
+    def _check(self, mark: pytest.Mark) -> None:
+        """A mistake in the mark, or in what it marks, is found when it is collected."""
+        from testbed.errors import HarnessError, ScenarioError, UnknownName
+        from testbed.run import faults_of, recipe_of
+        from testbed.searching import runs_of
+
+        try:
+            for name in mark.kwargs:
+                if name not in OPTIONS:
+                    raise UnknownName(f"option of @pytest.mark.{MARK}", name, OPTIONS, see=KNOWN)
+            if mark.args or self.get_closest_marker("parametrize") is not None:
+                raise ScenarioError(
+                    f"@pytest.mark.{MARK} takes options by name, and no parametrize.\nNext: {KNOWN}"
+                )
+            recipe_of(self._build).values(self._options.get("switches", {}))
+            faults_of(self._options.get("faults", ()))
+            runs_of(self._options.get("effort", "quick"))
+        except HarnessError as error:
+            said = f"{_place(self._build)}: {type(error).__name__}: {error}"
+            raise pytest.Collector.CollectError(said) from None
+
+    def runtest(self) -> None:
+        """Search it; the race that is found is left in `.testbed/` under the name of this test."""
+        from testbed.searching import search
+
+        searched = search(self._build, **self._options)
+        _note(self, searched)
+        shrunk = searched.shrunk
+        if shrunk is None:
+            self.add_report_section("call", "search", searched.looked)
+            if self._violates:
+                pytest.fail(f"expected a breach of {self._violates}.\n{searched.looked}\n"
+                            f"Next: more `runs=`, or another `seed=`.", pytrace=False)  # fmt: skip
+            searched.must_hold()
+            return
+        if shrunk.violation.invariant != self._violates:
+            pytest.fail(searched.told(self.name), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where it stands."""
+        return self.path, self._build.__code__.co_firstlineno - 1, self.name
+
+
+KNOWN = f"write @pytest.mark.{MARK}(runs=1000, faults=['crash'], switches={{'guard': 'on'}})"
+
+
+def _place(build: object) -> str:
+    """The file and line of a function."""
+    code = inspect.unwrap(build).__code__  # type: ignore[arg-type]
+    shown = os.path.relpath(code.co_filename)
+    return f"{shown}, line {code.co_firstlineno}"
+
+
+# -- fixtures ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def testbed_play() -> Callable[..., Run]:
+    """Play a Run: `testbed_play(my_scenario, seed=1, switches={"guard": "on"}).must_hold()`.
+
+    The scenario is a function, a short name or `module:function`. Without `seed` or `chooser` the
+    Run is the calm one; `faults=["crash:alpha"]` may strike beside the scenario's own.
+    """
+    from testbed.choosers.calm import Calm
+    from testbed.choosers.uniform import Uniform
+    from testbed.run import play
+
+    def played(
+        scenario: Any, *, seed: int | None = None, chooser: Any = None, **options: Any
+    ) -> Run:
+        decides = chooser or (Calm() if seed is None else Uniform(seed))
+        return play(scenario, decides, **options)
+
+    return played
+
+
+@pytest.fixture
+def testbed_search(request: pytest.FixtureRequest) -> Callable[..., Searched]:
+    """Search a scenario: `testbed_search(my_scenario, runs=1000).must_hold()`.
+
+    Takes `effort` or `runs`, `seed`, `switches` and `faults`. `.shrunk` is the race that was
+    found, or None.
+    """
+    from testbed.searching import search
+
+    def searched(scenario: Any, **options: Any) -> Searched:
+        done = search(scenario, **options)
+        _note(request.node, done)
+        return done
+
+    return searched
+
+
+@pytest.fixture
+def testbed_replay(request: pytest.FixtureRequest) -> Callable[..., Run]:
+    """Play a race file: `testbed_replay("my.race.yaml", switches={"guard": "on"}).verdict`.
+
+    The path is told from the folder of the test; a scenario of your own is given as `scenario=`.
+    """
+    from testbed.racefile import load
+    from testbed.racing import play
+    from testbed.run import Run, recipe_of
+
+    def replayed(path: str, *, scenario: Any = None, **options: Any) -> Run:
+        race = load(str(request.path.parent / path))
+        recipe = recipe_of(scenario or race.scenario)
+        world = play(race, recipe, **options).world
+        faults = tuple(strike.fault for strike in race.faults)
+        return Run(recipe, {**race.switches, **options.get("switches", {})}, faults, world)
+
+    return replayed
