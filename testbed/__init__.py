@@ -11,7 +11,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
   search   racing · shrink · window · sweep
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · keeping · failing · run · searching
-  doors    __init__ · strategies · benches/ · cli/ · __main__
+  doors    __init__ · strategies · pytest_plugin · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.
 """
