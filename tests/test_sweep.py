@@ -145,7 +145,8 @@ def test_a_fault_of_a_request_strikes_only_that_of_its_row() -> None:
     for fault, when in ((LoseRequest(), "before"), (LoseReply(), "after")):
         swept = sweep(of(build), fault)
         assert said(swept.cells) == [
-            f"alpha: {when} create notes/default/{name}, alpha create notes/default/{name}: held"
+            f"alpha: {when} create notes/default/{name}, "
+            f"alpha/{name} create notes/default/{name}: held"
             for name in ("one", "two")
         ]
 
