@@ -118,7 +118,7 @@ class Matter:
             + 8 * (act.step in self.about)
             + 4 * (key in self.named_keys)
             + 3 * (act.actor in self.named_actors or bool(self.named_keys.intersection(act.keys)))
-            + 3 * bool(self.named_actors & writers)
+            + 9 * bool(self.named_actors & writers)
             + 3 * any((version.key, version.step) in self._spoken_of for version in stale.missed)
             + 2 * (key in act.keys)
         )

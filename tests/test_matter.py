@@ -223,10 +223,10 @@ def test_who_records_what_it_did_was_stale_when_it_did_it() -> None:
 
 
 def test_whose_write_was_lost_is_who_is_named() -> None:
-    """Of three that sign, the act that is told first has missed the one whose name is gone."""
+    """Of four that sign, an act that is told has missed the one whose name is gone."""
     lost = 0
     for seed in range(30):
-        matter = matter_of(find("lost_update").world({"writers": 3}), Uniform(seed))
+        matter = matter_of(find("lost_update").world({"writers": 4}), Uniform(seed))
         if matter.violation is not None:
             lost += 1
             named = matter.violation.said.partition(" ")[0]
