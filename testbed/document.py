@@ -38,6 +38,10 @@ class Document:
     line: int
     refusal: type[HarnessError]
     """What is raised if it is not what was expected."""
+    span: tuple[int, int] = (0, 0)
+    """Where it begins and ends in the text, so that it may be changed and all else kept."""
+    name_span: tuple[int, int] = (0, 0)
+    """The same of its name, if it has one."""
 
     def refuse(self, said: str, next_step: str) -> NoReturn:
         """Say what is wrong with it: where, what was expected, what to do."""
@@ -165,10 +169,12 @@ def _check_events(text: str, path: str, refusal: type[HarnessError]) -> None:
 
 def _tree(node: Any, path: str, refusal: type[HarnessError]) -> Document:
     line = node.start_mark.line + 1
+    span = (node.start_mark.index, node.end_mark.index)
     if isinstance(node, yaml.ScalarNode):
-        return Document(node.value, path, line, refusal)
+        return Document(node.value, path, line, refusal, span)
     if isinstance(node, yaml.SequenceNode):
-        return Document([_tree(item, path, refusal) for item in node.value], path, line, refusal)
+        items = [_tree(item, path, refusal) for item in node.value]
+        return Document(items, path, line, refusal, span)
     fields: dict[str, Document] = {}
     for key, value in node.value:
         name = _tree(key, path, refusal)
@@ -176,5 +182,5 @@ def _tree(node: Any, path: str, refusal: type[HarnessError]) -> Document:
         if text in fields:
             first = fields[text].line
             name.refuse(f"{text!r} a second time (line {first} has it)", "leave one of them out.")
-        fields[text] = _tree(value, path, refusal)
-    return Document(fields, path, line, refusal)
+        fields[text] = attrs.evolve(_tree(value, path, refusal), name_span=name.span)
+    return Document(fields, path, line, refusal, span)

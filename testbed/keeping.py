@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.errors import UnknownName
+from testbed.expecting import Side, expect
 from testbed.explain import story
 from testbed.race import Expectation, Race
-from testbed.racing import Played, play
+from testbed.racing import Played
 from testbed.scenario import Scenario
 
 
@@ -25,11 +25,8 @@ class Kept:
     @property
     def is_as_expected(self) -> bool:
         """Whether the Run has shown it, and, of a breach, by every line of the race."""
-        verdict, expect = self.played.verdict, self.expectation
-        if expect.violates:
-            return expect.violates in self.broken and not self.unmatched
-        # A breach of another claim has ended the Run before it could be told.
-        return verdict.is_held
+        side = Side(self.expectation, self.played)
+        return side.is_met and not side.is_stale
 
     @property
     def broken(self) -> list[str]:
@@ -68,9 +65,4 @@ class Kept:
 
 def keep(race: Race, expectation: Expectation, recipe: Scenario) -> Kept:
     """Play the race under the switches of that expectation."""
-    played = play(race, recipe, switches=expectation.switches)
-    known = played.world.judge.names
-    for name in (expectation.violates, *expectation.holds):
-        if name and name not in known:
-            raise UnknownName(f"claim of {recipe.name}", name, known, see="mend `expect:`")
-    return Kept(race, expectation, played)
+    return Kept(race, expectation, expect(race, recipe, expectation).played)

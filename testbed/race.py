@@ -140,6 +140,17 @@ class Expectation:
     """The claim that is breached; empty if none is to be."""
     holds: tuple[str, ...] = ()
     """The claims that hold; none named: all of them."""
+    line: int = attrs.field(default=0, eq=False)
+
+    def __str__(self) -> str:
+        if self.violates:
+            return f"violates {self.violates}"
+        return f"holds {', '.join(self.holds)}" if self.holds else "holds"
+
+    @property
+    def under(self) -> str:
+        """Its switches, as a person says them."""
+        return " ".join(f"{name}={value}" for name, value in self.switches.items())
 
 
 @attrs.frozen

@@ -247,4 +247,5 @@ def _side(given: Document) -> Expectation:
     violates = fields["violates"].text("a claim", step) if "violates" in fields else ""
     if "violates" in fields and not violates:
         fields["violates"].refuse("expected a claim, found nothing", step)
-    return Expectation(_switches(fields.get("switches")), violates, _names(fields.get("holds")))
+    switches, holds = _switches(fields.get("switches")), _names(fields.get("holds"))
+    return Expectation(switches, violates, holds, given.line)

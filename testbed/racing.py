@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -40,11 +40,30 @@ class Played:
     """What became of each of its lines."""
     seen: tuple[str, ...]
     """All that came up, as a race file says it."""
+    tasks: Mapping[str, Collection[str]] = attrs.field(factory=dict, repr=False)
+    """Of what is said by an actor's name alone, the tasks it was said of."""
 
     @property
     def trace(self) -> Trace:
         """The record of its Run, if it was kept."""
         return self.world.trace
+
+    def ambiguous(self, fate: Fate) -> dict[str, list[str]]:
+        """The sentences of a line that leave out the task, though several tasks say the same; and
+        those tasks."""
+        deviation = fate.deviation
+        said: list[object] = []
+        if isinstance(deviation, Hold):
+            said = [deviation.what, deviation.until]
+        elif isinstance(deviation, Strike):
+            said = [deviation.operation, deviation.moment]
+        found = {}
+        for pattern in said:
+            if isinstance(pattern, Pattern) and "/" not in pattern.who:
+                plain = attrs.evolve(pattern, nth=1, life=0)
+                if len(tasks := self.tasks.get(str(plain), ())) > 1:
+                    found[str(pattern)] = list(tasks)
+        return found
 
     def closest(self, fate: Fate) -> str:
         """Of what came up, what a line that matched nothing is most like."""
@@ -76,7 +95,7 @@ def play(
     )
     chooser = Raced(race)
     verdict = world.run(chooser, driver=driver, trace=trace or Trace({}, keep=keep))
-    return Played(world, verdict, tuple(chooser.fates), tuple(chooser.seen))
+    return Played(world, verdict, tuple(chooser.fates), tuple(chooser.seen), chooser.tasks)
 
 
 def race_of(

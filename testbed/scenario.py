@@ -199,7 +199,7 @@ def find(name: str) -> Scenario:
 def standing_at(name: str) -> Any:
     """What stands at a `module:name` of the user's own, in the folder he is in or installed."""
     module_name, _, attribute = name.partition(":")
-    if "" not in sys.path:
+    if "" not in sys.path and module_name.partition(".")[0] != PACKAGE:
         sys.path.insert(0, "")
     try:
         module = importlib.import_module(module_name)

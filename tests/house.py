@@ -25,12 +25,12 @@ ORDER = """
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault faults/* fault_kinds invariant invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides world choosers/* chooser_kinds scenario
-    search   racing shrink window sweep
+             sampler asides world choosers/* chooser_kinds scenario allowed
+    search   racing shrink window sweep expecting rewriting healing
     telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
              failing run searching
     doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
-             cli/progress cli/* __main__
+             cli/progress cli/races cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")

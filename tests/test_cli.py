@@ -209,8 +209,9 @@ def test_help_names_every_command(run: Run) -> None:
     out = run("--help").out
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
-    order = ["demo", "list", "run", "sweep", "replay", "explain", "bench"]
-    assert list(COMMANDS) == order
+    assert list(COMMANDS) == [
+        "demo", "list", "init", "run", "sweep", "replay", "explain", "check", "keep", "bench",
+    ]  # fmt: skip
 
 
 def test_without_a_command_help_is_shown_and_it_is_a_usage_error(run: Run) -> None:
@@ -654,7 +655,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["rnu"],
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
-        "Known: bench, demo, explain, list, replay, run, sweep.\nNext: testbed --help\n",
+        "Known: bench, check, demo, explain, init, keep, list, replay, run, sweep.\n"
+        "Next: testbed --help\n",
     ),
     "an unknown option": (
         ["run", "lost_update", "--sed", "1"],

@@ -163,8 +163,12 @@ class Raced(Chooser):
             return False
         if not self._speaks_of(hold.what, option, self._numbers_of(option)):
             return False
-        fate.matched = fate.matched or str(option)
+        fate.matched = fate.matched or self._called(option)
         return not self._is_over(fate)
+
+    def _called(self, option: Option) -> str:
+        """As a race file says it, by its task."""
+        return str(pattern_of(option, by_task=True, nth=self._numbers_of(option)[1]))
 
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
         hold = fate.deviation
@@ -242,7 +246,8 @@ class Raced(Chooser):
                 continue
             for index, option in enumerate(options.faults):
                 if option.fault == strike.fault and self._hits(fate, option):
-                    fate.matched, fate.times = fate.matched or str(option), fate.times + 1
+                    fate.matched = fate.matched or f"{option.verb}: {option.key}"
+                    fate.times += 1
                     return options.ready + index
         return None
 

@@ -23,10 +23,13 @@ LIBRARIES = sorted(set(sysconfig.get_paths().values()))
 COMMANDS = {
     "demo": "Find a race, and tell it.",
     "list": "The scenarios that can be run by a short name.",
+    "init": "Write a scenario and a test of your own, to begin with.",
     "run": "Play one Run of a scenario.",
     "sweep": "Let one fault strike at every operation of every actor.",
-    "replay": "Play a recorded Run again, from its choices alone.",
+    "replay": "Play a recorded Run again, or a race file.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
+    "check": "Whether race files still do what is expected of them.",
+    "keep": "Turn a race that was found into a test that must hold.",
     "bench": "Measure this testbed on this machine.",
 }
 

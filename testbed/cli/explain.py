@@ -10,20 +10,21 @@ from typing import Any
 import attrs
 import click
 
+from testbed.allowed import Named, Trust, allowed
 from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
+from testbed.cli.races import carried_trust, open_race, trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
-from testbed.errors import ScenarioError
+from testbed.errors import TraceRefused
 from testbed.explain import explain_md, explained, story
 from testbed.growth import RUNS, Chance, growth, growth_lines
 from testbed.invariant import Verdict
 from testbed.necessity import Flipped, necessary, necessity_lines
 from testbed.option import PICK
 from testbed.race import Hold, Picked, Race, Strike
-from testbed.racefile import load as load_race
 from testbed.racing import play, race_of
-from testbed.scenario import Scenario, find
+from testbed.scenario import Scenario
 from testbed.trace import Trace
 from testbed.trace import load as load_trace
 
@@ -49,13 +50,19 @@ class _Run:
 
 @click.command("explain", epilog=EXIT_CODES)
 @click.argument("file")
-@click.option("--scenario", help="Your own module:function, if that is what the file is of.")
+@whose_code
 @click.option("--md", "as_md", is_flag=True, help="As Markdown, ready for an issue.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--growth", "with_growth", is_flag=True, help="How the chance to fail grows.")
 @click.option("--seed", type=int, default=0, help="Of the random continuations for --growth.")
 def command(
-    file: str, scenario: str | None, as_md: bool, as_json: bool, with_growth: bool, seed: int
+    file: str,
+    scenario: str | None,
+    folders: tuple[str, ...],
+    as_md: bool,
+    as_json: bool,
+    with_growth: bool,
+    seed: int,
 ) -> int:
     """Play the race file or the recorded Run in FILE, and tell why it breaks what was claimed.
 
@@ -64,8 +71,9 @@ def command(
     testbed explain race.yaml --md           the same, to be pasted into an issue
     testbed explain race.yaml --growth       and after which step the run was as good as lost
     """
-    run = _played(file, scenario)
-    words = ["testbed", "explain", file, *(["--scenario", scenario] if scenario else [])]
+    trust = trust_of(scenario, folders)
+    run = _played(file, trust)
+    words = ["testbed", "explain", file, *carried_trust(trust)]
     again = shlex.join(words)
     if as_md:
         say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
@@ -85,7 +93,7 @@ def command(
     return exit_code(run.verdict)
 
 
-def _played(file: str, given: str | None) -> _Run:
+def _played(file: str, trust: Trust) -> _Run:
     """The Run of a race file, or of a trace: that one begins with a brace, the other never."""
     try:
         with Path(file).open("rb") as opened:
@@ -93,30 +101,20 @@ def _played(file: str, given: str | None) -> _Run:
     except OSError:
         is_trace = False  # reading it as a race file says what is wrong
     if not is_trace:
-        race = load_race(file)
-        recipe = find(_allowed(file, race.scenario, given))
+        opened = open_race(file, trust, "explain")
+        race, recipe = opened.race, opened.recipe
         played = play(race, recipe)
         return _Run(recipe, race, played.trace, played.verdict)
     recorded = load_trace(file)
-    recipe = find(_allowed(file, recorded.header["scenario"], given))
+    name = recorded.header["scenario"]
+    line = shlex.join(["testbed", "explain", file, "--scenario", name])
+    named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
+    recipe = allowed(named, trust)
     switches = recorded.header["switches"]
     trace = Trace({}, keep=True)
     chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
     verdict = recipe.world(switches).run(chooser, driver="direct", trace=trace)
     return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
-
-
-def _allowed(file: str, name: str, given: str | None) -> str:
-    """A file may name a scenario that is installed; one of your own you must name as well."""
-    line = shlex.join(["testbed", "explain", file, *(["--scenario", name] if ":" in name else [])])
-    if given is not None and given != name:
-        raise ScenarioError(f"--scenario {given}: {file} is of {name}.\nNext: {line}")
-    if ":" in name and given is None:
-        raise ScenarioError(
-            f"{file} is of {name}, which is not one of `testbed list`.\n"
-            f"Next: if you trust that code, name it: {line}"
-        )
-    return name
 
 
 def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:

@@ -1,65 +1,270 @@
-"""testbed replay: a recorded Run again, from its choices alone."""
+"""testbed replay: a recorded Run again, from its choices alone; or a race, from its race file."""
 
 from __future__ import annotations
 
-import re
+import difflib
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
+from testbed.allowed import Named, Trust, allowed
 from testbed.choosers.replayed import Replayed
-from testbed.cli.playing import check_driver, compare, how_to_play, same_again, sink
+from testbed.cli.playing import (
+    check_driver,
+    compare,
+    how_to_play,
+    parse_switches,
+    same_again,
+    sink,
+)
+from testbed.cli.races import (
+    ENDINGS,
+    RaceFile,
+    is_race,
+    matches,
+    open_race,
+    refuse_stale,
+    side_as_dict,
+    told,
+    trust_of,
+    whose_code,
+    write_new,
+)
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, replay_line, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
+from testbed.expecting import Side, expect, expected_under
+from testbed.healing import Healer
 from testbed.objects.codec import encode_line
-from testbed.scenario import find
+from testbed.option import Choice
+from testbed.race import Expectation
+from testbed.rewriting import changed
+from testbed.scenario import Scenario
+from testbed.shrink import Shrunk, shrink, shrink_race
 from testbed.trace import Recorded, Trace, load
 from testbed.version import VERSION
 from testbed.world import World
 
-NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
+
+@attrs.frozen
+class How:
+    """What is asked of one replay."""
+
+    switches: tuple[str, ...]
+    match: bool
+    shrink: bool
+    heal: bool
+    out: str | None
+    trace_file: str | None
+    driver: str
+    audit: bool
+    twice: bool
+    as_json: bool
 
 
 @click.command("replay", epilog=EXIT_CODES)
 @click.argument("file")
-@click.option("--scenario", help="Your own module:function, if that is what was recorded.")
+@whose_code
+@click.option("--switch", "switches", multiple=True, metavar="K=V", help="Of a race: this side.")
+@click.option("--match", is_flag=True, help="Of a race: what each line matched, or came closest.")
+@click.option("--shrink", is_flag=True, help="Write the few lines the breach takes; see --out.")
+@click.option("--heal", is_flag=True, help="Of a race that no longer applies: look for it nearby.")
+@click.option("--out", metavar="FILE", help="Where the shrunk or healed race is written.")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record it again.")
 @how_to_play
-def command(
-    file: str,
-    scenario: str | None,
-    trace_file: str | None,
-    driver: str,
-    audit: bool,
-    twice: bool,
-    as_json: bool,
+def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: Any) -> int:
+    """Play the Run recorded in FILE again, and check that it is the same to the byte; or play the
+    race that FILE.race.yaml describes, and say whether it is as expected.
+    """
+    how = How(**asked)
+    check_driver(how.driver)
+    _check(how, is_race(file))
+    trust = trust_of(scenario, folders)
+    if not is_race(file):
+        return _trace(file, trust, how)
+    opened = open_race(file, trust)
+    if how.heal:
+        return _heal(opened, how)
+    if how.shrink:
+        return _shrink_race(opened, how)
+    return _race(opened, how)
+
+
+def _check(how: How, is_race: bool) -> None:
+    for name, is_given in (("match", how.match), ("heal", how.heal), ("switch", how.switches)):
+        if is_given and not is_race:
+            raise ScenarioError(
+                f"--{name}: a trace has no lines to match and no other side; expected a race file, "
+                f"which ends in {ENDINGS[0]}.\nNext: testbed replay FILE --shrink makes one of it."
+            )
+    if how.out is not None and not (how.shrink or how.heal):
+        raise ScenarioError("--out: nothing is written.\nNext: say --shrink or --heal with it.")
+    if how.shrink and how.heal:
+        raise ScenarioError("--shrink and --heal at once.\nNext: heal it first, then shrink it.")
+
+
+# -- a race file ----------------------------------------------------------------------------------
+
+
+def _race(file: RaceFile, how: How) -> int:
+    given = parse_switches(how.switches)
+    expected = _side(file, given)
+    _keep_apart(file.path, how.trace_file)
+    race = attrs.evolve(
+        file.race, switches=type(file.race.switches)({**file.race.switches, **given})
+    )
+
+    def play(trace: Trace) -> Side:
+        again = {"driver": how.driver, "audit": how.audit, "trace": trace}
+        return expect(race, file.recipe, expected, file.path, **again)
+
+    with sink(how.trace_file) as written:
+        side = play(Trace({}, keep=True, sink=written))
+    switched = [word for text in how.switches for word in ("--switch", text)]
+    again = file.line("replay", *switched, *(["--audit"] if how.audit else []), driver=how.driver)
+    if how.twice:
+        same_again(lambda t: play(t).played.world, list(side.played.trace.lines()), again)
+    if how.as_json:
+        _say_race(side, file, how, again)
+    else:
+        _tell_race(side, file, how, again)
+    refuse_stale(side, file.path, file.line("replay", "--heal"))
+    return exit_code(side.played.verdict)
+
+
+def _side(file: RaceFile, given: Mapping[str, str]) -> Expectation | None:
+    """The expectation of the side that is asked for: the first, unless switches say another."""
+    if not given:
+        return file.race.expect[0] if file.race.expect else None
+    return expected_under(file.race, file.recipe, given)
+
+
+def _tell_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+    verdict = side.played.verdict
+    if verdict.is_violated:
+        from testbed.explain import story
+
+        say(story(side.played.trace, verdict) + "\n")
+    for line in matches(side) if how.match else ():
+        say(line)
+    for line in told(side, file.path):
+        say(line)
+    say(str(verdict))
+    said = side.said
+    say(f"{said[0].upper()}{said[1:]}. Again: {again}")
+
+
+def _say_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+    more = {
+        "scenario": file.race.scenario,
+        "switches": side.played.world.switches,
+        "trace": how.trace_file,
+        **side_as_dict(side),
+        "notes": list(told(side, file.path)),
+    }
+    say_json(as_dict(side.played.verdict, **more, again=again))
+
+
+def _heal(file: RaceFile, how: How) -> int:
+    healer = Healer(file.race, file.recipe, file.path)
+    if healer.is_well or healer.is_red:
+        said = "it applies as it is" if healer.is_well else (
+            "it applies, and what is to hold is violated: it is the code that must be mended"
+        )  # fmt: skip
+        return _healed(file, how, said, None, healer, 1 if healer.is_red else 0)
+    found = healer.heal()
+    if found is None:
+        said = f"no race nearby shows what is expected, in {healer.runs} runs; nothing is written"
+        return _healed(file, how, said, None, healer, 1)
+    text = changed(file.text, file.path, found.changes, found.added)
+    return _healed(file, how, f"healed in {healer.runs} runs", text, healer, 0)
+
+
+def _healed(
+    file: RaceFile, how: How, said: str, text: str | None, healer: Healer, code: int
 ) -> int:
-    """Play the Run recorded in FILE again, and check that it is the same to the byte."""
-    check_driver(driver)
+    path = how.out or file.path
+    if text is not None and how.out is not None:
+        write_new(Path(path), text, "name another file with --out.")
+    elif text is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    opened = attrs.evolve(file, path=path if text is not None else file.path)
+    if how.as_json:
+        say_json({"file": opened.path, "said": said, "runs": healer.runs, "race": text})
+        return code
+    if text is not None:
+        old, new = (each.splitlines(keepends=True) for each in (file.text, text))
+        say("".join(difflib.unified_diff(old, new, file.path, path)).rstrip())
+    say(f"{file.path}: {said}. Again: {opened.line()}")
+    return code
+
+
+def _shrink_race(file: RaceFile, how: How) -> int:
+    given = parse_switches(how.switches)
+    expected = _side(file, given)
+    switches = {**file.race.switches, **(expected.switches if expected else given)}
+    race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
+    invariant = expected.violates if expected is not None else ""
+    shrunk = shrink_race(race, file.recipe, invariant=invariant)
+    stem = next(file.path.removesuffix(end) for end in ENDINGS if file.path.endswith(end))
+    return _shrunk(shrunk, file.path, f"{stem}.shrunk", file.recipe, file.trust, how)
+
+
+def _shrunk(shrunk: Shrunk, path: str, stem: str, recipe: Scenario, trust: Trust, how: How) -> int:
+    out = how.out or f"{stem}{ENDINGS[0]}"
+    text = f"# {shrunk.violation}\n{shrunk.race.text()}"
+    write_new(Path(out), text, "name another file with --out.")
+    line = RaceFile(out, text, shrunk.race, recipe, trust).line()
+    if how.as_json:
+        say_json({"file": out, "race": text, "runs": shrunk.runs, "again": line})
+        return 0
+    say(text)
+    many = len(shrunk.race)
+    say(
+        f"Shrunk to {many} deviation{'' if many == 1 else 's'} in {shrunk.runs} runs. Again: {line}"
+    )
+    return 0
+
+
+# -- a trace --------------------------------------------------------------------------------------
+
+
+def _trace(file: str, trust: Trust, how: How) -> int:
     recorded = load(file)
-    name = _allowed(recorded, scenario)
-    recipe = find(name)
-    again = replay_line(file, name, driver, audit=audit)
-    _keep_apart(file, trace_file)
+    recipe = _allowed(recorded, trust)
+    again = replay_line(file, recipe.name, how.driver, audit=how.audit)
+    _keep_apart(file, how.trace_file)
     recipe.values(recorded.header["switches"])
 
     def play(trace: Trace) -> World:
-        world = recipe.world(recorded.header["switches"], audit=audit)
-        world.run(Replayed(recorded.steps, again=f"{again} --twice"), driver=driver, trace=trace)
+        world = recipe.world(recorded.header["switches"], audit=how.audit)
+        replayed = Replayed(recorded.steps, again=f"{again} --twice")
+        world.run(replayed, driver=how.driver, trace=trace)
         return world
 
-    with sink(trace_file) as written:
+    with sink(how.trace_file) as written:
         world = play(Trace({}, keep=True, sink=written))
+    played = list(world.trace.lines())
+    if how.twice:
+        same_again(play, played, again)
+    _check_same(recorded, played, again)
+    if how.shrink:
+        choices: list[Choice] = world.trace.choices
+        shrunk = shrink(recipe, recorded.header["switches"], choices)
+        stem = str(Path(file).with_suffix(""))
+        return _shrunk(shrunk, file, stem, recipe, trust, how)
+    return _tell_trace(world, recorded, how, again)
+
+
+def _tell_trace(world: World, recorded: Recorded, how: How, again: str) -> int:
     verdict = world.verdict
     assert verdict is not None
-    played = list(world.trace.lines())
-    if twice:
-        same_again(play, played, again)
-    _check(recorded, played, again)
-    if as_json:
-        more = {"scenario": name, "switches": world.switches, "trace": trace_file}
+    if how.as_json:
+        scenario = recorded.header["scenario"]
+        more = {"scenario": scenario, "switches": world.switches, "trace": how.trace_file}
         say_json(as_dict(verdict, **more, same=True, again=again))
         return exit_code(verdict)
     if verdict.is_violated:
@@ -73,27 +278,13 @@ def command(
     return exit_code(verdict)
 
 
-def _allowed(recorded: Recorded, given: str | None) -> str:
-    """A file may name a scenario that is installed; one of your own you must name as well, for
-    nothing that a file alone names is ever imported."""
+def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
+    """The scenario that a trace was recorded from, if it may be run."""
     name: str = recorded.header["scenario"]
-    if not NAME.fullmatch(name):
-        raise TraceRefused(
-            f"{recorded.path}, line 1: {name!r} is no name of a scenario: expected one such as "
-            "lost_update, or module:function.\n"
-            "Next: record one with `testbed run SCENARIO --trace FILE`."
-        )
-    if given is not None and given != name:
-        raise ScenarioError(
-            f"--scenario {given}: {recorded.path} was recorded from {name}.\n"
-            f"Next: {replay_line(recorded.path, name)}"
-        )
-    if ":" in name and given is None:
-        raise ScenarioError(
-            f"{recorded.path} was recorded from {name}, which is not one of `testbed list`.\n"
-            f"Next: if you trust that code, name it: {replay_line(recorded.path, name)}"
-        )
-    return name
+    path = recorded.path
+    again = replay_line(path, name)
+    said = f"{path} was recorded from"
+    return allowed(Named(name, f"{path}, line 1", said, again, TraceRefused), trust)
 
 
 def _keep_apart(file: str, trace_file: str | None) -> None:
@@ -105,7 +296,7 @@ def _keep_apart(file: str, trace_file: str | None) -> None:
         )
 
 
-def _check(recorded: Recorded, played: list[bytes], again: str) -> None:
+def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
     """Every line must be the same, but for the version in the header, on which all sums depend,
     and for the end of a Run that was interrupted."""
     lines = list(recorded.lines)

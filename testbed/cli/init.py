@@ -1,0 +1,151 @@
+"""testbed init: a scenario, an actor, a race and a test of your own, to begin with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from testbed.cli.races import write_new
+from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.errors import ScenarioError
+
+ACTOR = '''\
+"""An actor: frozen settings, and a `run` that touches the world through its Client alone."""
+
+import attrs
+from testbed import Actor, Client
+from testbed.errors import Conflict
+from testbed.objects import Note
+
+
+@attrs.frozen
+class Buyer(Actor):
+    """Buys from a shelf, if there is anything left on it."""
+
+    guard: bool = False
+    """Whether it insists that nobody has written since it read, and looks again if so."""
+
+    async def run(self, client: Client) -> None:
+        while True:
+            # Every `await` is a point where anybody else may come between.
+            shelf = await client.get(Note, "shelf")
+            left = int(shelf.data["left"])
+            if not left:
+                return
+            try:
+                fewer = shelf.saying(left=str(left - 1))
+                # Without the guard it writes over whatever stands there by now: that is the race.
+                await client.update(fewer, whatever_it_was=not self.guard)
+            except Conflict:
+                continue
+            # A record goes into the trace. No actor can read it; claims and stories do.
+            client.record("bought")
+            return
+'''
+SCENARIO = '''\
+"""A scenario: objects, actors, a claim, and the guard that keeps the race away."""
+
+from my_actor import Buyer
+from testbed import Evidence, World, always
+from testbed.objects import Map, Note
+
+
+def nothing_is_sold_twice(see: Evidence) -> str | None:
+    """A claim says what is wrong, or returns None."""
+    buyers = [record.path for record in see.records if record.name == "bought"]
+    return f"one thing, sold to {' and '.join(buyers)}" if len(buyers) > 1 else None
+
+
+def last_one(world: World, *, guard: bool = False) -> None:
+    """Two buyers reach for the last thing on a shelf."""
+    world.add(Note("shelf", data=Map(left="1")))
+    world.start(Buyer("alpha", guard=guard), Buyer("beta", guard=guard))
+    # `always` looks after every write and record, `quiescent` when nothing can move any more.
+    world.claim(always(nothing_is_sold_twice))
+'''
+RACE = """\
+# Beta looks at the shelf before alpha has taken the last thing off it.
+scenario: my_scenario:last_one
+holds:
+  - hold: alpha update notes/default/shelf
+    until: beta get notes/default/shelf
+# Both sides of the pair: without the guard the race is lost, with it nothing is.
+expect:
+  - switches: {guard: off}
+    violates: nothing_is_sold_twice
+  - switches: {guard: on}
+    holds: [nothing_is_sold_twice]
+"""
+TEST = '''\
+"""Runs are pure functions of their choices, so Hypothesis can draw the choices and shrink them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from testbed import Calm
+from testbed.choosers.drawn import Drawn
+from testbed.scenario import find
+
+SCENARIO = find("my_scenario:last_one")
+
+
+def test_the_textbook_run_holds():
+    """One after the other, nothing goes wrong: with the guard or without."""
+    for guard in ("off", "on"):
+        verdict = SCENARIO.world({"guard": guard}).run(Calm())
+        assert verdict.is_held, verdict
+
+
+@given(st.data())
+def test_with_the_guard_no_run_sells_it_twice(data):
+    """Say guard=off here, and see how it fails."""
+    verdict = SCENARIO.world({"guard": "on"}).run(Drawn(data))
+    assert verdict.is_held, verdict
+'''
+FILES = {
+    "my_actor.py": ACTOR,
+    "my_scenario.py": SCENARIO,
+    "my_race.race.yaml": RACE,
+    "test_my_scenario.py": TEST,
+}
+TRY = (
+    "testbed run my_scenario:last_one",
+    "testbed run my_scenario:last_one --seed 1 --trace race.jsonl",
+    "testbed replay race.jsonl --scenario my_scenario:last_one --shrink",
+    "testbed check my_race.race.yaml --scenario-path .",
+    "python -m pytest test_my_scenario.py",
+)
+"""What to do next, in the folder."""
+
+
+@click.command("init", epilog=EXIT_CODES)
+@click.argument("folder", default=".", metavar="[DIR]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(folder: str, as_json: bool) -> int:
+    """Write a scenario of your own into DIR, or into the current folder: an actor, a scenario, a
+    race file and a test, each commented. Nothing that is there is written over.
+    """
+    root = Path(folder)
+    clashes = [name for name in FILES if (root / name).exists()]
+    if clashes:
+        raise ScenarioError(
+            f"{folder}: {', '.join(clashes)} {'is' if len(clashes) == 1 else 'are'} there already, "
+            "and nothing is written.\nNext: testbed init another-folder"
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ScenarioError(
+            f"{folder}: cannot be made: {error.strerror}.\nNext: testbed init another-folder"
+        ) from error
+    for name, text in FILES.items():
+        write_new(root / name, text, "testbed init another-folder")
+    go = [] if folder == "." else [f"cd {shlex.quote(folder)}"]
+    if as_json:
+        say_json({"folder": folder, "files": [*FILES], "next": [*go, *TRY]})
+        return 0
+    say(f"Wrote {', '.join(FILES)}. Try, one after the other:")
+    for line in (*go, *TRY):
+        say(f"  {line}")
+    return 0

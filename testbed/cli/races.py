@@ -1,0 +1,153 @@
+"""What the commands for race files share: whose code may be run, and what is told of a line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from testbed import document
+from testbed.allowed import Named, Trust, allowed, folders_of
+from testbed.choosers.raced import Fate
+from testbed.cli.show import carried
+from testbed.errors import RaceRefused, ScenarioError
+from testbed.expecting import Side
+from testbed.race import Hold, Race
+from testbed.racefile import parse
+from testbed.scenario import Scenario
+
+ENDINGS = (".race.yaml", ".race.yml", ".race.json")
+
+
+@attrs.frozen
+class RaceFile:
+    """A race file, and the scenario it names, which may be run."""
+
+    path: str
+    text: str
+    race: Race
+    recipe: Scenario
+    trust: Trust
+
+    def line(self, command: str = "replay", *more: str, driver: str = "trio") -> str:
+        """The line to paste that does this to it."""
+        own = carried_trust(self.trust)
+        return shlex.join(["testbed", command, self.path, *own, *carried(driver, False), *more])
+
+
+def whose_code(command: Callable[..., int]) -> Callable[..., int]:
+    """The options that say whose code a file may name, beside what is installed."""
+    folder = "A folder of your own scenarios, which a file may name; as often as you like."
+    for option in (
+        click.option("--scenario-path", "folders", multiple=True, metavar="DIR", help=folder),
+        click.option("--scenario", help="Your own module:function, if that is what it names."),
+    ):
+        command = option(command)
+    return command
+
+
+def trust_of(scenario: str | None, folders: tuple[str, ...]) -> Trust:
+    """What those options say."""
+    return Trust(scenario, folders_of(folders))
+
+
+def carried_trust(trust: Trust) -> list[str]:
+    """Those options, to be pasted."""
+    own = ["--scenario", trust.scenario] if trust.scenario is not None else []
+    return own + [word for folder in trust.folders for word in ("--scenario-path", folder)]
+
+
+def is_race(path: str) -> bool:
+    """Whether a file is a race file, by its name."""
+    return path.endswith(ENDINGS)
+
+
+def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
+    """Read it, and find its scenario if that may be run; nothing is imported before."""
+    text = document.read(path, RaceRefused)
+    race = parse(text, path)
+    fields = document.parse(text, path, RaceRefused).fields("", "")
+    where = f"{path}, line {fields['scenario'].line}"
+    again = shlex.join(["testbed", command, path, "--scenario", race.scenario])
+    named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
+    recipe = allowed(named, trust)
+    for side in race.expect or (None,):
+        recipe.values({**race.switches, **(side.switches if side else {})})
+    return RaceFile(path, text, race, recipe, trust)
+
+
+def write_new(path: Path, text: str, next_step: str) -> None:
+    """Write a file that was not there; what a person has written is never written over."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise ScenarioError(f"{path}: is there already.\nNext: {next_step}") from error
+    except OSError as error:
+        raise ScenarioError(
+            f"{path}: cannot be written: {error.strerror}.\n"
+            "Next: name a file in a folder that exists, on a disk with room."
+        ) from error
+
+
+def told(side: Side, path: str) -> Iterator[str]:
+    """What a reader should know of the lines even if he has not asked: what matched nothing, what
+    expired, what more than one task says."""
+    for fate in side.played.fates:
+        where = f"{path}, line {fate.deviation.line}"
+        if not fate.matched:
+            yield f"{where}: {fate.deviation} matched nothing{_closest(side, fate)}."
+        if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
+            until = fate.deviation.until_said
+            yield f"{where}: hold expired: nothing else could happen before {until}."
+        for said, tasks in side.played.ambiguous(fate).items():
+            yield f"{where}: `{said}` is said of {' and of '.join(tasks)}; write the task."
+
+
+def matches(side: Side) -> Iterator[str]:
+    """Each line, and what it matched."""
+    for fate in side.played.fates:
+        said = f"line {fate.deviation.line}: {fate.deviation}"
+        if not fate.matched:
+            yield f"{said}\n    matched nothing{_closest(side, fate)}"
+        else:
+            times = "" if fate.times == 1 else f", {fate.times} times" if fate.times else (
+                ", and made no difference: what it waits for had come"
+            )  # fmt: skip
+            yield f"{said}\n    matched {fate.matched}{times}"
+
+
+def _closest(side: Side, fate: Fate) -> str:
+    closest = side.played.closest(fate)
+    return f"; closest: {closest}" if closest else ""
+
+
+def refuse_stale(side: Side, path: str, next_line: str) -> None:
+    """A line that speaks of nothing is an error where a breach is expected."""
+    if side.is_stale:
+        lines = "\n".join(said for said in told(side, path) if "matched nothing" in said)
+        raise RaceRefused(f"{lines}\nNext: mend the line, or look for it: {next_line}")
+
+
+def side_as_dict(side: Side) -> dict[str, Any]:
+    """What became of the lines, as `--json` shows it."""
+    expected = side.expected
+    return {
+        "expected": None if expected is None else str(expected),
+        "as_expected": None if expected is None else side.is_met,
+        "lines": [
+            {
+                "line": fate.deviation.line,
+                "says": str(fate.deviation),
+                "matched": fate.matched,
+                "times": fate.times,
+                "expired": fate.expired,
+                "closest": "" if fate.matched else side.played.closest(fate),
+            }
+            for fate in side.played.fates
+        ],
+    }

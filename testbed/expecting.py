@@ -1,0 +1,88 @@
+"""Expecting: plays a Race under the switches of each side, and says whether that was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from testbed.choosers.raced import Fate
+from testbed.errors import RaceRefused, UnknownName
+from testbed.race import Expectation, Race
+from testbed.racing import Played, play
+from testbed.scenario import Scenario
+
+
+@attrs.frozen
+class Side:
+    """A Race that was played under the switches of one expectation."""
+
+    expected: Expectation | None
+    """None: nothing is expected."""
+    played: Played
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it did what was expected. Undecided is never what was expected."""
+        verdict, expected = self.played.verdict, self.expected
+        if expected is None:
+            return True
+        if expected.violates:
+            return any(v.invariant == expected.violates for v in verdict.violations)
+        return verdict.is_held
+
+    @property
+    def unmatched(self) -> list[Fate]:
+        """The lines that spoke of nothing."""
+        return [fate for fate in self.played.fates if not fate.matched]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the file speaks of what is no longer there. Where a claim is to hold, what is
+        awaited may rightly never come."""
+        return self.expected is not None and bool(self.expected.violates and self.unmatched)
+
+    @property
+    def said(self) -> str:
+        """How it compares, in a few words."""
+        if self.expected is None:
+            return "nothing is expected"
+        return "as expected" if self.is_met else f"not as expected, which is: {self.expected}"
+
+
+def expect(
+    race: Race, recipe: Scenario, expected: Expectation | None, path: str = "", **how: Any
+) -> Side:
+    """Play it for that expectation; an error with the nearest name if the scenario makes no such
+    claim, and with its line if the race is from a file."""
+    switches = {} if expected is None else expected.switches
+    played = play(race, recipe, switches=switches, **how)
+    if expected is not None:
+        _check_claims(expected, played, path, recipe.name)
+    return Side(expected, played)
+
+
+def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
+    """Play it for each of its expectations; once, if it has none."""
+    return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
+
+
+def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) -> Expectation | None:
+    """What is expected under these switches, if anything is."""
+    given = recipe.values({**race.switches, **switches})
+    for each in race.expect:
+        if recipe.values({**race.switches, **switches, **each.switches}) == given:
+            return each
+    return None
+
+
+def _check_claims(expected: Expectation, played: Played, path: str, scenario: str) -> None:
+    claims = played.world.judge.names
+    for name in (expected.violates, *expected.holds):
+        if name and name not in claims:
+            see = "name one of these in `expect:`"
+            error = UnknownName(f"claim of {scenario}", name, claims, see=see)
+            if not path:
+                raise error
+            raise RaceRefused(f"{path}, line {expected.line}: {error}")
