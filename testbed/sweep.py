@@ -27,6 +27,7 @@ from testbed.invariant import Verdict
 from testbed.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.pattern import said_of
 from testbed.pending import Alternatives, Options
+from testbed.race import REQUESTS
 from testbed.scenario import Scenario
 from testbed.session import collected_between, play_all
 from testbed.trace import Step, Trace
@@ -96,7 +97,11 @@ def sweep(
     after each how many of how many were played."""
     world, survey = _build(recipe, fault, switches), _Survey(fault)
     calm = world.run(survey, driver=driver, trace=Trace({}, keep=True))
-    places = list(_places(world.trace.steps, survey.offered))
+    places = [
+        place
+        for place, step in _places(world.trace.steps, survey.offered)
+        if fault.word not in REQUESTS or place.target == _request(step)
+    ]
     _check(recipe, fault, calm, places)
     strikes = list(dict.fromkeys((place.turn, place.target) for place in places))
     played: dict[tuple[int, str], tuple[Verdict, tuple[Choice, ...]]] = {}
@@ -143,8 +148,8 @@ class _Survey(Calm):
         return 0
 
 
-def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[Place]:
-    """Every place of the calm run at which the fault may strike, row by row."""
+def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[Place, Step]]:
+    """Every place of the calm run at which the fault may strike, row by row, with its Step."""
     turns = [step for step in steps if step.kind != PICK]
     told = {step.causes[-1]: turn for turn, step in enumerate(turns, 1) if step.kind == ANSWER}
     for turn, step in enumerate(turns, 1):
@@ -157,20 +162,16 @@ def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[Place]
         for when, struck in at.items():
             # Behind its last turn the Run is over, and nobody chooses any more.
             for target, actor in offered[struck - 1].items() if struck <= len(turns) else ():
-                if _concerns(step, target, actor):
-                    yield Place(step.number, name, _said(step), when, struck, target)
+                if actor in ("", name):
+                    yield Place(step.number, name, _said(step), when, struck, target), step
 
 
-def _concerns(step: Step, target: str, actor: str) -> bool:
-    """Whether a fault that strikes this target belongs in the row of that Step. One row's `told`
-    may be the next one's `before`, and the request that is lost then is the next row's."""
+def _request(step: Step) -> str:
+    """What a fault that strikes the request of that Step is said to strike. One row's `told` may
+    be the next one's `before`, and the request that is lost then is the next row's."""
     option = step.option
-    if actor not in ("", option.actor):
-        return False
-    if not target.startswith(f"{option.actor} "):
-        return True
-    request = f"{option.verb.partition('.')[0]} {option.key}"
-    return step.kind == SERVE and target == f"{option.actor} {_counted(request, option.nth)}"
+    asked = f"{option.path.removesuffix('/main')} {option.verb.partition('.')[0]} {option.key}"
+    return _counted(asked, option.nth) if step.kind == SERVE else ""
 
 
 def _counted(text: str, nth: int) -> str:

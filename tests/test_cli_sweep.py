@@ -126,9 +126,7 @@ def test_json_has_every_cell(mine: str, capsys: pytest.CaptureFixture[str]) -> N
     assert {name: said[name] for name in ("runs", "left_out", "held", "violated", "undecided")} == {
         "runs": 4, "left_out": 0, "held": 3, "violated": 2, "undecided": 0,
     }  # fmt: skip
-    assert said["fault"] == {
-        "word": "crash", "target": "alpha", "times_max": 1, "restart_after_ms": None,
-    }  # fmt: skip
+    assert said["fault"].items() >= {"word": "crash", "target": "alpha", "times_max": 1}.items()
     first = said["cells"][0]
     assert (first["when"], first["verdict"]) == ("before", "violated")
     assert first["race"].startswith('scenario: "mine:moves"\n')

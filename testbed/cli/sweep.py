@@ -213,7 +213,7 @@ def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
     lines = [["actor", "operation", f"{swept.fault.word} of", *WHENS]]
     for (_, actor, operation, target), cells in rows.items():
         lines.append([actor, operation, target, *(cells.get(when, NOWHERE) for when in WHENS)])
-    if all(target.partition(" ")[0] == actor for _, actor, _, target in rows):
+    if all(re.split("[ /]", target)[0] == actor for _, actor, _, target in rows):
         # Each strikes the actor of its row, or the request that the row is.
         lines = [line[:2] + line[3:] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
