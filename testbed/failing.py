@@ -23,9 +23,8 @@ def told(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
     path = leave(race, name) if name else None
     where = f", in {path}" if path else ""
     lines = "".join(f"  {line}\n" for line in race.text().splitlines())
-    return (
-        f"{verdict}\n\n{story(trace)}\n\nThe race{where}:\n\n{lines}\nAgain: {_again(race, path)}"
-    )
+    drawn, again = story(trace, verdict), _again(race, path)
+    return f"{verdict}\n\n{drawn}\n\nThe race{where}:\n\n{lines}\nAgain: {again}"
 
 
 def _again(race: Race, path: Path | None) -> str:

@@ -60,7 +60,8 @@ class Kept:
     def told(self, again: str) -> str:
         """What a failing test shows: that, who did what, and the line to paste."""
         unmatched = "".join(f"{line}\n" for line in self.unmatched)
-        return f"{self.said}\n{unmatched}\n{story(self.played.trace)}\n\nAgain: {again}"
+        drawn = story(self.played.trace, self.played.verdict)
+        return f"{self.said}\n{unmatched}\n{drawn}\n\nAgain: {again}"
 
 
 def keep(race: Race, expectation: Expectation, recipe: Scenario) -> Kept:

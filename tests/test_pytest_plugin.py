@@ -95,7 +95,7 @@ def test_what_is_not_as_expected_is_told_without_a_line_of_ours(tree: pytest.Pyt
         "expected a breach of every_signature_is_kept.\nHeld. Looked at: 1 run",
         "let the file say `holds: [every_signature_is_kept]`.",
         "expected to hold: every_signature_is_kept.\nViolated: every_signature_is_kept: beta",
-        "alpha still knew rv 2 and wrote rv 4 over it",
+        "alpha still knew rv 2 and updated it at rv 4, over rv 3",
         "Again: python -m pytest 'turned.race.yaml::holds-every_signature_is_kept[guard=off]'\n",
         "every_signature_is_kept was breached, but not by this race.",
         "line 3 matched nothing: hold alpha update notes/n until quiet; closest: alpha update "
