@@ -7,8 +7,9 @@ Data walks one road, and the modules stand in this order, each importing only wh
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario
-  search   racing · shrink · window · sweep
+           learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario ·
+           allowed
+  search   racing · shrink · window · sweep · expecting · rewriting · healing
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · keeping · failing · run · searching
   doors    __init__ · strategies · pytest_plugin · benches/ · cli/ · __main__

@@ -78,30 +78,17 @@ class RaceFile(pytest.File):
             )
 
     def _recipe(self, race: Race, shown: str) -> Scenario:
-        """The scenario it names. A module is imported only if it lies in the tree under test: a
-        race file from elsewhere may name any."""
-        from testbed.errors import ScenarioError
-        from testbed.scenario import find
+        """The scenario it names: one that is installed, or that lies in the tree under test. A
+        race file from elsewhere may name any module, and none is imported for that."""
+        from testbed.allowed import Named, Trust, allowed
+        from testbed.errors import RaceRefused
 
-        module = race.scenario.partition(":")[0]
-        if ":" in race.scenario:
-            root = self.config.rootpath
-            folders = (*self.path.parents, *map(Path, sys.path), root)
-            homes = [f for f in folders if f.is_relative_to(root) and _holds(f, module)]
-            if not homes:
-                raise ScenarioError(
-                    f"{shown}: its scenario is {race.scenario}, but no module {module} lies in "
-                    f"{root}.\n"
-                    "Next: run pytest from a folder that holds both, or mend `scenario:`."
-                )
-            if str(homes[0]) not in sys.path:
-                sys.path.append(str(homes[0]))
-        return find(race.scenario)
-
-
-def _holds(folder: Path, module: str) -> bool:
-    path = folder.joinpath(*module.split("."))
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+        root = self.config.rootpath
+        folders = dict.fromkeys((*self.path.parents, *map(Path, sys.path), root))
+        ours = [str(folder) for folder in folders if folder.is_relative_to(root)]
+        again = "run pytest from the folder that holds both, or mend `scenario:`"
+        named = Named(race.scenario, shown, f"{shown} is of", again, RaceRefused)
+        return allowed(named, Trust(folders=tuple(ours)))
 
 
 def _title(expectation: Expectation) -> str:

@@ -145,7 +145,18 @@ def test_a_scenario_is_found_where_the_user_says(
     monkeypatch.chdir(elsewhere)
     args = (mine, "--fault", "crash", "--scenario-path", str(own), "--out", "races")
     said = swept(capsys, *args, code=1)
-    assert f"Again: PYTHONPATH={own} testbed replay races/moves-crash-01.race.yaml" in said
+    assert f"Again: testbed replay races/moves-crash-01.race.yaml --scenario-path {own}" in said
+
+
+@pytest.mark.usefixtures("own")
+def test_the_line_of_a_red_cell_plays_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is printed; and what it shows is what the race file expects."""
+    said = swept(capsys, "lost_update", "--fault", "lose_reply", "--out", "races", code=1)
+    again = [line.partition("Again: ")[2] for line in said.splitlines() if "Again: " in line]
+    assert len(again) == 4
+    for line in again:
+        assert main(shlex.split(line)[1:]) == 1
+        assert "\nAs expected. " in capsys.readouterr().out
 
 
 def test_a_race_file_that_is_there_is_kept(

@@ -117,9 +117,12 @@ BAD = {
     ),
     "alien": (
         'scenario: "antigravity:fly"\nexpect: {holds: []}\n',
-        "alien.race.yaml: its scenario is antigravity:fly, but no module antigravity lies in ",
+        "alien.race.yaml is of antigravity:fly, which is not one of `testbed list` and does not",
     ),
-    "loaded": ('scenario: "os.path:join"\nexpect: {holds: []}\n', "but no module os.path lies in "),
+    "loaded": (
+        'scenario: "os.path:join"\nexpect: {holds: []}\n',
+        "loaded.race.yaml is of os.path:join, which is not one of",
+    ),
 }
 
 

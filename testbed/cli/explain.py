@@ -101,13 +101,14 @@ def _played(file: str, trust: Trust) -> _Run:
     except OSError:
         is_trace = False  # reading it as a race file says what is wrong
     if not is_trace:
-        opened = open_race(file, trust, "explain")
-        race, recipe = opened.race, opened.recipe
+        given = open_race(file, trust, "explain")
+        race, recipe = given.race, given.recipe
         played = play(race, recipe)
         return _Run(recipe, race, played.trace, played.verdict)
     recorded = load_trace(file)
     name = recorded.header["scenario"]
-    line = shlex.join(["testbed", "explain", file, "--scenario", name])
+    own = ["--scenario", name] if ":" in name else []
+    line = shlex.join(["testbed", "explain", file, *own])
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
     recipe = allowed(named, trust)
     switches = recorded.header["switches"]

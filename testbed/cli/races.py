@@ -72,7 +72,8 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
     race = parse(text, path)
     fields = document.parse(text, path, RaceRefused).fields("", "")
     where = f"{path}, line {fields['scenario'].line}"
-    again = shlex.join(["testbed", command, path, "--scenario", race.scenario])
+    own = ["--scenario", race.scenario] if ":" in race.scenario else []
+    again = shlex.join(["testbed", command, path, *own])
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
     recipe = allowed(named, trust)
     for side in race.expect or (None,):

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.progress import shown
-from testbed.cli.show import EXIT_CODES, as_dict, replay_line, say, say_json
+from testbed.cli.show import EXIT_CODES, as_dict, carried, replay_line, say, say_json
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.fault_kinds import fault_of, parse_fault
@@ -165,8 +165,10 @@ def _write(folder: Path, recipe: Scenario, fault: Fault, reds: list[_Red]) -> li
 
 
 def _replay_line(file: Path, recipe: Scenario, driver: str, scenario_path: str | None) -> str:
-    own = f"PYTHONPATH={shlex.quote(scenario_path)} " if scenario_path else ""
-    return own + replay_line(str(file), recipe.name, driver)
+    if scenario_path is None:
+        return replay_line(str(file), recipe.name, driver)
+    words = ["testbed", "replay", str(file), "--scenario-path", scenario_path]
+    return shlex.join([*words, *carried(driver, audit=False)])
 
 
 def _with_out(context: click.Context) -> str:
