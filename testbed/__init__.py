@@ -5,10 +5,10 @@ Data walks one road, and the modules stand in this order, each importing only wh
   words    errors · version · spoken · objects/ · budget · change · option · document
   ground   life · pending · txn · store · selector · watch · endpoint · trace
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
-  rules    fault · faults/ · fault_kinds · invariant · invariants/
+  rules    fault · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · world · choosers/ · chooser_kinds · scenario ·
-           allowed
+           learned · profiler · sampler · asides · world · lapping · choosers/ · chooser_kinds ·
+           scenario · allowed
   search   racing · shrink · window · sweep · expecting · rewriting · healing
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · keeping · failing · run · searching
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
+    from testbed.invariants.lasso import no_lasso
     from testbed.scenario import Scenario
     from testbed.selector import Selector
     from testbed.trace import Trace
@@ -70,6 +71,7 @@ _HOMES = {
     "World": "world",
     "always": "invariant",
     "eventually": "invariant",
+    "no_lasso": "invariants.lasso",
     "quiescent": "invariant",
 }
 
@@ -102,6 +104,7 @@ __all__ = [
     "__version__",
     "always",
     "eventually",
+    "no_lasso",
     "quiescent",
 ]
 

@@ -116,3 +116,8 @@ def whole(item: T) -> T:
     if not any(is_whole(field) for field in seen._declared):
         seen._whole("written back")
     return cast(T, seen._item)
+
+
+def unwrapped(item: Any) -> Any:
+    """The object behind a view, for the harness, which reads what it likes; itself, if none."""
+    return object.__getattribute__(item, "_item") if type(item) is _View else item

@@ -61,7 +61,7 @@ class Cache(Generic[O]):
         self._handlers: list[tuple[Handler | None, Handler | None, Handler | None]] = []
         self._synced = client.signal(f"{kind.plural}-synced")
         client._life.caches.append(self)
-        client.spawn(f"cache-{kind.plural}", self._read)
+        self.reader = client.spawn(f"cache-{kind.plural}", self._read)
 
     # -- what the actor sees --------------------------------------------------------------------
 

@@ -167,7 +167,9 @@ class Client:
 
     def now(self) -> int:
         """What this actor's own clock says, in ms; a clock step may have shifted it."""
-        return self._table.now_ms + self._live_seat().life.role.clock_shift_ms
+        life = self._live_seat().life
+        life.told_time_at = self._table.step
+        return self._table.now_ms + life.role.clock_shift_ms
 
     def sleep(self, ms: int, name: str = "sleep") -> Wait:
         """Wait that long; the name is how a race file speaks of this timer."""

@@ -73,7 +73,7 @@ class Ending:
         if is_far and all(o.kind == WAKE or o.change == BOOKMARK for o in table.pending):
             return self._at_rest()
         said = self._limit(turns, instant_turns, due_ms)
-        return End("undecided", said) if said else None
+        return End("undecided", said + self._judge.suspicions()) if said else None
 
     def _rest_after_ms(self, budget: Budget) -> int:
         """Nothing due after this will be waited for."""

@@ -91,6 +91,7 @@ class Levers:
         """A fault strikes: mark what it touches, and when it was."""
         self._table.marks.reads.extend(sorted(touches.reads))
         self._table.marks.writes.extend(sorted(touches.writes))
+        self._table.faults += 1
         self._lasts_until(self._table.now_ms)
 
     def _lasts_until(self, due_ms: int) -> None:

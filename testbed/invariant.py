@@ -8,6 +8,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.life import Death, Role
+from testbed.option import Choice
 from testbed.store import Change, Store
 from testbed.trace import Record, Step
 from testbed.turns import Table
@@ -19,6 +20,8 @@ COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death",
 
 RECORDS = "records"
 """What actors have recorded, among what an Invariant reads."""
+PlayLap = Callable[[Sequence[Choice], Sequence[Choice]], str | None]
+"""Given the choices up to a lap and those of the lap, what `no_lasso` then says."""
 
 
 class Evidence:
@@ -33,11 +36,21 @@ class Evidence:
         """The commits of the turn that has just ended."""
         self.stuck: tuple[str, ...] = ()
         """At the end of a Run that got stuck: who waits for what."""
+        self.choices: Sequence[Choice] = ()
+        """All that the Chooser has chosen so far."""
+        self.play_lap: PlayLap | None = None
+        """Plays choices in a World of their own and then a lap of them, again and again; a World
+        that does not know its scenario cannot."""
 
     @property
     def now_ms(self) -> int:
         """Virtual time."""
         return self._table.now_ms
+
+    @property
+    def table(self) -> Table:
+        """What waits, and what may happen next."""
+        return self._table
 
     @property
     def last_fault_ms(self) -> int:
@@ -93,6 +106,11 @@ class Invariant:
 
     def end(self, evidence: Evidence) -> str | None:
         """The Run has come to rest."""
+
+    @property
+    def suspicion(self) -> str:
+        """What it could not prove; told if the Run ends undecided."""
+        return ""
 
 
 Claim = Callable[[Evidence], str | None]

@@ -123,6 +123,11 @@ class Judge:
         for invariant in self._invariants:
             self._found(invariant, invariant.end(self._evidence))
 
+    def suspicions(self) -> str:
+        """What was suspected and not proved, in a sentence each."""
+        said = [invariant.suspicion for invariant in self._invariants if invariant.suspicion]
+        return "".join(f"; {text}" for text in said)
+
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:
             self._found(invariant, invariant.look(step, self._evidence))

@@ -46,6 +46,8 @@ class Role:
         """Written when a task of it ends: any may be the last, with which its life does."""
         self.may = Footprint(writes=frozenset({self.memory}))
         """What a turn of a task may touch, as far as that can be known before."""
+        self.actor: Any = None
+        """What it was made into for that life."""
         self.life: Life | None = None
         """The current one, or the last; None before the first."""
         self.lives = 0
@@ -78,6 +80,8 @@ class Life:
         self.streams: list[Any] = []
         self.caches: list[Any] = []
         self.stalled_until_ms = 0
+        self.told_time_at = 0
+        """The Step in which it last looked at its clock."""
         self._names: dict[str, int] = {}
         self._said: dict[tuple[str, str, str, str, str], int] = {}
 

@@ -39,6 +39,8 @@ class Carrier(Protocol):
     table: Table
     paused: dict[Request, None]
     """Half served, waiting for a cursor."""
+    served: Request | None
+    """The one that was served last."""
 
     def pause(self, request: Request, pause: Pause) -> None:
         """Called when its handler has yielded: offer the next part when its wait is over."""
@@ -152,6 +154,7 @@ class Request:
     def serve(self) -> None:
         """Let it take effect: run its handler to the next Pause, or to its answer."""
         self.option = None
+        self.wire.served = self
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because

@@ -9,6 +9,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -17,6 +18,7 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.fault import Fault
+from testbed.lapping import said_of_lap
 from testbed.session import collected_between, play_all
 from testbed.trace import Trace
 from testbed.world import World
@@ -85,11 +87,17 @@ class Scenario:
         """A new World, assembled under these switches and the defaults of the others; these faults
         may strike beside its own, and the actors and objects of these names are left out."""
         values = self.values(switches or {})
+        faults, without = tuple(faults), tuple(without)
         shown = {k: _shown(v) for k, v in values.items()}
         world = World(self.name, shown, audit=audit, without=without)
         self.build(world, **values)
         world.allow(*faults)
         world.turns_expected = lambda: self._turns_of_calm_run(values)
+
+        def again() -> World:
+            return self.world(values, faults=faults, without=without)
+
+        world.evidence.play_lap = partial(said_of_lap, again)
         return world
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:

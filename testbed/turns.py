@@ -61,6 +61,8 @@ class Table:
         self.dying: deque[Seat] = deque()
         self.deaths: list[Death] = []
         self.last_fault_ms = 0
+        self.faults = 0
+        """How many have struck."""
         self.records: list[Record] = []
         self.on_record: Callable[[Record], None]
         """Called with each new one; set by the World."""

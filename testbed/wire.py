@@ -31,6 +31,8 @@ class Wire:
         self.posts: dict[str, Post] = {}
         self.paused: dict[Request, None] = {}
         """Half served, waiting for a cursor."""
+        self.served: Request | None = None
+        """The one that was served last: whose commits those of its turn are."""
         self.streams = Streams(table)
 
     def ask(

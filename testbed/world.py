@@ -181,6 +181,7 @@ class World:
         self.judge.minds_order = chooser.minds_order
         self._asides.begin(chooser, self.trace, plan.title, hears=self._hears)
         self._ending.begin(self.budget, self.trace, goes_on=self.goes_on)
+        self.evidence.choices = self.trace.choices
         self.trace.begin()
         return True
 
@@ -378,7 +379,7 @@ class World:
         role.is_starting = False
         if role.is_up:
             return None
-        actor = role.factory()
+        actor = role.actor = role.factory()
         life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
         main: Seat = life.seats[f"{role.name}/main"]
         return main

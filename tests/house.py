@@ -23,9 +23,9 @@ ORDER = """
              objects/__init__ budget change option document
     ground   life pending txn store selector watch endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
-    rules    fault faults/* fault_kinds invariant invariants/*
+    rules    fault faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides world choosers/* chooser_kinds scenario allowed
+             sampler asides world lapping choosers/* chooser_kinds scenario allowed
     search   racing shrink window sweep expecting rewriting healing
     telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
              failing run searching
@@ -89,6 +89,7 @@ EXEMPT = (
     Exempt("testbed/scenario.py", "late", "import_module", "scenarios are found by their names"),
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),
     Exempt("testbed/watchdog.py", "outside", "threading", "only the main thread gets signals"),
+    Exempt("testbed/likeness.py", "outside", "id", "it finds again what it has met; none is kept"),
 )
 
 

@@ -1,0 +1,47 @@
+"""An autoscaler and a GitOps controller both write `replicas`, and each is always right."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import attrs
+
+from testbed import Actor, Cache, Client, Conflict, World, no_lasso
+from testbed.objects import Map, Note
+
+
+@attrs.frozen
+class Controller(Actor):
+    """Sees to it that `replicas` is what it wants, at its next sync after it was changed."""
+
+    wants: str
+    sync_ms: int
+    guard: bool = False
+    """Whether it leaves alone what is managed by somebody else."""
+
+    async def run(self, client: Client) -> None:
+        changed = client.queue("changed", idle=True)
+        notes = Cache(client, Note)
+        notes.on(add=lambda new: changed.put(new.key), update=lambda _, new: changed.put(new.key))
+        while True:
+            await changed.get()
+            await client.sleep(self.sync_ms, "sync")
+            web = notes.get("web")
+            if web is not None and self.minds(web):
+                with suppress(Conflict):
+                    await client.update(web.saying(replicas=self.wants, manager=self.name))
+
+    def minds(self, web: Note) -> bool:
+        """Whether it is not as wanted, and this controller's to set right."""
+        is_own = web.data["manager"] in ("", self.name)
+        return web.data["replicas"] != self.wants and (is_own or not self.guard)
+
+
+def tug_of_war(world: World, *, guard: bool = False, sync_ms: int = 15_000) -> None:
+    """An autoscaler and GitOps set one field for ever; with a field manager, one of them once."""
+    world.add(Note("web", data=Map(replicas="3", manager="")))
+    world.start(Controller("autoscaler", "5", sync_ms, guard))
+    world.start(Controller("gitops", "2", sync_ms, guard))
+    world.claim(no_lasso())
+    if not guard:
+        world.needs_no_race = "each undoes what the other does, however they are timed"
