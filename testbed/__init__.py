@@ -9,7 +9,9 @@ Data walks one road, and the modules stand in this order, each importing only wh
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · world · lapping · choosers/ · chooser_kinds ·
            scenario · allowed
-  search   racing · shrink · window · sweep · expecting · rewriting · healing
+  search   racing · shrink · window · sweep · expecting · rewriting · healing · job ·
+           bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
+           effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · keeping · failing · run · searching
   doors    __init__ · strategies · pytest_plugin · benches/ · cli/ · __main__

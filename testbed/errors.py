@@ -16,6 +16,7 @@
          ├─ UnknownName            nothing of that name; the nearest one is told
          ├─ ScenarioError          a scenario or an actor broke a rule of the World
          ├─ TraceRefused           a trace that is cut short, edited, or of another format
+         ├─ LedgerRefused          a search's file that is of another search, or is none
          ├─ ReplayDiverged         the same choices led elsewhere
          └─ HarnessBug             ours; please report it
 
@@ -133,6 +134,10 @@ class RaceRefused(HarnessError):
 
 class TraceRefused(HarnessError):
     """A trace that cannot be trusted: cut short, edited, or of another format."""
+
+
+class LedgerRefused(HarnessError):
+    """The file of a search that is of another search, in use, or none at all."""
 
 
 class ReplayDiverged(HarnessError):

@@ -33,7 +33,7 @@ def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
     """The Fault of that word, striking that target; its settings are those of its kind."""
     kinds = fault_kinds()
     if word not in kinds:
-        raise UnknownName("fault", word, kinds)
+        raise UnknownName("fault", word, kinds, see="name one of these")
     kind = kinds[word]
     known = {field.name for field in attrs.fields(kind)} - {"target"}
     for name in settings:

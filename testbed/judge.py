@@ -42,6 +42,11 @@ class Judge:
         self.minds_order = False
         """Whether a search leaves out orders, and must be told which ones the claims can tell."""
 
+    @property
+    def claims(self) -> list[str]:
+        """The names of what is claimed, in order."""
+        return [invariant.name for invariant in self._invariants]
+
     def claim(self, *invariants: Invariant) -> None:
         """Judge by these, too."""
         for invariant in invariants:

@@ -124,6 +124,15 @@ class World:
         """Let these faults strike, each as often as it says."""
         self._allowed.extend(Allowed(fault) for fault in faults)
 
+    @property
+    def faults_max(self) -> int:
+        """How many faults may strike in its Run."""
+        return sum(allowed.fault.times_max for allowed in self._allowed)
+
+    def forbid(self) -> None:
+        """Let no fault strike, whatever was allowed before."""
+        self._allowed.clear()
+
     def claim(self, *invariants: Invariant) -> None:
         """Judge the Run by these, too."""
         self.judge.claim(*invariants)
@@ -164,8 +173,7 @@ class World:
         """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
         if self._end or self.trace.numbered:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
-        faults_max = sum(allowed.fault.times_max for allowed in self._allowed)
-        info = RunInfo(self.scenario, number, faults_max, self.turns_expected, self._is_up)
+        info = RunInfo(self.scenario, number, self.faults_max, self.turns_expected, self._is_up)
         plan = chooser.begin(info)
         if plan is None:
             return False

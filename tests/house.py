@@ -26,7 +26,8 @@ ORDER = """
     rules    fault faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides world lapping choosers/* chooser_kinds scenario allowed
-    search   racing shrink window sweep expecting rewriting healing
+    search   racing shrink window sweep expecting rewriting healing job bounds player
+             engine engines/* coverage finding ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
              failing run searching
     doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
@@ -83,6 +84,7 @@ class Exempt:
 EXEMPT = (
     Exempt("testbed/benches/*", "outside", "time", "a bench measures the wall"),
     Exempt("testbed/cli/progress.py", "outside", "time", "how far a command is, after two seconds"),
+    Exempt("testbed/engines/processes.py", "outside", "time", "it ends a worker that hangs"),
     Exempt("testbed/drivers/trio.py", "outside", "time", "how fast bare trio is, for a bench"),
     Exempt("testbed/chooser_kinds.py", "late", "import_module", "choosers are found by names"),
     Exempt("testbed/fault_kinds.py", "late", "import_module", "faults are found by their words"),

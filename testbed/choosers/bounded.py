@@ -200,6 +200,13 @@ class Frontier:
         if not self._out and not self._count:
             self._close()
 
+    def lost(self) -> None:
+        """A plan that was out has ended untold: no level from its own on will be complete."""
+        self._cut = min(self._level, self._cut or self._level)
+        self._out -= 1
+        if not self._out and not self._count:
+            self._close()
+
     def _push(self, plan: Deviant) -> None:
         level = (plan.faults, plan.deviations)
         if self._count >= FRONTIER_MAX:

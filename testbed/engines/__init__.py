@@ -1,0 +1,1 @@
+"""The Engines, one file each."""
