@@ -31,7 +31,7 @@ ORDER = """
     telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
              failing run searching
     doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
-             cli/progress cli/races cli/* __main__
+             cli/progress cli/races cli/live cli/junit cli/found cli/searched cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
@@ -84,6 +84,7 @@ class Exempt:
 EXEMPT = (
     Exempt("testbed/benches/*", "outside", "time", "a bench measures the wall"),
     Exempt("testbed/cli/progress.py", "outside", "time", "how far a command is, after two seconds"),
+    Exempt("testbed/cli/live.py", "outside", "time", "a search may be given so many seconds"),
     Exempt("testbed/engines/processes.py", "outside", "time", "it ends a worker that hangs"),
     Exempt("testbed/drivers/trio.py", "outside", "time", "how fast bare trio is, for a bench"),
     Exempt("testbed/chooser_kinds.py", "late", "import_module", "choosers are found by names"),

@@ -210,7 +210,8 @@ def test_help_names_every_command(run: Run) -> None:
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
     assert list(COMMANDS) == [
-        "demo", "list", "init", "run", "sweep", "replay", "explain", "check", "keep", "bench",
+        "demo", "list", "init", "run", "search", "sweep", "replay", "explain", "check", "keep",
+        "bench",
     ]  # fmt: skip
 
 
@@ -655,7 +656,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["rnu"],
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
-        "Known: bench, check, demo, explain, init, keep, list, replay, run, sweep.\n"
+        "Known: bench, check, demo, explain, init, keep, list, replay, run, search, sweep.\n"
         "Next: testbed --help\n",
     ),
     "an unknown option": (

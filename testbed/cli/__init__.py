@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "The scenarios that can be run by a short name.",
     "init": "Write a scenario and a test of your own, to begin with.",
     "run": "Play one Run of a scenario.",
+    "search": "Play many Runs of a scenario, and keep the races that are found.",
     "sweep": "Let one fault strike at every operation of every actor.",
     "replay": "Play a recorded Run again, or a race file.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",

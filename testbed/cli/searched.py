@@ -1,0 +1,258 @@
+"""What `testbed search` does: from what was said on the command line to the exit code."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from testbed.chooser_kinds import known
+from testbed.cli.found import (
+    FOLDER,
+    Races,
+    as_dict,
+    outcome_of,
+    shares_line,
+    told_finding,
+    verdict_line,
+    why_undecided,
+)
+from testbed.cli.junit import write_junit
+from testbed.cli.live import Clock, Progress
+from testbed.cli.playing import check_driver, parse_switches
+from testbed.cli.show import CODES, say, say_json
+from testbed.effort import COMPLETE, EFFORTS, Effort, portfolio_of
+from testbed.engine import Engine
+from testbed.engines.here import Here
+from testbed.engines.processes import Processes
+from testbed.errors import ScenarioError, UnknownName
+from testbed.fault_kinds import parse_fault
+from testbed.finding import Finding
+from testbed.job import Task
+from testbed.ledger import Ledger
+from testbed.player import Player
+from testbed.search import Search, Watching
+from testbed.version import VERSION
+
+NO_FAULTS = ("0", "none")
+INTERRUPTED = 130
+
+
+@attrs.frozen
+class Wishes:
+    """What was said on the command line, checked."""
+
+    task: Task
+    effort: Effort
+    chooser: str | None
+    runs: int | None
+    seconds: float | None
+    jobs: int
+    ledger: str | None
+    resume: bool
+    until_first: bool
+    out: str | None
+    as_json: bool
+    junitxml: str | None
+
+
+def search(
+    scenario: str,
+    effort: str,
+    chooser: str | None,
+    seed: int,
+    faults: tuple[str, ...],
+    switches: tuple[str, ...],
+    driver: str,
+    scenario_path: str | None,
+    **more: Any,
+) -> int:
+    """Search as was said; the exit code."""
+    if effort not in EFFORTS:
+        raise UnknownName("effort", effort, EFFORTS, see="--effort quick, or say nothing")
+    if chooser is not None and chooser not in known():
+        raise UnknownName("chooser", chooser, known(), see="say nothing, and all of them play")
+    check_driver(driver)
+    words, allows_none = _faults(faults)
+    task = Task(
+        scenario,
+        parse_switches(switches),
+        words,
+        allows_none=allows_none,
+        seed=seed,
+        driver=driver,
+        folders=_folders(scenario_path),
+    )
+    return _search(Wishes(task, EFFORTS[effort], chooser, **more))
+
+
+def _faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The words, checked; and whether no fault at all may strike."""
+    words = tuple(word.strip() for text in given for word in text.split(",") if word.strip())
+    if not any(word in NO_FAULTS for word in words):
+        for word in words:
+            parse_fault(word)
+        return words, False
+    if len(words) > 1:
+        raise ScenarioError(
+            f"--faults {','.join(words)}: expected faults, or none of them.\n"
+            "Next: say --faults none, or name those that may strike."
+        )
+    return (), True
+
+
+def _folders(path: str | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    if not Path(path).is_dir():
+        raise ScenarioError(
+            f"--scenario-path {path}: there is no such folder.\n"
+            "Next: name the folder that holds your module, and the scenario as module:function."
+        )
+    return (os.path.abspath(path),)
+
+
+def _search(wishes: Wishes) -> int:
+    player = Player(wishes.task)
+    recipe, world = player.recipe, player.world()
+    clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe)
+    progress = Progress(clock)
+
+    def found(finding: Finding) -> None:
+        races.write(finding)
+        if not wishes.as_json:
+            progress.clear()
+            say(told_finding(finding, races, recipe) + "\n")
+
+    is_whole = wishes.effort.name == COMPLETE
+    ledger = _ledger(wishes, player)
+    search = Search(
+        player,
+        portfolio_of(wishes.effort, wishes.chooser, world.faults_max),
+        _engine(wishes, player),
+        runs_max=wishes.effort.runs_max if wishes.runs is None else wishes.runs,
+        ledger=ledger,
+        until_first=wishes.until_first,
+        level=lambda: str(getattr(player.chooser(COMPLETE), "summary", "")) if is_whole else "",
+        to_the_end=is_whole,
+        watching=Watching(progress.ran, progress.shrinks, races.write, found, clock.is_over),
+    )
+    progress.watch(search)
+    try:
+        search.play()
+    finally:
+        progress.clear()
+        if ledger is not None:
+            ledger.close()
+    _certify(wishes, search, player)
+    _tell(wishes, search, races, world.judge.claims)
+    return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
+
+
+def _engine(wishes: Wishes, player: Player) -> Engine:
+    """One search of all there is goes from one Run to the next, so it stays in one process."""
+    if wishes.jobs == 1 or wishes.effort.name == COMPLETE:
+        return Here(player)
+    return Processes(player, wishes.jobs)
+
+
+def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
+    if wishes.ledger is None and not wishes.resume:
+        return None
+    if wishes.effort.name == COMPLETE:
+        raise ScenarioError(
+            "--effort complete keeps no ledger: each of its runs follows from all before.\n"
+            "Next: let it run to its end, or use --effort deep."
+        )
+    task = wishes.task.as_dict()
+    del task["driver"], task["folders"]
+    source = inspect.getsource(inspect.getmodule(player.recipe.build) or sys)
+    identity = {
+        "version": VERSION,
+        **task,
+        "effort": wishes.effort.name,
+        "chooser": wishes.chooser,
+        "source": source,
+    }
+    short = wishes.task.scenario.rpartition(":")[2]
+    path = wishes.ledger or str(Path(wishes.out or FOLDER, f"{short}.ledger"))
+    return Ledger(path, identity, resumes=wishes.resume)
+
+
+def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+    again = _again(wishes)
+    if wishes.as_json:
+        say_json(
+            as_dict(
+                search,
+                races,
+                scenario=wishes.task.scenario,
+                switches=wishes.task.switches,
+                seed=wishes.task.seed,
+                effort=wishes.effort.name,
+                again=again,
+            )
+        )
+    else:
+        for report in search.engine.reports:
+            say(f"Note: {report}.")
+        say(verdict_line(search))
+        say(shares_line(search))
+        say(f"Again: {again}")
+    if wishes.junitxml is not None:
+        _junit(wishes, search, races, claims)
+
+
+def _certify(wishes: Wishes, search: Search, player: Player) -> None:
+    """What a complete search has seen, for anybody to check."""
+    if wishes.out is not None and search.to_the_end and search.is_exhausted:
+        short = wishes.task.scenario.rpartition(":")[2]
+        Path(wishes.out).mkdir(parents=True, exist_ok=True)
+        chooser: Any = player.chooser(COMPLETE)
+        chooser.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
+
+
+def _again(wishes: Wishes) -> str:
+    """The line that searches the same again, from its beginning."""
+    task = wishes.task
+    words = ["testbed", "search", task.scenario, "--effort", wishes.effort.name]
+    for name, value in task.switches.items():
+        words += ["--switch", f"{name}={value}"]
+    for fault in task.faults:
+        words += ["--faults", fault]
+    given: dict[str, object] = {
+        "--faults": "none" if task.allows_none else None,
+        "--seed": task.seed or None,
+        "--runs": wishes.runs,
+        "--chooser": wishes.chooser,
+        "--driver": None if task.driver == "direct" else task.driver,
+        "--scenario-path": task.folders[0] if task.folders else None,
+    }
+    for option, setting in given.items():
+        words += [] if setting is None else [option, str(setting)]
+    words += ["--until-first"] if wishes.until_first else []
+    return shlex.join(words)
+
+
+def _junit(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+    assert wishes.junitxml is not None
+    recipe = races.recipe
+    found: dict[str, list[tuple[Finding, str]]] = {}
+    for finding in search.found:
+        text = told_finding(finding, races, recipe)
+        found.setdefault(finding.invariant, []).append((finding, text))
+    properties = {
+        "testbed": VERSION,
+        "seed": wishes.task.seed,
+        "effort": wishes.effort.name,
+        "runs": search.runs,
+        "level": search.level,
+        "said": verdict_line(search),
+        "again": _again(wishes),
+    }
+    write_junit(wishes.junitxml, recipe.name, claims, found, why_undecided(search), properties)

@@ -1,0 +1,301 @@
+"""testbed search: what it prints, writes and returns, and every error a user can reach."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from testbed.cli import main
+from testbed.cli.live import Clock, Progress
+from testbed.job import Task
+from testbed.racefile import load
+from testbed.racing import play
+from testbed.scenario import find
+
+pytestmark = pytest.mark.usefixtures("own")
+
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+OWN = """
+    from testbed import Actor, World, always
+    import attrs
+
+    @attrs.frozen
+    class Restless(Actor):
+        async def run(self, client):
+            while True:
+                await client.sleep(1000, "nap")
+
+    def endless(world, *, guard=False):
+        "Ends only at a limit."
+        world.start(Restless("alpha"))
+        world.limit(turns_max=20)
+"""
+
+
+def searched(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
+    """What one command line does."""
+    code = main(["search", *shlex.split(line)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, Any]:
+    """What it prints with --json."""
+    data: dict[str, Any] = json.loads(searched(capsys, f"{line} --json")[1])
+    return data
+
+
+def test_a_race_is_found_told_and_kept(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The story, the four figures, the file, the line to paste, the verdict, the shares."""
+    code, out, _ = searched(capsys, "double_bind --runs 40")
+    file = "races/double_bind-no_node_is_overcommitted.race.yaml"
+    assert code == 1
+    assert out.startswith("no_node_is_overcommitted: n1 has 1000m cpu, and its pods ask for 1600m")
+    assert re.search(r"^step +alpha +beta$", out, re.MULTILINE)
+    for word, said in (
+        ("late", "hold alpha bind pods/default/c until beta bind pods/default/d"),
+        ("window", "alpha bind pods/default/c is late by 1 ms or more"),
+        ("found", r"run \d+ \(bounded\), after \d+ runs; complete up to 0 deviations, 0 faults"),
+        ("file", file),
+        ("again", f"testbed replay {file}"),
+    ):
+        assert re.search(rf"^  {word}: +{said}$", out, re.MULTILINE)
+    verdict = (
+        r"^Violated: no_node_is_overcommitted in \d+ runs\. Looked at: complete .*, 40 runs\.$"
+    )
+    assert re.search(verdict, out, re.MULTILINE)
+    assert re.search(r"^Played by: bounded \d+, pct \d+ \(\d+ %\), ", out, re.MULTILINE)
+    assert out.endswith("Again: testbed search double_bind --effort quick --runs 40\n")
+    race = load(str(own / file))
+    assert play(race, find("double_bind")).verdict.is_violated
+
+
+def test_the_readme_shows_what_it_prints(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To the letter."""
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    line, _, shown = readme.partition("\n$ testbed search ")[2].partition("\n")
+    _, out, _ = searched(capsys, line)
+    assert shown.startswith(f"{out}```\n")
+
+
+def test_nothing_found_says_how_far_it_looked(capsys: pytest.CaptureFixture[str]) -> None:
+    """Held, and never more than that."""
+    code, out, _ = searched(capsys, "double_bind --switch guard=on --runs 300")
+    assert code == 0
+    assert out.startswith("Held: complete up to 1 deviation, 0 faults, 300 runs.\n")
+    assert re.search(r"shows something new: (less than|about) 1 in \d+\.$", out, re.MULTILINE)
+
+
+def test_faults_are_told_with_why_they_may_happen(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They stand in the race file; and they are in the line that searches again."""
+    found = as_json(capsys, "double_bind --faults crash,lose_reply --faults lag --runs 30")
+    assert found["again"] == (
+        "testbed search double_bind --effort quick --faults crash --faults lose_reply "
+        "--faults lag --runs 30"
+    )
+    none = as_json(capsys, "double_bind --faults none --runs 30")
+    assert "--faults none" in none["again"]
+    assert all(finding["faults"] == [] for finding in none["findings"])
+
+
+def test_json_is_one_object(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With all that the text says, and more."""
+    found = as_json(capsys, "double_bind --runs 40 --out mine --seed 3")
+    assert (found["verdict"], found["runs"], found["seed"]) == ("violated", 40, 3)
+    assert sum(found["played_by"].values()) == sum(found["verdicts"].values()) == 40
+    assert sum(share["percent"] for share in found["shares"].values()) in range(98, 103)
+    (first, *_) = found["findings"]
+    assert Path(first["file"]).read_text(encoding="utf-8") == first["race"]
+    assert first["file"].startswith("mine/double_bind-")
+
+
+def test_junit_has_a_testcase_for_each_claim(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That which was breached fails with what was found; the properties say what was searched."""
+    searched(capsys, "double_bind --runs 40 --junitxml found.xml")
+    suite = ElementTree.parse(own / "found.xml").getroot()
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), "1")
+    assert {"no_node_is_overcommitted", "nobody_is_stuck"} < set(cases)
+    failure = cases["no_node_is_overcommitted"].find("failure")
+    assert failure is not None
+    assert "again:   testbed replay races/double_bind-" in (failure.text or "")
+    assert cases["nobody_is_stuck"].find("failure") is None
+    properties = {item.get("name"): item.get("value") for item in suite.iter("property")}
+    assert (properties["seed"], properties["runs"]) == ("0", "40")
+    assert (properties["said"] or "").startswith("Violated: ")
+
+
+@pytest.fixture
+def mine(own: Path) -> Path:
+    """A folder of one's own scenarios, which is not the current one."""
+    folder = own / "lab"
+    folder.mkdir()
+    text = "\n".join(line[4:] for line in OWN.splitlines())
+    (folder / "restless.py").write_text(text, encoding="utf-8")
+    return own
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_ends_at_a_limit_is_undecided(
+    mine: Path, capsys: pytest.CaptureFixture[str], jobs: int
+) -> None:
+    """A scenario of one's own, found in the folder that is named, also by the workers."""
+    line = f"restless:endless --scenario-path lab --runs 12 --jobs {jobs} --junitxml found.xml"
+    code, out, _ = searched(capsys, line)
+    assert code == 3
+    assert out.startswith("Undecided: 12 of 12 runs did not come to an end: turns_max")
+    suite = ElementTree.parse(mine / "found.xml").getroot()
+    assert suite.get("skipped") == suite.get("tests")
+
+
+def test_a_search_that_is_cut_off_is_undecided(capsys: pytest.CaptureFixture[str]) -> None:
+    """No time at all: nothing was breached, and nothing is said to hold."""
+    code, out, _ = searched(capsys, "lost_update --seconds 0")
+    assert code == 3
+    assert out.startswith("Undecided: time is up after 1 run. Looked at: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("double_bound", "there is no scenario 'double_bound'"),
+        ("double_bind --effort depe", "there is no effort 'depe'. Did you mean 'deep'?"),
+        ("double_bind --chooser ctp", "there is no chooser 'ctp'. Did you mean 'pct'?"),
+        ("double_bind --driver dirct", "there is no driver 'dirct'. Did you mean 'direct'?"),
+        ("double_bind --faults crsh", "there is no fault 'crsh'. Did you mean 'crash'?"),
+        ("double_bind --faults none,crash", "expected faults, or none of them"),
+        ("double_bind --switch gard=on", "there is no switch of double_bind 'gard'"),
+        ("double_bind --scenario-path nowhere", "--scenario-path nowhere: there is no such folder"),
+        ("double_bind --runs 0", "0 is not in the range"),
+        ("double_bind --jobs 0", "0 is not in the range"),
+        ("double_bind --ledger .", "cannot be opened"),
+        ("double_bind --out /dev/null/x --runs 20", "--out /dev/null/x: "),
+        ("lost_update --runs 2 --junitxml no/such/folder.xml", "--junitxml no/such/folder.xml: "),
+    ],
+)
+def test_bad_use_is_told(
+    own: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    """What was expected, and what to do next."""
+    code, _, err = searched(capsys, line)
+    assert code == 2
+    assert said in err
+    assert "Next: " in err or "Try 'testbed search --help'" in err or "Usage: " in err
+
+
+def test_one_chooser_may_play_alone(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Any that can be made from a seed; the bounded one until it has nothing left."""
+    assert as_json(capsys, "lost_update --chooser surw --runs 9")["played_by"] == {"surw": 9}
+    bounded = as_json(capsys, "lost_update --chooser bounded --switch guard=on")
+    assert bounded["level"] == "complete up to 1 deviation, 0 faults"
+    assert (bounded["verdict"], list(bounded["played_by"])) == ("held", ["bounded"])
+
+
+def begun(line: str) -> subprocess.Popen[str]:
+    """A search in a process of its own."""
+    words = [sys.executable, "-m", "testbed", "search", *shlex.split(line)]
+    return subprocess.Popen(
+        words, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_a_search_that_is_killed_goes_on(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Killed for real, with its workers at work; resumed, it ends as if it had not been."""
+    line = "double_bind --faults crash --runs 60 --out found"
+    search = begun(f"{line} --jobs 2 --ledger night.ledger")
+    ledger = own / "night.ledger-wal"
+    while not ledger.exists() or ledger.stat().st_size < 60_000:
+        assert search.poll() is None, search.communicate()
+    search.kill()
+    search.communicate()
+    again = as_json(capsys, f"{line} --ledger night.ledger --resume")
+    assert again == as_json(capsys, line)
+
+
+def test_ctrl_c_ends_cleanly(own: Path) -> None:
+    """What was found is told and kept; no worker is left, and the exit code says why it ended."""
+    search = begun("double_bind --effort deep --jobs 2")
+    assert search.stdout is not None
+    while not search.stdout.readline().startswith("  again:"):
+        assert search.poll() is None
+    search.send_signal(signal.SIGINT)
+    out, err = search.communicate()
+    assert search.returncode == 130, err
+    assert re.search(r"^Violated: .* runs, interrupted\.$", out, re.MULTILINE)
+    assert "Traceback" not in err
+    assert list((own / "races").glob("*.race.yaml"))
+
+
+def test_a_ledger_that_is_there_is_refused_without_resume(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And with another seed; --resume alone keeps one beside the race files."""
+    line = "lost_update --runs 5 --ledger a.ledger"
+    assert searched(capsys, line)[0] == 1
+    code, _, err = searched(capsys, line)
+    assert (code, "say --resume to go on with it" in err) == (2, True)
+    code, _, err = searched(capsys, f"{line} --resume --seed 1")
+    assert (code, "it is of another search: seed was 0, and is 1 now" in err) == (2, True)
+    assert searched(capsys, "lost_update --runs 5 --resume --out there")[0] == 1
+    assert (own / "there/lost_update.ledger").exists()
+
+
+class Wall(Clock):
+    """A clock that a test sets."""
+
+    now = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """As it was set."""
+        return self.now
+
+
+def test_progress_is_told_after_two_seconds() -> None:
+    """Nothing at first; then a line now and then, with all that a person wants to know."""
+    from test_search import search_of
+
+    clock, stream = Wall(), io.StringIO()
+    progress = Progress(clock, stream)
+    search = search_of(Task("double_bind"))
+    progress.watch(search)
+    search.play()
+    for now in (0.5, 1.9, 2.1, 3.0, 7.2):
+        clock.now = now
+        progress.ran()
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert re.fullmatch(
+        r"80 runs · 38/s · complete up to 0 deviations, 0 faults · \d+ ways to meet · "
+        r"\d+ violated, \d found · next new: about 1 in \d+",
+        lines[0],
+    )
+    progress.shrinks(12, 3)
+    clock.now = 20
+    progress.shrinks(12, 3)
+    assert stream.getvalue().endswith(" · shrinking: 3 deviations after 12 runs\n")
+
+
+def test_help_is_light() -> None:
+    """It loads no driver, no Hypothesis and no database: it is asked for in a hurry."""
+    code = (
+        "import sys; from testbed.cli import main; main(['search', '--help']);"
+        "print([m for m in ('trio', 'hypothesis', 'sqlite3', 'testbed.world') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
