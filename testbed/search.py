@@ -144,9 +144,8 @@ class Search:
                 self._take(outcome)
                 if self._is_cut_short():
                     return
-        if len(outcomes) == len(jobs):
-            self.portfolio.learn(outcomes, self._earned)
-            self.engine.learn(self.learned.as_dict())
+        self.portfolio.learn(outcomes, self._earned)
+        self.engine.learn(self.learned.as_dict())
 
     def _is_cut_short(self) -> bool:
         """Whether to stop in the middle of a round, which nobody learns from then."""

@@ -141,6 +141,7 @@ def test_the_guard_keeps_every_race_away() -> None:
     search.play()
     assert (search.found, search.verdicts) == ([], {"held": 300})
     assert search.level == "complete up to 1 deviation, 0 faults"
+    assert search.player.learned.as_dict() == search.learned.as_dict()
 
 
 def test_the_first_may_be_enough() -> None:
