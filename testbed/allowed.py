@@ -46,6 +46,8 @@ class Named:
     """The line to paste that names it as well."""
     refusal: type[HarnessError]
     """What is raised if that is no name at all."""
+    advice: str = "if you trust that code, name it: "
+    """What to do to have it run: this, then that line."""
 
 
 def allowed(named: Named, trust: Trust) -> Scenario:
@@ -76,7 +78,7 @@ def allowed(named: Named, trust: Trust) -> Scenario:
     searched = f" and does not lie in {', '.join(trust.folders)}" if trust.folders else ""
     raise ScenarioError(
         f"{named.says} {name}, which is not one of `testbed list`{searched}.\n"
-        f"Next: if you trust that code, name it: {named.again}"
+        f"Next: {named.advice}{named.again}"
     )
 
 

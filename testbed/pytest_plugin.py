@@ -86,8 +86,12 @@ class RaceFile(pytest.File):
         root = self.config.rootpath
         folders = dict.fromkeys((*self.path.parents, *map(Path, sys.path), root))
         ours = [str(folder) for folder in folders if folder.is_relative_to(root)]
-        again = "run pytest from the folder that holds both, or mend `scenario:`"
-        named = Named(race.scenario, shown, f"{shown} is of", again, RaceRefused)
+        where, advice = (
+            f"{shown}, line {race.line}",
+            "run pytest from a folder that holds both, or ",
+        )
+        again = "mend `scenario:`."
+        named = Named(race.scenario, where, f"{where} names", again, RaceRefused, advice)
         return allowed(named, Trust(folders=tuple(ours)))
 
 

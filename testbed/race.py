@@ -165,6 +165,8 @@ class Race:
     faults: tuple[Strike, ...] = ()
     picks: tuple[Picked, ...] = ()
     expect: tuple[Expectation, ...] = ()
+    line: int = attrs.field(default=0, eq=False)
+    """Where its file names the scenario."""
 
     def __len__(self) -> int:
         return len(self.holds) + len(self.faults) + len(self.picks)

@@ -66,6 +66,7 @@ def parse(text: str, path: str) -> Race:
         tuple(_strike(item) for item in _items(fields, "faults")),
         tuple(_pick(item) for item in _items(fields, "picks")),
         _expect(fields.get("expect")),
+        fields["scenario"].line,
     )
 
 

@@ -109,7 +109,7 @@ BAD = {
     "silent": ("scenario: lost_update\n", "silent.race.yaml: it says nothing of what is expected"),
     "unknown": (
         "scenario: lost_updat\nexpect: {holds: []}\n",
-        "unknown.race.yaml: there is no scenario 'lost_updat'. Did you mean 'lost_update'?",
+        "unknown.race.yaml, line 1: there is no scenario 'lost_updat'. Did you mean 'lost_update'?",
     ),
     "switch": (
         "scenario: lost_update\nexpect: {switches: {gard: on}, holds: []}\n",
@@ -117,11 +117,11 @@ BAD = {
     ),
     "alien": (
         'scenario: "antigravity:fly"\nexpect: {holds: []}\n',
-        "alien.race.yaml is of antigravity:fly, which is not one of `testbed list` and does not",
+        "alien.race.yaml, line 1 names antigravity:fly, which is not one of `testbed list` and ",
     ),
     "loaded": (
         'scenario: "os.path:join"\nexpect: {holds: []}\n',
-        "loaded.race.yaml is of os.path:join, which is not one of",
+        "loaded.race.yaml, line 1 names os.path:join, which is not one of",
     ),
 }
 

@@ -70,8 +70,7 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
     """Read it, and find its scenario if that may be run; nothing is imported before."""
     text = document.read(path, RaceRefused)
     race = parse(text, path)
-    fields = document.parse(text, path, RaceRefused).fields("", "")
-    where = f"{path}, line {fields['scenario'].line}"
+    where = f"{path}, line {race.line}"
     own = ["--scenario", race.scenario] if ":" in race.scenario else []
     again = shlex.join(["testbed", command, path, *own])
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
