@@ -6,7 +6,7 @@ rewritten, and the user is told what to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -156,16 +156,13 @@ def _edited(text: str, edits: Sequence[Edit]) -> str:
 
 def _checked(text: str, path: str, meant: Race) -> str:
     """That text, if it is read as what was meant."""
-    if _is_read_as(parse, text, path, meant):
+    try:
+        is_meant = parse(text, path) == meant
+    except RaceRefused:
+        is_meant = False
+    if is_meant:
         return text
     raise RaceRefused(
         f"{path}: it is written in a way that cannot be changed line by line.\n"
         f"Next: write it anew, as\n{meant.text()}"
     )
-
-
-def _is_read_as(read: Callable[[str, str], Race], text: str, path: str, meant: Race) -> bool:
-    try:
-        return read(text, path) == meant
-    except RaceRefused:
-        return False

@@ -222,6 +222,19 @@ def test_a_claim_that_nobody_makes_is_an_error(expect: str, run: Run) -> None:
     assert "Did you mean 'every_signature_is_kept'?" in done.err
 
 
+def test_a_race_file_may_have_any_name_that_says_yaml_or_json(run: Run) -> None:
+    """For every command that is given one; the new ones are named as pytest finds them."""
+    text = json.dumps({"scenario": "lost_update", "expect": {"holds": []}})
+    for name in ("a.yaml", "b.race.json"):
+        assert run("replay", written(text, name)).code == 0
+        assert run("explain", name).code == 0
+    Path("tests").mkdir()
+    assert run("keep", written(LATE + VIOLATES, "a.yaml")).code == 0
+    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert run("replay", "a.yaml", "--shrink").code == 0
+    assert Path("a.shrunk.race.yaml").exists()
+
+
 # -- shrink ---------------------------------------------------------------------------------------
 
 

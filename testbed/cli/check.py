@@ -13,7 +13,6 @@ from testbed.allowed import Trust
 from testbed.cli.races import (
     ENDINGS,
     carried_trust,
-    is_race,
     open_race,
     side_as_dict,
     told,
@@ -63,7 +62,7 @@ def _files(paths: tuple[str, ...]) -> list[str]:
         if not Path(path).is_dir():
             files.append(path)
             continue
-        found = sorted(str(file) for file in Path(path).rglob("*") if is_race(file.name))
+        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
         if not found:
             raise ScenarioError(
                 f"{path}: no race file is in it: expected one that ends in {ENDINGS[0]}.\n"

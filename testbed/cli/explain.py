@@ -14,7 +14,7 @@ from testbed.allowed import Named, Trust, allowed
 from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
-from testbed.cli.races import carried_trust, open_race, trust_of, whose_code
+from testbed.cli.races import carried_trust, is_race, open_race, trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
 from testbed.errors import TraceRefused
 from testbed.explain import explain_md, explained, story
@@ -94,10 +94,10 @@ def command(
 
 
 def _played(file: str, trust: Trust) -> _Run:
-    """The Run of a race file, or of a trace: that one begins with a brace, the other never."""
+    """The Run of a race file, or of a trace: that one begins with a brace."""
     try:
         with Path(file).open("rb") as opened:
-            is_trace = opened.read(1) == b"{"
+            is_trace = not is_race(file) and opened.read(1) == b"{"
     except OSError:
         is_trace = False  # reading it as a race file says what is wrong
     if not is_trace:

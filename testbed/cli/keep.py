@@ -11,9 +11,9 @@ import click
 from testbed.cli.races import (
     ENDINGS,
     carried_trust,
-    is_race,
     open_race,
     refuse_stale,
+    stem_of,
     trust_of,
     whose_code,
     write_new,
@@ -49,7 +49,8 @@ def command(
     for side in sides:
         refuse_stale(side, file, opened.line("replay", "--heal"))
     folder = Path(out if out is not None else "tests" if Path("tests").is_dir() else ".")
-    path = folder / (Path(file).name if is_race(file) else f"{Path(file).stem}{ENDINGS[0]}")
+    name = Path(file).name
+    path = folder / (name if name.endswith(ENDINGS) else f"{stem_of(name)}{ENDINGS[0]}")
     text = kept(opened.text, file)
     write_new(path, text, shlex.join(["testbed", "keep", file, "--out", "DIR"]))
     green = all(

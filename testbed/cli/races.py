@@ -21,6 +21,7 @@ from testbed.racefile import parse
 from testbed.scenario import Scenario
 
 ENDINGS = (".race.yaml", ".race.yml", ".race.json")
+"""Of the files that are found in a folder; one that is named may be any YAML."""
 
 
 @attrs.frozen
@@ -63,7 +64,14 @@ def carried_trust(trust: Trust) -> list[str]:
 
 def is_race(path: str) -> bool:
     """Whether a file is a race file, by its name."""
-    return path.endswith(ENDINGS)
+    return path.endswith((*ENDINGS, ".yaml", ".yml"))
+
+
+def stem_of(path: str) -> str:
+    """The path without what says that it is a race file."""
+    for end in (*ENDINGS, ".yaml", ".yml"):
+        path = path.removesuffix(end)
+    return path
 
 
 def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:

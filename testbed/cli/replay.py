@@ -29,6 +29,7 @@ from testbed.cli.races import (
     open_race,
     refuse_stale,
     side_as_dict,
+    stem_of,
     told,
     trust_of,
     whose_code,
@@ -209,11 +210,11 @@ def _shrink_race(file: RaceFile, how: How) -> int:
     race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
     invariant = expected.violates if expected is not None else ""
     shrunk = shrink_race(race, file.recipe, invariant=invariant)
-    stem = next(file.path.removesuffix(end) for end in ENDINGS if file.path.endswith(end))
-    return _shrunk(shrunk, file.path, f"{stem}.shrunk", file.recipe, file.trust, how)
+    stem = f"{stem_of(file.path)}.shrunk"
+    return _shrunk(shrunk, stem, file.recipe, file.trust, how)
 
 
-def _shrunk(shrunk: Shrunk, path: str, stem: str, recipe: Scenario, trust: Trust, how: How) -> int:
+def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How) -> int:
     out = how.out or f"{stem}{ENDINGS[0]}"
     text = f"# {shrunk.violation}\n{shrunk.race.text()}"
     write_new(Path(out), text, "name another file with --out.")
@@ -255,7 +256,7 @@ def _trace(file: str, trust: Trust, how: How) -> int:
         choices: list[Choice] = world.trace.choices
         shrunk = shrink(recipe, recorded.header["switches"], choices)
         stem = str(Path(file).with_suffix(""))
-        return _shrunk(shrunk, file, stem, recipe, trust, how)
+        return _shrunk(shrunk, stem, recipe, trust, how)
     return _tell_trace(world, recorded, how, again)
 
 
