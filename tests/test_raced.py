@@ -452,3 +452,26 @@ def test_a_pick_of_what_is_not_offered_matched_nothing() -> None:
     played = race("picks:\n  - alpha/main mood: grim\n")
     assert only(played).matched == ""
     assert played.closest(only(played)) == "alpha mood"
+
+
+def test_a_pick_of_a_life_is_that_lifes() -> None:
+    """The second begins to count anew."""
+    played = race(
+        "faults:\n  - crash: alpha\n    at: 50ms\n    restart: 10ms\n"
+        "picks:\n  - alpha@2/main mood: glad\n"
+    )
+    picked = [step.option for step in played.trace.steps if step.kind == PICK]
+    moods = [option.label for option in picked if option.path == "alpha/main"]
+    assert moods == ["calm", "glad", "calm"]
+
+
+def test_a_line_that_leaves_out_the_task_knows_whose_it_could_be() -> None:
+    """Its main task and its helper both update the note; with the task there is no question."""
+    played = held(f"alpha update {NOTE}#2", f"beta/main update {NOTE}")
+    assert played.ambiguous(only(played)) == {
+        f"alpha update {NOTE}#2": ["alpha/main", "alpha/helper"]
+    }
+    played = struck(f"lose_reply: alpha update {NOTE}", f"after: beta get {NOTE}")
+    assert list(played.ambiguous(only(played))) == [
+        f"alpha update {NOTE}", f"beta get {NOTE}",
+    ]  # fmt: skip

@@ -29,6 +29,8 @@ from testbed.race import (
 )
 from testbed.racefile import load, parse
 
+HOLDS = "scenario: x\nholds:\n"
+FAULTS = "scenario: x\nfaults:\n"
 FULL = """\
 # Two schedulers, one place: alpha is late.
 scenario: double_bind
@@ -157,6 +159,14 @@ def test_a_race_may_be_json() -> None:
     assert parse(text, "a.race.json") == Race("lost_update", expect=expect)
 
 
+def test_the_answer_to_a_request_may_be_what_is_lost() -> None:
+    """It says the same as the request itself."""
+    one, other = (
+        parse(f"{FAULTS}  - lose_reply: {said}alpha get n\n", "a") for said in ("", "answer to ")
+    )
+    assert one == other
+
+
 def test_true_and_on_are_texts() -> None:
     """The scenario's switch knows that both mean the same."""
     assert parse("scenario: x\nswitches: {guard: on, b: true}", "a").switches == Map(
@@ -256,8 +266,6 @@ def test_what_is_no_duration_is_none(text: str) -> None:
 
 # -- refusals --------------------------------------------------------------------------------------
 
-HOLDS = "scenario: x\nholds:\n"
-FAULTS = "scenario: x\nfaults:\n"
 REFUSED = {
     "a list": ("- scenario: x", 1, "expected a mapping with `scenario:`, found a list"),
     "a text": ("lost_update", 1, "expected a mapping with `scenario:`, found 'lost_update'"),
