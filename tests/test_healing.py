@@ -119,6 +119,25 @@ def test_a_claim_that_is_to_hold_and_does_not_is_red_and_no_wound() -> None:
     assert not healer(FOUND["lost_update"]).is_red
 
 
+def test_a_breach_is_never_healed_away() -> None:
+    """Not even if another line speaks of nothing: what held then would be another race."""
+    text = dedent(FOUND["lost_update"]).partition("expect:")[0]
+    gone = "  - hold: alfa get notes/default/list\n    until: quiet\n"
+    assert healer(f"{text}{gone}expect: {{holds: []}}\n").is_red
+
+
+def test_a_line_that_speaks_of_nothing_is_a_wound_though_the_race_is_lost() -> None:
+    """It is found again, or goes."""
+    text = FOUND["lost_update"].replace("expect:", "faults:\n" + 10 * " " + "- {lose_reply: "
+                                        "gamma list pods}\n" + 8 * " " + "expect:")  # fmt: skip
+    wounded = healer(text)
+    assert all(side.is_met for side in wounded.sides)
+    assert not wounded.is_well
+    found = wounded.heal()
+    assert found is not None
+    assert applies(both_sides(found.race, find("lost_update"), "a"))
+
+
 def test_a_race_that_cannot_happen_is_not_healed() -> None:
     """With the guard on there is none, and the search for it ends."""
     text = dedent(FOUND["lost_update"]).partition("expect:")[0]

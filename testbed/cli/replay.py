@@ -173,7 +173,7 @@ def _heal(file: RaceFile, how: How) -> int:
     healer = Healer(file.race, file.recipe, file.path)
     if healer.is_well or healer.is_red:
         said = "it applies as it is" if healer.is_well else (
-            "it applies, and what is to hold is violated: it is the code that must be mended"
+            "what is to hold is violated: it is the code that must be mended"
         )  # fmt: skip
         return _healed(file, how, said, None, healer, 1 if healer.is_red else 0)
     found = healer.heal()
