@@ -13,7 +13,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
            bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · keeping · failing · run · searching
+           growth · parting · keeping · failing · run · searching
   doors    __init__ · strategies · pytest_plugin · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.
@@ -29,7 +29,7 @@ from testbed.version import VERSION
 if TYPE_CHECKING:
     from testbed.actor import Actor
     from testbed.cache import Cache
-    from testbed.chooser import CUT, Chooser, Plan
+    from testbed.chooser import Chooser, Plan
     from testbed.choosers.calm import Calm
     from testbed.choosers.uniform import Uniform
     from testbed.client import Client
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
+    from testbed.invariants.confluence import confluent
     from testbed.invariants.lasso import no_lasso
     from testbed.scenario import Scenario
     from testbed.selector import Selector
@@ -49,7 +50,6 @@ _HOMES = {
     "Actor": "actor",
     "ApiError": "errors",
     "BETWEEN": "endpoint",
-    "CUT": "chooser",
     "Cache": "cache",
     "Calm": "choosers.calm",
     "Chooser": "chooser",
@@ -72,6 +72,7 @@ _HOMES = {
     "Verdict": "invariant",
     "World": "world",
     "always": "invariant",
+    "confluent": "invariants.confluence",
     "eventually": "invariant",
     "no_lasso": "invariants.lasso",
     "quiescent": "invariant",
@@ -79,7 +80,6 @@ _HOMES = {
 
 __all__ = [
     "BETWEEN",
-    "CUT",
     "Actor",
     "ApiError",
     "Cache",
@@ -105,6 +105,7 @@ __all__ = [
     "World",
     "__version__",
     "always",
+    "confluent",
     "eventually",
     "no_lasso",
     "quiescent",

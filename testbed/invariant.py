@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
@@ -41,6 +41,9 @@ class Evidence:
         self.play_lap: PlayLap | None = None
         """Plays choices in a World of their own and then a lap of them, again and again; a World
         that does not know its scenario cannot."""
+        self.calm_end: Callable[[], Any] | None = None
+        """What the calm run of this scenario has come to; None in that run itself, and in a World
+        that does not know its scenario."""
 
     @property
     def now_ms(self) -> int:

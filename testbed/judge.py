@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from testbed.errors import ScenarioError
 from testbed.invariant import (
@@ -26,6 +27,8 @@ SEEN = "log:@seen"
 SHOWN = ("cache:", "life:", TIME)
 """What an Evidence shows beside commits and records."""
 
+Kind = TypeVar("Kind", bound=Invariant)
+
 
 class Judge:
     """All that is claimed of one Run, and what was found so far: one Violation a claim."""
@@ -41,6 +44,10 @@ class Judge:
         self._deaths_seen = 0
         self.minds_order = False
         """Whether a search leaves out orders, and must be told which ones the claims can tell."""
+
+    def claimed(self, kind: type[Kind]) -> list[Kind]:
+        """The claims of one kind."""
+        return [claim for claim in self._invariants if isinstance(claim, kind)]
 
     @property
     def claims(self) -> list[str]:

@@ -18,6 +18,7 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.fault import Fault
+from testbed.invariants.confluence import Confluent
 from testbed.lapping import said_of_lap
 from testbed.session import collected_between, play_all
 from testbed.trace import Trace
@@ -70,6 +71,7 @@ class Scenario:
     """`def lost_update(world, *, guard=False)`: assembles, keeps nothing between calls."""
     switches: dict[str, Switch]
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _calm_ends: dict[str, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -98,7 +100,18 @@ class Scenario:
             return self.world(values, faults=faults, without=without)
 
         world.evidence.play_lap = partial(said_of_lap, again)
+        world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
         return world
+
+    def _calm_end(self, again: Callable[[], World], key: str) -> Any:
+        """What the calm run comes to, as `confluent` sees it; None if it does not come to rest."""
+        if key not in self._calm_ends:
+            world = again()
+            world.evidence.calm_end = None
+            world.run(Calm(), driver="direct")
+            claims = world.judge.claimed(Confluent)
+            self._calm_ends[key] = claims[0].came_to if claims else None
+        return self._calm_ends[key]
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
         """The value of every switch: those given, checked, and the defaults of the others."""

@@ -28,8 +28,8 @@ ORDER = """
              sampler asides world lapping choosers/* chooser_kinds scenario allowed
     search   racing shrink window sweep expecting rewriting healing job bounds player
              engine engines/* coverage finding ledger portfolio effort search
-    telling  causality knowledge matter tale diagram mermaid explain necessity growth keeping
-             failing run searching
+    telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
+             keeping failing run searching
     doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
              cli/progress cli/races cli/live cli/junit cli/found cli/searched cli/* __main__
 """

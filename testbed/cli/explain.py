@@ -11,6 +11,7 @@ import attrs
 import click
 
 from testbed.allowed import Named, Trust, allowed
+from testbed.choosers.calm import Calm
 from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
@@ -20,8 +21,10 @@ from testbed.errors import TraceRefused
 from testbed.explain import explain_md, explained, story
 from testbed.growth import RUNS, Chance, growth, growth_lines
 from testbed.invariant import Verdict
+from testbed.invariants.confluence import Confluent
 from testbed.necessity import Flipped, necessary, necessity_lines
 from testbed.option import PICK
+from testbed.parting import side_by_side
 from testbed.race import Hold, Picked, Race, Strike
 from testbed.racing import play, race_of
 from testbed.scenario import Scenario
@@ -85,6 +88,8 @@ def command(
         return exit_code(run.verdict)
     steps = {step.number: step.option for step in run.trace.steps}
     say(story(run.trace, run.verdict) + "\n")
+    if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
+        say(side_by_side(_calm(run), run.trace) + "\n")
     for lines in (_about(run, flipped), growth_lines(chances, steps)):
         if lines:
             say("\n".join(lines) + "\n")
@@ -116,6 +121,15 @@ def _played(file: str, trust: Trust) -> _Run:
     chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
     verdict = recipe.world(switches).run(chooser, driver="direct", trace=trace)
     return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
+
+
+def _calm(run: _Run) -> Trace:
+    """The calm run that it ends otherwise than."""
+    trace = Trace({}, keep=True)
+    run.recipe.world(run.race.switches, without=run.race.without).run(
+        Calm(), driver="direct", trace=trace
+    )
+    return trace
 
 
 def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
