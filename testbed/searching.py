@@ -1,25 +1,33 @@
-"""Searching: what a test does with a scenario: random Runs until one breaches a claim."""
+"""Searching: what a test does with a scenario: plays Runs until one breaches a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from testbed.chooser import Chooser
+from testbed.choosers.bounded import Bounded
+from testbed.choosers.pct import PCT
+from testbed.choosers.pos import POS
+from testbed.choosers.surw import SURW
 from testbed.choosers.uniform import Uniform
+from testbed.choosers.urw import URW
+from testbed.effort import EFFORTS
 from testbed.errors import UnknownName
 from testbed.failing import told
 from testbed.fault import Fault
 from testbed.invariant import Verdict
+from testbed.learned import Learned
 from testbed.option import Choice
 from testbed.run import Recipe, faults_of, not_held, recipe_of
 from testbed.scenario import Scenario, play_runs
 from testbed.shrink import Shrunk, shrink
 from testbed.world import World
 
-EFFORTS = {"quick": 400, "deep": 8_000}
-"""How many Runs a word stands for."""
+SAMPLERS = (URW, SURW, POS, PCT)
+"""Who draws Runs, beside a plain random walk, once the Runs of one deviation are played."""
 
 
 @attrs.frozen
@@ -60,9 +68,21 @@ class Searched:
 
 def runs_of(effort: str) -> int:
     """How many Runs that word stands for; UnknownName if for none."""
-    if effort not in EFFORTS:
-        raise UnknownName("effort", effort, EFFORTS, see="say runs=1000, or one of these")
-    return EFFORTS[effort]
+    runs = {name: effort.runs_max for name, effort in EFFORTS.items() if effort.runs_max}
+    if effort not in runs:
+        raise UnknownName("effort", effort, runs, see="say runs=1000, or one of these")
+    return runs[effort]
+
+
+def _choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
+    """Who plays, and how many Runs at most: those with one deviation, up to half of all, and then
+    each sampler as many, all learning from one another."""
+    learned = Learned()
+    yield Bounded(deviations_max=1), (runs_max + 1) // 2
+    each = runs_max // 2 // (len(SAMPLERS) + 1)
+    for sampler in SAMPLERS:
+        yield sampler(seed, learned), each
+    yield Uniform(seed), runs_max
 
 
 def search(
@@ -74,7 +94,7 @@ def search(
     switches: Mapping[str, Any] | None = None,
     faults: Iterable[Fault | str] = (),
 ) -> Searched:
-    """Play up to so many Runs of that seed; what is breached first is shrunk."""
+    """Play up to so many Runs, few deviations first; what is breached first is shrunk."""
     runs_max = runs or runs_of(effort)
     scenario, allowed = recipe_of(recipe), faults_of(faults)
     undecided: list[Verdict] = []
@@ -88,14 +108,17 @@ def search(
             found.append(world.trace.choices)
         return not found
 
-    played = play_runs(
-        scenario,
-        Uniform(seed),
-        look,
-        runs_max=runs_max,
-        switches=switches,
-        faults=allowed,
-        driver="direct",
-    )
+    played = 0
+    for chooser, most in _choosers(runs_max, seed):
+        if not found:
+            played += play_runs(
+                scenario,
+                chooser,
+                look,
+                runs_max=min(most, runs_max - played),
+                switches=switches,
+                faults=allowed,
+                driver="direct",
+            )
     shrunk = shrink(scenario, switches or {}, found[0], faults=allowed) if found else None
     return Searched(scenario, played, tuple(undecided), shrunk)

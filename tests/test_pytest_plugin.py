@@ -194,7 +194,7 @@ def test_a_marked_scenario_is_searched(tree: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2, failed=2, xfailed=1)
     text = result.stdout.str()
     assert "Traceback" not in text
-    assert "test_mine:both_sign: a breach in run 1, shrunk to this:\nViolated: every_sig" in text
+    assert "test_mine:both_sign: a breach in run 3, shrunk to this:\nViolated: every_sig" in text
     assert 'The race, in .testbed/both_sign.race.yaml:\n\n  scenario: "test_mine:both_sign"' in text
     assert "Again: python -m pytest test_mine.py::both_sign\n" in text
     assert (

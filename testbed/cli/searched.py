@@ -26,7 +26,7 @@ from testbed.cli.junit import write_junit
 from testbed.cli.live import Clock, Progress
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.show import CODES, say, say_json
-from testbed.effort import COMPLETE, EFFORTS, Effort, portfolio_of
+from testbed.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
 from testbed.engine import Engine
 from testbed.engines.here import Here
 from testbed.engines.processes import Processes
@@ -135,7 +135,7 @@ def _search(wishes: Wishes) -> int:
         player,
         portfolio_of(wishes.effort, wishes.chooser, world.faults_max),
         _engine(wishes, player),
-        runs_max=wishes.effort.runs_max if wishes.runs is None else wishes.runs,
+        runs_max=runs_of(wishes.effort, wishes.chooser) if wishes.runs is None else wishes.runs,
         ledger=ledger,
         until_first=wishes.until_first,
         level=lambda: str(getattr(player.chooser(COMPLETE), "summary", "")) if is_whole else "",
