@@ -21,20 +21,27 @@ class Controller(Actor):
 
     async def run(self, client: Client) -> None:
         changed = client.queue("changed", idle=True)
+
+        def remember(*_: Note) -> None:
+            if not len(changed):
+                changed.put("web")
+
         notes = Cache(client, Note)
-        notes.on(add=lambda new: changed.put(new.key), update=lambda _, new: changed.put(new.key))
+        notes.on(add=remember, update=remember)
         while True:
             await changed.get()
-            await client.sleep(self.sync_ms, "sync")
+            if self.minds(notes.get("web")):
+                await client.sleep(self.sync_ms, "sync")
             web = notes.get("web")
             if web is not None and self.minds(web):
                 with suppress(Conflict):
                     await client.update(web.saying(replicas=self.wants, manager=self.name))
 
-    def minds(self, web: Note) -> bool:
+    def minds(self, web: Note | None) -> bool:
         """Whether it is not as wanted, and this controller's to set right."""
-        is_own = web.data["manager"] in ("", self.name)
-        return web.data["replicas"] != self.wants and (is_own or not self.guard)
+        if web is None or web.data["replicas"] == self.wants:
+            return False
+        return not self.guard or web.data["manager"] in ("", self.name)
 
 
 def tug_of_war(world: World, *, guard: bool = False, sync_ms: int = 15_000) -> None:

@@ -39,8 +39,10 @@ class Evidence:
         self.choices: Sequence[Choice] = ()
         """All that the Chooser has chosen so far."""
         self.play_lap: PlayLap | None = None
-        """Plays choices in a World of their own and then a lap of them, again and again; a World
-        that does not know its scenario cannot."""
+        """Plays choices in a World of their own and then a lap of them, again and again; None if
+        this one was not, or not only, assembled by its scenario."""
+        self.laps_from = 0
+        """After how many choices a lap may begin, if somebody knows."""
         self.calm_end: Callable[[], Any] | None = None
         """What the calm run of this scenario has come to; None in that run itself, and in a World
         that does not know its scenario."""

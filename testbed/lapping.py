@@ -47,6 +47,7 @@ def prove_lasso(
     first lap is part of it. A function of its arguments alone."""
     world = make()
     world.evidence.play_lap = None
+    world.evidence.laps_from = len(before) - len(lap)
     world.run(Lapping(before, lap), driver="direct", trace=Trace({}, keep=True))
     return world if lasso_of(world) is not None else None
 

@@ -57,6 +57,8 @@ class Likeness:
         self._label = ""
         self._met: dict[int, int] = {}
         """Where an object that may change was first met, so that two names of one stay one."""
+        self._known: dict[int, list[object]] = {}
+        """What is written of an object that never changes."""
         self._kept: list[object] = []
         """What was met, so that no address comes twice."""
         self._nodes = 0
@@ -101,12 +103,22 @@ class Likeness:
         elif isinstance(value, type | types.ModuleType):
             self._part.append(f"{kind.__name__} {_named(value)}")
         elif attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
-            fields = attrs.fields(kind)
-            self._part.append(_named(kind))
-            for field in fields:
-                self._field(field.name, getattr(value, field.name))
+            self._frozen(value, kind)
         else:
             self._write_once(value, kind)
+
+    def _frozen(self, value: Any, kind: type) -> None:
+        """What never changes is the same wherever it is met, so it is taken apart once."""
+        written = self._known.get(id(value))
+        if written is None:
+            outside, self._part = self._part, []
+            self._part.append(_named(kind))
+            for field in attrs.fields(kind):
+                self._field(field.name, getattr(value, field.name))
+            written, self._part = self._part, outside
+            self._known[id(value)] = written
+            self._kept.append(value)
+        self._part.extend(written)
 
     def _field(self, name: str, value: Any) -> None:
         if type(value) is int and (name == "created_ms" or name.endswith("_at_ms")):

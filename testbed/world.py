@@ -94,6 +94,7 @@ class World:
 
     def add(self, *items: Object) -> None:
         """Put objects into the Store before anything moves, in this order."""
+        self.evidence.play_lap = None
         endpoint = self.wire.posts["store"].endpoint
         for item in items:
             if item.key in self.without:
@@ -104,10 +105,12 @@ class World:
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
         """Put another Endpoint on the wire; one of the same name is replaced."""
+        self.evidence.play_lap = None
         self.wire.serve(factory(self.store))
 
     def start(self, *actors: Actor | Callable[[], Actor]) -> None:
         """Start actors: frozen settings, or factories called anew for each life."""
+        self.evidence.play_lap = None
         for given in actors:
             factory = factory_of(given)
             actor = factory()
@@ -122,6 +125,7 @@ class World:
 
     def allow(self, *faults: Fault) -> None:
         """Let these faults strike, each as often as it says."""
+        self.evidence.play_lap = None
         self._allowed.extend(Allowed(fault) for fault in faults)
 
     @property
@@ -389,8 +393,7 @@ class World:
             return None
         actor = role.actor = role.factory()
         life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
-        main: Seat = life.seats[f"{role.name}/main"]
-        return main
+        return life.seats[f"{role.name}/main"]
 
     def _note_record(self, record: Record) -> None:
         if self._keeps_steps:

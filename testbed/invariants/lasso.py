@@ -86,6 +86,8 @@ class NoLasso(Invariant):
         self._writes: deque[Write] = deque(maxlen=SEEN_MAX)
         self._written = 0
         self._looks = 0
+        self._lap_state = ""
+        """The one coarse state to look at, where somebody knows where a lap begins."""
         self._doubt = ""
 
     @property
@@ -100,6 +102,12 @@ class NoLasso(Invariant):
             self._writes.append(Write(who, change))
             self._written += 1
         state = self._coarse.state(evidence)
+        if evidence.laps_from:
+            if len(evidence.choices) < evidence.laps_from:
+                return None
+            self._lap_state = self._lap_state or state
+            if state != self._lap_state:
+                return None
         if state not in self._states:
             self._states[state] = None
             if len(self._states) > SEEN_MAX:
