@@ -34,6 +34,8 @@ class RunInfo:
     """The length of the calm run; played once, the first time somebody asks."""
     is_up: Callable[[str], bool] = lambda _: True
     """Whether the actor, or the Endpoint, of that name runs just now."""
+    delay_max_ms: int = 0
+    """How late an Option may be; only at 0 does time pass at rest alone."""
 
 
 @attrs.frozen
@@ -55,6 +57,8 @@ class Chooser:
     minds_order: bool = False
     """Whether it leaves out Runs that differ from others in the order of what commutes: then
     `step.did`, when the Run is over, also has what the claims can tell (`claim:<name>`)."""
+    goes_on: bool = False
+    """Whether its Runs go on after a Violation, whatever the World says."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         """Another Run is about to begin; what it is for, or None if there is none left."""
@@ -65,6 +69,11 @@ class Chooser:
         Of the alternatives of a pick, the index of one, or CUT. Nothing is ready only while this
         Chooser holds something back and nothing else can move: then it releases something."""
         raise NotImplementedError
+
+    def strike(self, options: Options) -> int | None:
+        """The index of a fault that strikes although the World is at rest, which goes on from
+        there; None, as is usual, lets the Run end."""
+        return None
 
     def ended(self, step: Step) -> None:
         """A turn, or a pick, is over; `step.did` is its exact footprint."""

@@ -177,9 +177,9 @@ class World:
         """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
         if self._end or self.trace.numbered:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
-        info = RunInfo(self.scenario, number, self.faults_max, self.turns_expected, self._is_up)
-        plan = chooser.begin(info)
-        if plan is None:
+        late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
+        info = RunInfo(self.scenario, number, self.faults_max, length, is_up, late_ms)
+        if (plan := chooser.begin(info)) is None:
             return False
         self._chooser = chooser
         self._title = plan.title
@@ -192,7 +192,7 @@ class World:
         self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
         self.judge.minds_order = chooser.minds_order
         self._asides.begin(chooser, self.trace, plan.title, hears=self._hears)
-        self._ending.begin(self.budget, self.trace, goes_on=self.goes_on)
+        self._ending.begin(self.budget, self.trace, goes_on=self.goes_on or chooser.goes_on)
         self.evidence.choices = self.trace.choices
         self.trace.begin()
         return True
@@ -245,16 +245,20 @@ class World:
                 if self._is_torn_down():
                     return None
                 continue
-            ready = options.show(budget.delay_max_ms)
+            ready, strike = options.show(budget.delay_max_ms), None
             if not ready or self._may_end():
-                if pending.held and self._ending.is_rest(ready):
+                is_rest = self._ending.is_rest(ready)
+                if pending.held and is_rest:
                     options.ready = ready = 0
                 else:
-                    end = self._ending.why(ready, self._played, self._instant_turns)
+                    strike = chooser.strike(options) if is_rest else None
+                    end = None
+                    if strike is None:
+                        end = self._ending.why(ready, self._played, self._instant_turns)
                     if end is not None:
                         self._finish(end)
                         continue
-            choice = chooser.choose(options)
+            choice = chooser.choose(options) if strike is None else strike
             if not isinstance(choice, int):
                 if isinstance(choice, Cut):
                     self._finish(End("undecided", CUT_SHORT))

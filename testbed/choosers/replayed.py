@@ -77,6 +77,13 @@ class Replayed(Chooser):
         until_ms = step.get("until_ms")
         return HoldBack(index, None if until_ms is None else until_ms - step["at"])
 
+    def strike(self, options: Options) -> int | None:
+        if self._done == len(self.steps) or self.steps[self._done]["do"] != FAULT:
+            return None
+        choice = self.choose(options)
+        assert isinstance(choice, int)
+        return choice
+
     def _said(self, step: dict[str, Any], options: Options | Alternatives) -> str:
         choice, of, ready = step["choice"], step["of"], options.ready
         names = ("do", "who", "verb", "key", "change", "label")
