@@ -61,4 +61,4 @@ def late_short_write(world: World, *, guard: bool = False) -> None:
     for number in range(1, ACCOUNTS + 1):
         world.add(Note(account(number), data=Map(money=str(EACH))))
     world.start(Auditor("auditor", guard=guard), Teller("teller"))
-    world.claim(always(every_audit_balances))
+    world.claim(always(every_audit_balances, reads=("records",)))

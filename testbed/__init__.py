@@ -7,14 +7,14 @@ Data walks one road, and the modules stand in this order, each importing only wh
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · world · lapping · choosers/ · chooser_kinds ·
-           scenario · allowed
+           learned · profiler · sampler · asides · classes · certificate · tree · world ·
+           lapping · choosers/ · chooser_kinds · scenario · allowed
   search   racing · shrink · window · sweep · expecting · rewriting · healing · job ·
            bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · parting · keeping · failing · run · searching
-  doors    __init__ · strategies · pytest_plugin · benches/ · cli/ · __main__
+  doors    __init__ · strategies · pytest_plugin · checks/ · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.
 """

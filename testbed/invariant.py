@@ -138,11 +138,10 @@ class _Always(Invariant):
 
 
 class _Quiescent(Invariant):
-    reads = frozenset({RECORDS})
-
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, reads: frozenset[str]) -> None:
         self.name = claim.__name__
         self.claim = claim
+        self.reads = reads
 
     def end(self, evidence: Evidence) -> str | None:
         return self.claim(evidence)
@@ -185,9 +184,10 @@ def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
     return _Always(claim, None if reads is None else frozenset(reads))
 
 
-def quiescent(claim: Claim) -> Invariant:
-    """It holds whenever nothing can move any more."""
-    return _Quiescent(claim)
+def quiescent(claim: Claim, *, reads: tuple[str, ...] = (RECORDS,)) -> Invariant:
+    """It holds whenever nothing can move any more. It `reads` in which order the actors recorded,
+    unless it says that this is nothing to it: `reads=()`."""
+    return _Quiescent(claim, frozenset(reads))
 
 
 def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:

@@ -73,7 +73,9 @@ class Stream:
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
         self._hears = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
-        self._mark_all()
+        # What is committed before it opens it hears just as well as what is committed after.
+        follows = watch.cursor.follows
+        streams.table.marks.writes += (self.head, self._named, *(() if follows else (self.tail,)))
         for change in watch.queue:
             watch.cursor.store.heard(change, self.tail)
         self.error: ApiError | None = None

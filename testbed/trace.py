@@ -200,7 +200,7 @@ class Trace:
             self.sink.flush()
 
     def _write(self, content: dict[str, Any]) -> None:
-        line, self._sum = _summed(content, self._sum)
+        line, self._sum = summed(content, self._sum)
         assert self.sink is not None
         self.sink.write(line)
         self.bytes_written += len(line)
@@ -210,7 +210,7 @@ class Trace:
         total = 0
         end = [] if self.end is None else [self.end]
         for content in (self.header, *(item.line() for item in self.items), *end):
-            line, total = _summed(content, total)
+            line, total = summed(content, total)
             yield line
 
     def digest(self) -> str:
@@ -221,7 +221,8 @@ class Trace:
         return digest.hexdigest()
 
 
-def _summed(content: dict[str, Any], before: int) -> tuple[bytes, int]:
+def summed(content: dict[str, Any], before: int) -> tuple[bytes, int]:
+    """A line of JSON that ends in the running checksum of it and all before it; and that."""
     body = encode_line(content)
     total = zlib.crc32(body, before)
     return b'%s,"sum":"%08x"}\n' % (body[:-1], total), total

@@ -252,9 +252,8 @@ class World:
                     options.ready = ready = 0
                 else:
                     strike = chooser.strike(options) if is_rest else None
-                    end = None
-                    if strike is None:
-                        end = self._ending.why(ready, self._played, self._instant_turns)
+                    turns, here = self._played, self._instant_turns
+                    end = None if strike is not None else self._ending.why(ready, turns, here)
                     if end is not None:
                         self._finish(end)
                         continue

@@ -25,13 +25,15 @@ ORDER = """
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides world lapping choosers/* chooser_kinds scenario allowed
+             sampler asides classes certificate tree world lapping choosers/* chooser_kinds
+             scenario allowed
     search   racing shrink window sweep expecting rewriting healing job bounds player
              engine engines/* coverage finding ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              keeping failing run searching
-    doors    __init__ strategies pytest_plugin benches/load benches/* cli/show cli/playing
-             cli/progress cli/races cli/live cli/junit cli/found cli/searched cli/* __main__
+    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show
+             cli/playing cli/progress cli/races cli/live cli/junit cli/found cli/searched cli/*
+             __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")

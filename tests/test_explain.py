@@ -132,7 +132,7 @@ TOLD: dict[str, Callable[[], Played]] = {
         Cued(AFTER_ALPHAS_WRITE, "fault*lose_reply*"),
     ),
     "a_compaction": lambda: (a_compaction(), Cued("serve alpha/main get*", "fault*compact*")),
-    "double_bind": lambda: (known_world("double_bind"), Uniform(0)),
+    "double_bind": lambda: (known_world("double_bind"), Uniform(7)),
     "two_binders": lambda: (binders(), Uniform(0)),
     "two_binders_at_once": lambda: (binders(), Uniform(2)),
     "two_binders_late_watch": lambda: (

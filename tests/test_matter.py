@@ -71,7 +71,7 @@ def test_a_violation_that_names_nothing_is_about_all_that_was_written() -> None:
 
 def test_a_violation_that_names_nothing_written_is_about_the_kind_it_wrote() -> None:
     """What the other scheduler wrote of that kind is in the slice, though nobody had read it."""
-    matter = matter_of(find("double_bind").world(), Uniform(0))
+    matter = matter_of(find("double_bind").world(), Uniform(1))
     first, second = matter.knowledge.acts
     assert matter.named_keys == set()
     assert matter.about == {first.step, second.step}

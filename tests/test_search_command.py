@@ -279,7 +279,7 @@ def test_progress_is_told_after_two_seconds() -> None:
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
     assert re.fullmatch(
-        r"80 runs · 38/s · complete up to 0 deviations, 0 faults · \d+ ways to meet · "
+        r"80 runs · 38/s · complete up to 1 deviation, 0 faults · \d+ ways to meet · "
         r"\d+ violated, \d found · next new: about 1 in \d+",
         lines[0],
     )

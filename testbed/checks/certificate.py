@@ -1,0 +1,300 @@
+"""Checks a certificate of completeness; it imports nothing of the testbed, and trusts no search.
+
+Two turns are in order if one caused the other, if one writes what the other touches, or if time
+passed between them; two Runs are one class if they are alike but for the order of other turns.
+
+1. Coherence: a turn was offered and follows its causes; the same turns offer the same, and a turn
+   with the same past does the same; no two classes have one normal form; no line was edited.
+2. Coverage: wherever another Run could have branched off, some class begins in just that way:
+   a. two turns in order, of which the first did not cause the second, come in the other order;
+   b. what was ready and was withdrawn happens first;
+   c. each fault that could strike strikes, and does not;
+   d. each alternative of a pick is taken.
+
+A Run in none of these classes would have a first turn at which it leaves them all, in one of these
+ways. Taken on trust are footprints, causes and offers: the truth about single turns.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FORMAT = "testbed-certificate/1"
+AT_REST = ("quiet", "stuck")
+
+
+class Refused(Exception):
+    """The certificate proves nothing: where, and why."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A turn as the file has it."""
+
+    number: int
+    option: int
+    picks: tuple[Any, ...]
+    at: int
+    reads: frozenset[str]
+    writes: frozenset[str]
+    is_fault: bool
+
+    def clashes(self, other: Step) -> bool:
+        """Whether one writes what the other touches."""
+        both = any(not key.startswith("log:") for key in self.writes & other.writes)
+        return both or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
+
+
+def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
+    logs = [[f"{key}." for key in keys if key.startswith("log:")] for keys in (some, others)]
+    pairs = ((one, other) for one in logs[0] for other in logs[1])
+    meet = (a.startswith(b) or b.startswith(a) or "log:." in (a, b) for a, b in pairs)
+    return bool(some & others) or any(meet)
+
+
+@dataclass
+class Run:
+    """A class: one Run of it. `before` has, for each turn, those in order before it, as bits."""
+
+    number: int
+    end: str
+    steps: list[Step]
+    causes: list[list[int]]
+    offers: list[int]
+    before: list[int] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    races: list[tuple[int, int]] = field(default_factory=list)
+
+    def relate(self) -> None:
+        """Work out which turns are in order, and the races: those right before one, no cause."""
+        for second, step in enumerate(self.steps):
+            before = level = 0
+            for first in reversed(range(second)):
+                if before >> first & 1:
+                    continue
+                other = self.steps[first]
+                is_fixed = first in self.causes[second] or other.at < step.at
+                if is_fixed or other.clashes(step):
+                    before |= self.before[first] | 1 << first
+                    level = max(level, self.levels[first])
+                    if not is_fixed and not other.is_fault:
+                        self.races.append((first, second))
+            self.before.append(before)
+            self.levels.append(level + 1)
+
+
+class Certificate:
+    """The file, read; `check` says what it proves."""
+
+    def __init__(self, path: str) -> None:
+        self.options: dict[int, list[Any]] = {}
+        self.steps: dict[int, Step] = {}
+        self.offers: dict[int, tuple[list[int], list[int], int]] = {}
+        self.runs: list[Run] = []
+        self.tried = 0
+        """How many ways to branch off there were."""
+        lines = list(_lines(path))
+        if not lines or lines[0].get("format") != FORMAT:
+            raise Refused(f"line 1: expected a header with format {FORMAT!r}")
+        self.header = lines[0]
+        for line in lines[1:]:
+            self._take(line)
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "is" in line:
+            self.options[line["option"]] = line["is"]
+        elif "step" in line:
+            number, option, picks = line["step"], line["option"], tuple(map(tuple, line["picks"]))
+            reads, writes = frozenset(line["reads"]), frozenset(line["writes"])
+            is_fault = self.options[option][0] == "fault"
+            self.steps[number] = Step(number, option, picks, line["at"], reads, writes, is_fault)
+        elif "offer" in line:
+            self.offers[line["offer"]] = (line["ready"], line["faults"], line["due"])
+        else:
+            steps = [self.steps[number] for number, _ in line["run"]]
+            causes = [list(causes) for _, causes in line["run"]]
+            run = Run(line["class"], line["end"], steps, causes, line["offers"])
+            if len(run.offers) - len(steps) not in (0, 1) or not self.offers.keys() >= {
+                *run.offers
+            }:
+                raise ValueError("each turn needs one offer, and the end may have one")
+            run.relate()
+            self.runs.append(run)
+
+    def said(self, option: int) -> str:
+        """An option in words."""
+        *words, nth = self.options[option]
+        return " ".join(word for word in words if word) + (f"#{nth}" if nth > 1 else "")
+
+    # -- coherence ------------------------------------------------------------------------------
+
+    def check_coherence(self) -> None:
+        """Refused, if a class contradicts itself or another."""
+        if self.header["classes"] != len(self.runs) or not self.runs:
+            said = f"{self.header['classes']} classes, {len(self.runs)} are listed"
+            raise Refused(f"the header speaks of {said}")
+        offered, pasts, forms = dict[Any, tuple[int, int]](), dict[Any, Step](), dict[Any, int]()
+        for run in self.runs:
+            prefix: Any = None
+            self._check_turns(run)
+            self._check_pasts(run, self._check_form(run, forms), pasts)
+            for step, offer, causes in zip(run.steps, run.offers, run.causes, strict=False):
+                first, other = offered.setdefault(prefix, (offer, run.number))
+                if first != offer:
+                    said = f"class {run.number}, before {self.said(step.option)!r}"
+                    raise Refused(f"{said}: offered else than in class {other} after the same")
+                prefix = (prefix, step.number, *causes)
+
+    def _check_turns(self, run: Run) -> None:
+        for place, step in enumerate(run.steps):
+            ready, faults, due = self.offers[run.offers[place]]
+            said = f"class {run.number}, turn {place + 1} ({self.said(step.option)})"
+            if step.option not in (faults if step.is_fault else ready):
+                raise Refused(f"{said}: it was not offered")
+            if not step.is_fault and step.at < due:
+                raise Refused(f"{said}: at {step.at} ms, before it was due at {due} ms")
+            if any(not 0 <= cause < place for cause in run.causes[place]):
+                raise Refused(f"{said}: it comes before what caused it")
+
+    def _check_form(self, run: Run, forms: dict[Any, int]) -> list[int]:
+        key = [(run.levels[k], self.options[s.option]) for k, s in enumerate(run.steps)]
+        order = sorted(range(len(key)), key=key.__getitem__)
+        at = {place: now_at for now_at, place in enumerate(order)}
+        form = [(run.steps[k].number, *sorted(at[c] for c in run.causes[k])) for k in order]
+        other = forms.setdefault(tuple(form), run.number)
+        if other != run.number:
+            raise Refused(f"classes {other} and {run.number} are the same")
+        return order
+
+    def _check_pasts(self, run: Run, order: list[int], pasts: dict[Any, Step]) -> None:
+        for place, step in enumerate(run.steps):
+            past = [run.steps[k].number for k in order if run.before[place] >> k & 1]
+            key = (step.option, step.picks, step.at, *past)
+            if pasts.setdefault(key, step) != step:
+                said = f"class {run.number}: {self.said(step.option)!r}"
+                raise Refused(f"{said} touched other things than elsewhere after the same past")
+
+    # -- coverage -------------------------------------------------------------------------------
+
+    def check_coverage(self) -> None:
+        """Refused, if a Run could have branched off to where no class is."""
+        done: set[Any] = set()
+        for run in self.runs:
+            prefix: Any = None
+            for place, step in enumerate(run.steps):
+                prefix = (prefix, step.number, *run.causes[place])
+                if prefix not in done:
+                    done.add(prefix)
+                    self._need_races(run, place)
+                    self._need_picks(run, place)
+                    self._need_faults(run, place)
+                    self._need_withdrawn(run, place)
+                for option in self.offers[run.offers[place]][0] if run.end not in AT_REST else ():
+                    self._need(run, range(place), (option, ()), "may come next")
+
+    def _why_it_could(self, run: Run, place: int) -> int:
+        """The turns without which a fault could not have struck, as bits: it tells no causes, so
+        they are seen from since when it was offered."""
+        if not run.steps[place].is_fault:
+            return 0
+        since = place
+        while since and run.steps[place].option in self.offers[run.offers[since - 1]][1]:
+            since -= 1
+        return run.before[since - 1] | 1 << since - 1 if since else 0
+
+    def _need_races(self, run: Run, second: int) -> None:
+        due_to, last = self._why_it_could(run, second), (run.steps[second].option, ())
+        for first in (one for one, other in run.races if other == second and not due_to >> one & 1):
+            rest = [k for k in range(first + 1, second) if not run.before[k] >> first & 1]
+            why = f"may come before {self.said(run.steps[first].option)!r}"
+            self._need(run, [*range(first), *rest], last, why)
+
+    def _need_picks(self, run: Run, place: int) -> None:
+        step = run.steps[place]
+        for k, (label, _, at, of) in enumerate(step.picks):
+            for other in (other for other in range(of) if other != at):
+                last = (step.option, (*step.picks[:k], (label, None, other, of)))
+                why = f"may pick alternative {other + 1} of {of} for {label!r}"
+                self._need(run, range(place), last, why)
+
+    def _need_faults(self, run: Run, place: int) -> None:
+        struck = sum(step.is_fault for step in run.steps[:place])
+        if struck >= self.header["faults_max"]:
+            return
+        for fault in self.offers[run.offers[place]][1]:
+            self._need(run, range(place), (fault, ()), "may strike")
+        chosen = run.steps[place]
+        spared = (r for r in self.runs if sum(step.is_fault for step in r.steps) == struck)
+        if chosen.is_fault and not any(_begins(r, run, range(place), None) for r in spared):
+            said = f"class {run.number}: {self.said(chosen.option)!r} need not happen"
+            raise Refused(f"{said} at turn {place + 1}, and no class goes on without a fault")
+
+    def _need_withdrawn(self, run: Run, place: int) -> None:
+        step, is_last = run.steps[place], place + 1 == len(run.steps)
+        ready, _, due = self.offers[run.offers[place]]
+        if step.is_fault or due > step.at or (is_last and run.end not in AT_REST):
+            return
+        later = [] if is_last else self.offers[run.offers[place + 1]][0]
+        for option in (o for o in ready if o != step.option and o not in later):
+            self._need(run, range(place), (option, ()), f"was ready at {self.said(step.option)!r}")
+
+    def _need(self, run: Run, places: Sequence[int], last: tuple[int, Any], why: str) -> None:
+        """Some class begins, but for the order of other turns, with these and that."""
+        self.tried += 1
+        if not any(_begins(other, run, places, last) for other in self.runs):
+            after = f"after {self.said(run.steps[places[-1]].option)!r}" if places else "at first"
+            said = f"class {run.number}: {self.said(last[0])!r} {why}, {after}"
+            raise Refused(f"{said}, and no class begins so")
+
+
+def _begins(other: Run, run: Run, places: Sequence[int], last: tuple[int, Any] | None) -> bool:
+    taken, at = 0, dict[int, int]()
+    for place in places:
+        number, causes = run.steps[place].number, {at.get(c) for c in run.causes[place]}
+        found = (k for k, step in enumerate(other.steps) if step.number == number)
+        k = next((k for k in found if not taken >> k & 1 and {*other.causes[k]} == causes), None)
+        if k is None or other.before[k] & ~taken:
+            return False
+        at[place], taken = k, taken | 1 << k
+    if last is None:
+        return True
+    found = (k for k, step in enumerate(other.steps) if step.option == last[0])
+    for k in (k for k in found if not taken >> k & 1 and not other.before[k] & ~taken):
+        return [p[2] for p in other.steps[k].picks[: len(last[1])]] == [p[2] for p in last[1]]
+    return False
+
+
+def _lines(path: str) -> Iterator[dict[str, Any]]:
+    total = 0
+    for number, line in enumerate(Path(path).read_bytes().splitlines(keepends=True), 1):
+        body, mark, rest = line.rpartition(b',"sum":"')
+        total = zlib.crc32(body + b"}", total)
+        if not mark or rest != b'%08x"}\n' % total:
+            raise Refused(f"line {number}: it was edited or cut, or one before it is missing")
+        yield json.loads(line)
+
+
+def main(path: str) -> int:
+    """Say what the certificate at that path proves: 0, or why it proves nothing: 1."""
+    try:
+        certificate = Certificate(path)
+        certificate.check_coherence()
+        certificate.check_coverage()
+    except (Refused, OSError, KeyError, TypeError, ValueError, IndexError) as refused:
+        sys.stdout.write(f"{path}: refused: {refused}.\nNext: search again, and certify that.\n")
+        return 1
+    found = f"{len(certificate.runs):,} classes of {certificate.header['scenario']}"
+    tried = f"{certificate.tried:,} ways to branch off were tried"
+    sys.stdout.write(f"{path}: {found}: coherent and closed; {tried}.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    usage = "Next: python -m testbed.checks.certificate FILE"
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else usage)
