@@ -47,6 +47,11 @@ class Evidence:
         """What the calm run of this scenario has come to; None in that run itself, and in a World
         that does not know its scenario."""
 
+    def forget_scenario(self) -> None:
+        """The World is no longer what its scenario alone has made of it, so no other one is like
+        it: called when something is added to it."""
+        self.play_lap = self.calm_end = None
+
     @property
     def now_ms(self) -> int:
         """Virtual time."""

@@ -94,28 +94,25 @@ class World:
 
     def add(self, *items: Object) -> None:
         """Put objects into the Store before anything moves, in this order."""
-        self.evidence.play_lap = None
+        self.evidence.forget_scenario()
         endpoint = self.wire.posts["store"].endpoint
-        for item in items:
-            if item.key in self.without:
-                continue
+        for item in [item for item in items if item.key not in self.without]:
             meta = item.meta
             create = Operation("create", item.plural, meta.name, meta.namespace, item)
             answer_at_once(endpoint, create, "scenario")
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
         """Put another Endpoint on the wire; one of the same name is replaced."""
-        self.evidence.play_lap = None
+        self.evidence.forget_scenario()
         self.wire.serve(factory(self.store))
 
     def start(self, *actors: Actor | Callable[[], Actor]) -> None:
         """Start actors: frozen settings, or factories called anew for each life."""
-        self.evidence.play_lap = None
+        self.evidence.forget_scenario()
         for given in actors:
             factory = factory_of(given)
             actor = factory()
-            name = actor.name
-            if name in self.without:
+            if (name := actor.name) in self.without:
                 continue
             if name in self.table.roles or name in self.wire.posts:
                 raise ScenarioError(f"two actors are called {name!r}; give each its own name")
@@ -125,7 +122,7 @@ class World:
 
     def allow(self, *faults: Fault) -> None:
         """Let these faults strike, each as often as it says."""
-        self.evidence.play_lap = None
+        self.evidence.forget_scenario()
         self._allowed.extend(Allowed(fault) for fault in faults)
 
     @property

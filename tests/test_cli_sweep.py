@@ -176,7 +176,11 @@ def test_a_race_file_that_is_there_is_kept(
 @pytest.mark.parametrize(
     ("args", "expected", "then"),
     [
-        (["--fault", "smash"], "there is no fault 'smash'. Did you mean", "Known: "),
+        (
+            ["--fault", "smash"],
+            "there is no fault 'smash'. Did you mean",
+            "Next: name one of these",
+        ),
         (["--fault", "2*crash"], "a sweep strikes once", "Next: say --fault crash, "),
         (["--fault", "stall", "--with", "by_ms"], "expected a setting", "Next: testbed sweep"),
         (["--fault", "stall", "--with", "for_ms=1"], "no setting of the fault stall", "Known: "),

@@ -160,3 +160,16 @@ def test_a_world_made_by_hand_is_not_compared() -> None:
     world.start(Puppet("alpha", alpha))
     world.claim(confluent())
     assert world.run(Calm()).is_held
+
+
+def test_a_world_that_was_added_to_is_not_compared() -> None:
+    """The calm run of its scenario is that of another World."""
+    recipe = find("lost_update")
+
+    def build(world: World) -> None:
+        recipe.build(world, guard=True)
+        world.claim(confluent())
+
+    world = of(build).world()
+    world.add(note("more"))
+    assert world.run(Calm()).is_held

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from testbed.invariant import Evidence, Invariant
+from testbed.invariant import RECORDS, Evidence, Invariant
 from testbed.objects.meta import changed_fields, field_of
 
 ALWAYS = ("meta.uid", "meta.created_ms", "meta.revision")
@@ -37,6 +37,7 @@ class Confluent(Invariant):
         self._ignoring = (*ALWAYS, *ignoring)
         self._unordered = frozenset(unordered)
         self._seen_as = seen_as
+        self.reads = frozenset(() if seen_as is None else (RECORDS,))
         self.came_to: End | None = None
         """None until its Run has come to rest."""
 
