@@ -1,4 +1,4 @@
-"""Testbed: deterministic races and chaos for Kubernetes-like control planes.
+"""Testbed: deterministic races and faults for Kubernetes-like control planes.
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 

@@ -60,7 +60,7 @@ class RaceFile(pytest.File):
         shown = os.path.relpath(self.path, self.config.invocation_params.dir)
         try:
             race = load(shown)
-            recipe = self._recipe(race, shown)
+            recipe = self.scenario_of(race, shown)
             for expectation in race.expect:
                 recipe.values({**race.switches, **expectation.switches})
         except HarnessError as error:
@@ -77,7 +77,7 @@ class RaceFile(pytest.File):
                 self, name=name, race=race, expectation=expectation, recipe=recipe
             )
 
-    def _recipe(self, race: Race, shown: str) -> Scenario:
+    def scenario_of(self, race: Race, shown: str) -> Scenario:
         """The scenario it names: one that is installed, or that lies in the tree under test. A
         race file from elsewhere may name any module, and none is imported for that."""
         from testbed.allowed import Named, Trust, allowed
@@ -321,8 +321,13 @@ def testbed_replay(request: pytest.FixtureRequest) -> Callable[..., Run]:
     from testbed.run import Run, recipe_of
 
     def replayed(path: str, *, scenario: Any = None, **options: Any) -> Run:
-        race = load(str(request.path.parent / path))
-        recipe = recipe_of(scenario or race.scenario)
+        file = request.path.parent / path
+        race = load(str(file))
+        if scenario is None:
+            beside = RaceFile.from_parent(request.session, path=file)
+            recipe = beside.scenario_of(race, str(path))
+        else:
+            recipe = recipe_of(scenario)
         world = play(race, recipe, **options).world
         faults = tuple(strike.fault for strike in race.faults)
         return Run(recipe, {**race.switches, **options.get("switches", {})}, faults, world)

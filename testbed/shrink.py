@@ -2,10 +2,11 @@
 
 1. The Run as a Race: every deviation of it, one line each.
 2. Fewer faults: each is left out that the breach does not need, and what comes of it with it.
-3. Fewer actors and objects: what can be left out of the World is.
+3. Fewer actors and objects: what can be left out of the World is, as long as the calm run of the
+   rest does not breach the claim by itself: then nothing would be left of the race.
 4. Fewer holds and picks: halves first, then one by one, until none can go.
-5. Plainer holds: of a request rather than of what leads to it, and until something that takes
-   effect, as early as will do.
+5. Plainer holds: of a write rather than of what leads to it, and until something that takes effect,
+   as early as will do.
 6. If more than one line is left, and no fault: the levels below it, as far as a few Runs go; what
    two lines do in one Run, one may do in another.
 7. The result is played twice more, so that what is kept is known to repeat.
@@ -38,7 +39,8 @@ RUNS_MAX = 2000
 BELOW_MAX = 150
 """So many Runs the levels below a result are given."""
 REQUESTS_MAX = 3
-"""So many requests that follow from what is held are tried in its place."""
+"""So many writes that follow from what is held are tried in its place."""
+READS = ("get", "list", "watch")
 STANDING = ("no_actor_dies", "nobody_is_stuck")
 """Claims of every World, each breached for many reasons: what was said counts, but its numbers."""
 
@@ -122,6 +124,7 @@ class _Shrinker:
         self.runs_max = runs_max
         self._on_run = on_run
         self._known: dict[str, bool] = {}
+        self._needs_no_race: bool | None = None
 
     def fails(self, race: Race) -> bool:
         """Whether it breaches the same claim for the same reason."""
@@ -217,12 +220,20 @@ class _Shrinker:
                 while start < len(left):
                     some = tuple(left[start : start + length])
                     fewer = attrs.evolve(race, without=(*race.without, *some))
-                    if self.fails(fewer):
+                    if self.fails(fewer) and self._takes_a_race(fewer):
                         race, left = fewer, left[:start] + left[start + length :]
                     else:
                         start += length
                 length //= 2
         return race
+
+    def _takes_a_race(self, race: Race) -> bool:
+        """Whether what is left of the World keeps its claim when nothing deviates; or never did."""
+        if self._needs_no_race is None:
+            whole = attrs.evolve(race, without=(), holds=(), faults=(), picks=())
+            self._needs_no_race = self.fails(whole)
+        calm = attrs.evolve(race, holds=(), faults=(), picks=())
+        return self._needs_no_race or not self.fails(calm)
 
     def _plainer(self, race: Race) -> Race:
         for index in range(len(race.holds)):
@@ -262,9 +273,11 @@ class _Shrinker:
         names = Names.in_steps(steps)
         begun = next((n for n, step in enumerate(steps) if _holds(step, hold.what)), len(steps))
         after = steps[begun:]
-        theirs = [names.of(step.option) for step in after if _is_request_of(step, hold.what)]
-        later = [what for what in theirs[: REQUESTS_MAX + 1] if what and what != hold.what]
-        whats = [*later[:REQUESTS_MAX], hold.what]
+        whats = [hold.what]
+        if hold.what.kind != SERVE or hold.what.verb in READS:
+            theirs = [names.of(step.option) for step in after if _is_request_of(step, hold.what)]
+            later = [what for what in theirs if what and what.verb not in READS]
+            whats = [*later[:REQUESTS_MAX], hold.what]
         effects = [step.option for kind in (SERVE, DELIVER) for step in after if step.kind == kind]
         untils = dict.fromkeys(names.of(option) for option in effects)
         for what in whats:
@@ -292,10 +305,12 @@ def in_any_life(race: Race) -> Race:
 
 def _holds(step: Step, what: Pattern) -> bool:
     """Whether it holds something back of which a race file may say that."""
-    held = step.option
-    return step.kind == HOLD and what.fits(
-        Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
-    )
+    return step.kind == HOLD and what.fits(unheld(step.option))
+
+
+def unheld(held: Option) -> Option:
+    """What a `hold` or a `release` in a trace is about, as an Option of its own kind."""
+    return Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
 
 
 def _is_request_of(step: Step, what: Pattern) -> bool:

@@ -1,8 +1,9 @@
 """Window: how long what is late must be late for a Race to be lost, in virtual milliseconds.
 
-Each hold in turn ends after a duration instead of at an event; the shortest and the longest that
-still lead to the breach are found by bisection. What no duration brings about is a matter of order
-alone, within one instant: such a hold has no window.
+Each hold in turn ends after a duration instead of at an event: first after as long as it lasts in
+the race itself, then after 0, 1, 2, 4, … ms. From one that leads to the breach the shortest and the
+longest around it are found by bisection. What none of them brings about has no window: mostly it is
+a matter of order alone, within one instant.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from collections.abc import Callable
 import attrs
 
 from testbed.invariant import Violation
+from testbed.option import HOLD, RELEASE
 from testbed.race import Hold, Race
 from testbed.racing import play
 from testbed.scenario import Scenario
-from testbed.shrink import reason_of
+from testbed.shrink import reason_of, unheld
 
 LONGEST_MS = 3_600_000
 """An hour is as good as for ever."""
@@ -57,14 +59,30 @@ def _window(race: Race, recipe: Scenario, reason: str, index: int) -> Window | N
         verdict = play(attrs.evolve(race, holds=holds), recipe, keep=False).verdict
         return any(reason_of(violation) == reason for violation in verdict.violations)
 
-    tried = next((ms for ms in _doubling() if fails(ms)), None)
+    late_ms = _lateness_ms(race, recipe, hold)
+    # What is due in the same ms as the event it waited for comes before it, and one ms later after.
+    lengths = [late_ms, late_ms + 1, *_doubling()]
+    tried = next((ms for ms in lengths if fails(ms)), None)
     if tried is None:
         return None
-    least = _first(fails, tried // 2 + 1 if tried > 1 else tried, tried)
+    below = next((ms for ms in reversed(_doubling()) if ms < tried and not fails(ms)), -1)
+    least = _first(fails, below + 1, tried)
     if fails(LONGEST_MS):
         return Window(hold, least, None)
-    above = next(ms for ms in _doubling() if ms > least and not fails(ms))
-    return Window(hold, least, _first(lambda ms: not fails(ms), least, above) - 1)
+    above = next(ms for ms in _doubling() if ms > tried and not fails(ms))
+    return Window(hold, least, _first(lambda ms: not fails(ms), tried, above) - 1)
+
+
+def _lateness_ms(race: Race, recipe: Scenario, hold: Hold) -> int:
+    """How late it is when the race is played as it stands: one length that may do, and perhaps the
+    only one of those that are tried."""
+    begun_ms = 0
+    for step in play(race, recipe).trace.steps:
+        if step.kind == HOLD and hold.what.fits(unheld(step.option)):
+            begun_ms = step.now_ms
+        elif step.kind == RELEASE and hold.what.fits(unheld(step.option)):
+            return step.now_ms - begun_ms
+    return 0
 
 
 def narrowest(windows: list[Window]) -> Window | None:

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from lots import drawing_lots
+from stage import Puppet, note
 
 from testbed.choosers.bounded import Bounded, Deviant, Deviating, Frontier, Level
+from testbed.client import Client
+from testbed.objects.note import Note
 from testbed.option import Choice
 from testbed.pattern import Pattern
 from testbed.race import Hold, Race
@@ -188,3 +191,25 @@ def test_a_frontier_that_is_too_long_claims_nothing(monkeypatch: pytest.MonkeyPa
     bounded(find("lost_update"), chooser)
     assert not chooser.frontier.is_complete
     assert chooser.frontier.said.startswith("complete up to 0 deviations, 0 faults")
+
+
+def test_a_hold_also_ends_when_time_has_passed() -> None:
+    """What goes on later sleeps until later: the turn between, at 10 ms, need not clash with it."""
+    written_ms: set[int] = set()
+
+    def late(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.update(note("a", x="2"))
+            await client.sleep(5)
+            written_ms.add(client.now())
+
+        async def beta(client: Client) -> None:
+            await client.sleep(10)
+            await client.get(Note, "c")
+            await client.sleep(20)
+
+        world.add(note("a"), note("c"))
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+
+    bounded(of(late), Bounded(deviations_max=1))
+    assert written_ms >= {5, 15, 35}

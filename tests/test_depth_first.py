@@ -223,5 +223,5 @@ def test_a_run_that_is_cut_is_counted_apart() -> None:
 
 
 def test_the_sixty_lines_are_kept() -> None:
-    """The protocol is small enough that a whole search strategy fits a page."""
+    """The protocol is small enough that a whole search fits a page."""
     assert len(inspect.getsource(DepthFirst).splitlines()) <= 60

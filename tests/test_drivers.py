@@ -1,4 +1,4 @@
-"""The two drivers play the same: a bare loop is the oracle for trio."""
+"""The two drivers play the same: a bare loop is the check for trio."""
 
 from __future__ import annotations
 

@@ -156,3 +156,30 @@ def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None
     calm = recipe.world()
     calm.run(Calm(), driver="direct")
     assert shrink(recipe, {}, calm.trace.choices).race.without == ()
+
+
+def test_a_claim_that_is_false_at_the_start_leaves_somebody_to_break_it() -> None:
+    """Two must each set a field: a World without them breaches that, and shows no race."""
+
+    def setter(field: str) -> object:
+        async def run(client: Client) -> None:
+            seen = await client.get(Note, "n")
+            await client.update(seen.saying(**{field: "set"}), whatever_it_was=True)
+
+        return run
+
+    def both_are_set(see: Evidence) -> str | None:
+        entry = see.store.peek("notes/default/n")
+        is_set = entry is not None and len(entry.value.data) == 2  # type: ignore[attr-defined]
+        return None if is_set else "one is missing"
+
+    def build(world: World) -> None:
+        world.add(note("n"), note("other"))
+        world.start(Puppet("hpa", setter("replicas")))  # type: ignore[arg-type]
+        world.start(Puppet("cd", setter("image")))  # type: ignore[arg-type]
+        world.claim(quiescent(both_are_set))
+
+    recipe = of(build)
+    shrunk = shrink(recipe, {}, failing(recipe, 20)[0])
+    assert shrunk.race.without == ("notes/default/other",)
+    assert len(shrunk.race.holds) == 1

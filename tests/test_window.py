@@ -66,6 +66,38 @@ def test_a_window_may_stay_open() -> None:
     assert str(window) == "alpha update notes/* is late by 1 ms or more"
 
 
+def between(world: World) -> None:
+    """Beta looks after 5 and after 6 ms: only an update between the two looks shows."""
+
+    async def alpha(client: Client) -> None:
+        await client.update(note(x="new"))
+
+    async def beta(client: Client) -> None:
+        looks = []
+        for ms in (5, 1):
+            await client.sleep(ms)
+            looks.append((await client.get(type(note()), "n")).data["x"])
+        client.record("looked", looks=looks)
+
+    world.add(note(x="old"))
+    world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+    world.claim(
+        quiescent(
+            lambda see: next(
+                (f"{r.facts}" for r in see.records if r.facts["looks"] == ["old", "new"]), None
+            )
+        )
+    )
+
+
+def test_a_window_between_two_powers_of_two_is_found() -> None:
+    """The length that the hold has in the race itself is tried first."""
+    race = parse(LATE, "a.race.yaml")
+    (violation,) = play(race, of(between)).verdict.violations
+    (window,) = windows(race, of(between), violation)
+    assert (window.least_ms, window.most_ms) == (6, 6)
+
+
 def test_a_race_within_an_instant_has_none() -> None:
     """Both must read before either writes: a hold of any duration lets too much pass."""
     recipe = find("lost_update")

@@ -6,8 +6,8 @@ here, release that one there, pick another alternative, let a fault strike; all 
 1. Play a plan: a few decisions, each at its place.
 2. At every later place note what else could have been decided: to hold the dullest Option, to pick
    otherwise, to strike, which is a deviation or a fault more; or to release what is held, if the
-   last turn clashes with it, which is no deviation more: it is how a hold ends, and ends elsewhere
-   change nothing.
+   last turn clashes with it or time has passed, which is no deviation more: it is how a hold ends.
+   To end it elsewhere comes to what a hold of something that follows from it comes to.
 3. Each of those, after the plan, is a plan to be played. So each set of decisions is reached in one
    way only, that in which it was taken, and none is missed.
 
@@ -75,6 +75,8 @@ class Deviating(Chooser):
         self._may_deviate = deviations_max is None or plan.deviations < deviations_max
         self._place = 0
         self._last: Step | None = None
+        self._noted_ms = 0
+        """When it noted last."""
         self._let_go: set[Option] = set()
 
     def begin(self, run: RunInfo) -> Plan | None:
@@ -113,6 +115,7 @@ class Deviating(Chooser):
                     self._add((place, PICK, which), deviations=1)
             return
         self._note_releases(place, options)
+        self._noted_ms = options.now_ms
         if self._may_deviate and options.ready and options[0] not in self._let_go:
             self._add((place, HOLD, 0), deviations=1, is_glue=not options[0].is_effect)
         if self._may_strike:
@@ -127,7 +130,12 @@ class Deviating(Chooser):
             ends = list(range(1, len(held)))
         else:
             did = self._last.did if self._last is not None else None
-            ends = [n for n, option in enumerate(held) if did and did.clashes(option.may)]
+            # What goes on later also sleeps until later: when it ends counts as much as after what.
+            has_passed = options.now_ms > self._noted_ms
+            ends = [
+                n for n, option in enumerate(held)
+                if has_passed or (did is not None and did.clashes(option.may))
+            ]  # fmt: skip
         for which in ends:
             self._add((place, RELEASE, which), is_glue=self.plan.is_glue)
 

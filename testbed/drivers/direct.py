@@ -1,4 +1,4 @@
-"""The direct driver: a bare loop over `coroutine.send`, no trio; the oracle for the other."""
+"""The direct driver: a bare loop over `coroutine.send`, no trio; the check for the other."""
 
 from __future__ import annotations
 
