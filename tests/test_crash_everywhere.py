@@ -185,6 +185,7 @@ def test_a_scenario_ends_when_its_stores_endpoint_crashes_at_any_turn(
     def play(chooser: Struck) -> None:
         world = scenario.world({"guard": True})
         world.allow(Crash("store", restart_after_ms=restart_after_ms))
+        world.limit(virtual_ms_max=600_000)
         world.goes_on = True
         verdict = world.run(chooser, driver=driver, trace=Trace({}, keep=True))
         the_store_is_whole(world.store)

@@ -12,7 +12,7 @@ from testbed.scenario import find, play_runs
 from testbed.session import DRIVERS
 from testbed.world import World
 
-RUNS = 150
+RUNS = 40
 CRASHES = (0, 2)
 
 
