@@ -88,6 +88,19 @@ def test_two_processes_show_what_this_one_does() -> None:
     assert outcomes == here(20)
 
 
+@pytest.mark.parametrize("scenario", ["lost_update", "rough:deadly"])
+def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
+    rough: Path, scenario: str
+) -> None:
+    """A worker imports what this process has imported, whatever has the same name here."""
+    (rough / "scenarios").mkdir()
+    for name in ("scenarios/__init__", "scenarios/lost_update", "sortedcontainers"):
+        (rough / f"{name}.py").write_text("raise ImportError('not this one')\n", encoding="utf-8")
+    with workers(Task(scenario), 1) as engine:
+        (outcome,) = engine.play([Job(0, "calm")])
+        assert (outcome.verdict, engine.reports) == ("held", [])
+
+
 def test_a_worker_that_is_killed_changes_nothing() -> None:
     """Killed for real, at work and at rest: another takes its place, and both are told."""
     with workers(TASK, 2) as engine:

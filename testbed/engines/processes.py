@@ -203,13 +203,15 @@ class Processes:
 
     def _begin(self) -> _Worker:
         """In a session of its own, so that Ctrl-C is for the search alone; what this process can
-        import, it can."""
+        import, it can. Where both look in the current folder, it does so last until it has a
+        scenario of one's own to find, as this process did."""
         self._begun += 1
+        folders = [folder for folder in sys.path if folder] + [os.getcwd()] * ("" in sys.path)
         process = subprocess.Popen(
-            [sys.executable, "-m", WORKER],
+            [sys.executable, "-P", "-m", WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
             bufsize=0,
             start_new_session=True,
         )
