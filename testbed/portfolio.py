@@ -36,6 +36,8 @@ ARMS = ("pct", "pos", "urw", "surw", "uniform")
 BOUNDED = "bounded"
 WHOLE = 1_000_000
 """All shares together."""
+LEAST_PART = 16
+"""No weight falls below this part of an even one: from nothing none would rise again."""
 NEW_WAY, NEW_PAIR, NEW_FINDING = 1, 2, 8
 """What a Run earns."""
 
@@ -133,6 +135,9 @@ class Portfolio:
 
     def _share_out(self) -> None:
         """Half of an even share for each, and the other half of all by weight."""
+        least = WHOLE // len(self.arms) // LEAST_PART if self.arms else 0
+        for arm in self.arms:
+            arm.weight = max(arm.weight, least)
         total = sum(arm.weight for arm in self.arms)
         for arm in self.arms:
             arm.weight = arm.weight * WHOLE // total

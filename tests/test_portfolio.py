@@ -63,6 +63,15 @@ def test_old_merits_fade_when_nobody_earns() -> None:
     assert after == [20] * 5
 
 
+def test_who_has_long_found_nothing_may_still_win() -> None:
+    """No weight falls so low that no merit raises it again."""
+    portfolio = Portfolio()
+    played(portfolio, 60, {"pct": NEW_FINDING})
+    played(portfolio, 12, {"surw": NEW_FINDING})
+    shares = {arm.name: arm.share for arm in portfolio.arms}
+    assert shares["surw"] == max(shares.values())
+
+
 def test_the_bounded_search_has_its_turn_early() -> None:
     """First the calm run alone, which all other plans go on from; then half of each round."""
     portfolio = Portfolio(planned=Bounds(faults_max=0, deviations_max=1))
