@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -58,3 +59,12 @@ def parse_fault(text: str) -> Fault:
         )
     times = int(match["times"] or 1)
     return fault_of(match["word"], match["target"] or "*", times_max=times)
+
+
+def check_aim(fault: Fault, names: Iterable[str]) -> None:
+    """UnknownName if it is aimed at nobody among these: a search in which it never strikes would
+    say that it does no harm."""
+    known = sorted(names)
+    if not any(fault.hits(name) for name in known):
+        see = "name an actor, or an endpoint, or use a glob"
+        raise UnknownName(f"target of the fault {fault.word}", fault.target, known, see=see)

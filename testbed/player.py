@@ -9,7 +9,7 @@ import sys
 from testbed.bounds import children, planned
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.chooser_kinds import chooser_of
-from testbed.fault_kinds import parse_fault
+from testbed.fault_kinds import check_aim, parse_fault
 from testbed.invariant import Verdict
 from testbed.job import NO_PROFILE, Breach, Data, Job, Outcome, Task, as_data
 from testbed.learned import Learned, Profile
@@ -79,6 +79,9 @@ class Player:
         self.task = task
         self.recipe = find(task.scenario)
         self.recipe.values(task.switches)
+        world = self.recipe.world(task.switches)
+        for fault in map(parse_fault, task.faults):
+            check_aim(fault, (*world.table.roles, *world.wire.posts))
         self.learned = Learned()
         self._choosers: dict[str, Heard] = {}
         self._played = 0

@@ -18,6 +18,7 @@ from testbed.effort import EFFORTS
 from testbed.errors import UnknownName
 from testbed.failing import told
 from testbed.fault import Fault
+from testbed.fault_kinds import check_aim
 from testbed.invariant import Verdict
 from testbed.learned import Learned
 from testbed.option import Choice
@@ -97,6 +98,9 @@ def search(
     """Play up to so many Runs, few deviations first; what is breached first is shrunk."""
     runs_max = runs or runs_of(effort)
     scenario, allowed = recipe_of(recipe), faults_of(faults)
+    world = scenario.world(switches)
+    for fault in allowed:
+        check_aim(fault, (*world.table.roles, *world.wire.posts))
     undecided: list[Verdict] = []
     found: list[list[Choice]] = []
 

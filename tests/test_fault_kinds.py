@@ -8,9 +8,10 @@ import pytest
 
 import testbed.faults
 from testbed.errors import ScenarioError, UnknownName
-from testbed.fault_kinds import fault_kinds, fault_of, parse_fault
+from testbed.fault_kinds import check_aim, fault_kinds, fault_of, parse_fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
+from testbed.searching import search
 
 
 def test_each_file_is_a_kind() -> None:
@@ -51,3 +52,12 @@ def test_a_setting_it_cannot_have_is_refused() -> None:
     """What the kind itself refuses is told, with what it takes."""
     with pytest.raises(ScenarioError, match="server_error cannot be made"):
         fault_of("server_error", code=777)
+
+
+def test_a_fault_that_is_aimed_at_nobody_is_refused() -> None:
+    """With the nearest name: a search would never see it strike, and call that harmless."""
+    check_aim(parse_fault("crash:al*"), ["alpha", "store"])
+    with pytest.raises(UnknownName, match="Did you mean 'alpha'"):
+        check_aim(parse_fault("crash:alhpa"), ["alpha", "store"])
+    with pytest.raises(UnknownName, match="gamma"):
+        search("lost_update", faults=["crash:gamma"], runs=1)

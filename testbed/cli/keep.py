@@ -49,10 +49,11 @@ def command(
     for side in sides:
         refuse_stale(side, file, opened.line("replay", "--heal"))
     folder = Path(out if out is not None else "tests" if Path("tests").is_dir() else ".")
-    name = Path(file).name
-    path = folder / (name if name.endswith(ENDINGS) else f"{stem_of(name)}{ENDINGS[0]}")
+    path = folder / f"{stem_of(Path(file).name)}{ENDINGS[0]}"
     text = kept(opened.text, file)
-    write_new(path, text, shlex.join(["testbed", "keep", file, "--out", "DIR"]))
+    if out is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    write_new(path, text, shlex.join(["testbed", "keep", file, "--out", "tests"]))
     green = all(
         attrs.evolve(side, expected=expected).is_met
         for side, expected in zip(sides, parse(text, str(path)).expect, strict=True)
@@ -65,5 +66,7 @@ def command(
         "red until the code is mended"
     )  # fmt: skip
     say(f"Kept as {path}: {now}.")
+    if not Path(file).samefile(path):
+        say(f"{file} expects the breach still: remove it before your code is mended.")
     say(f"pytest collects it with your tests (`pytest {shlex.quote(str(path))}`). By hand: {check}")
     return 0
