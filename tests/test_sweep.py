@@ -108,6 +108,8 @@ def test_a_fault_strikes_where_its_cell_says(recipe: Scenario, fault: Fault) -> 
     """Replayed from its choices: before it the Step of that row is still to come; after it that
     Step is the last thing that happened, or else the telling of its caller is."""
     calm = recipe.world()
+    if calm.needs_no_race:
+        pytest.skip("its calm run is violated, so nothing is swept")
     calm.run(Again([0] * 1000), driver="direct", trace=Trace({}, keep=True))
     for cell in sweep(recipe, fault).cells[:: 3 if recipe.name == "late_short_write" else 1]:
         steps = steps_of(recipe, fault, cell)
