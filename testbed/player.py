@@ -79,9 +79,10 @@ class Player:
         self.task = task
         self.recipe = find(task.scenario)
         self.recipe.values(task.switches)
-        world = self.recipe.world(task.switches)
-        for fault in map(parse_fault, task.faults):
-            check_aim(fault, (*world.table.roles, *world.wire.posts))
+        if task.faults:
+            world = self.recipe.world(task.switches)
+            for fault in map(parse_fault, task.faults):
+                check_aim(fault, (*world.table.roles, *world.wire.posts))
         self.learned = Learned()
         self._choosers: dict[str, Heard] = {}
         self._played = 0
