@@ -3,6 +3,8 @@ the race files."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,9 @@ FOLDER = "races"
 class Races:
     """The folder of race files; each is there as soon as its Finding is."""
 
-    def __init__(self, folder: str, recipe: Scenario) -> None:
+    def __init__(self, folder: str, recipe: Scenario, folders: Sequence[str] = ()) -> None:
+        self.folders = folders
+        """Where the scenario was found, if it is one's own."""
         self.folder = Path(folder)
         self.recipe = recipe
 
@@ -47,7 +51,10 @@ class Races:
 
     def again(self, finding: Finding) -> str:
         """The line to paste."""
-        return replay_line(self.path(finding), self.recipe.name)
+        if not self.folders:
+            return replay_line(self.path(finding), self.recipe.name)
+        words = [word for folder in self.folders for word in ("--scenario-path", folder)]
+        return shlex.join(["testbed", "replay", self.path(finding), *words])
 
 
 def outcome_of(search: Search) -> str:

@@ -120,7 +120,7 @@ def _folders(path: str | None) -> tuple[str, ...]:
 def _search(wishes: Wishes) -> int:
     player = Player(wishes.task)
     recipe, world = player.recipe, player.world()
-    clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe)
+    clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
     progress = Progress(clock)
 
     def found(finding: Finding) -> None:
