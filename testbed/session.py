@@ -13,6 +13,8 @@ from testbed.turns import Table
 from testbed.watchdog import Watchdog
 
 DRIVERS = ("trio", "direct")
+YOUNG = 1
+"""The generations of the collector in which all is that was made of late."""
 
 
 class Playable(Protocol):
@@ -58,10 +60,11 @@ def guarded(table: Table) -> Iterator[None]:
 
 @contextmanager
 def collected_between() -> Iterator[None]:
-    """Many Runs: what is there already is looked at once and then left alone by the collector,
-    which works when it is called and never by itself."""
+    """Many Runs: what is there already is left alone by the collector, which works when it is
+    called and never by itself. Only what is young is looked at first: a look at all there is costs
+    as much as a hundred Runs, and what is old has been looked at before."""
     was_enabled = gc.isenabled()
-    gc.collect()
+    gc.collect(YOUNG)
     gc.freeze()
     gc.disable()
     try:
