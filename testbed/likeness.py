@@ -25,7 +25,7 @@ from testbed.objects.meta import Map, Revision
 
 NODES_MAX = 1_000_000
 """So many values are written down; beyond that it is no state, but a leak."""
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
+PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
 PICKLED = 4
 """The protocol by which an object tells its state."""
 
@@ -52,13 +52,15 @@ class Likeness:
         self._stand_ins = stand_ins
         self._renamed = renamed
         """Texts that only name something: what kind of name each is."""
-        self._parts: dict[str, list[object]] = {}
-        self._part: list[object] = []
+        self._parts: dict[str, list[str | Mark]] = {}
+        self._part: list[str | Mark] = []
         self._label = ""
         self._met: dict[int, int] = {}
         """Where an object that may change was first met, so that two names of one stay one."""
-        self._known: dict[int, list[object]] = {}
+        self._known: dict[int, list[str | Mark]] = {}
         """What is written of an object that never changes."""
+        self._ways: dict[type, Callable[[Any, type], None]] = {}
+        """How each type that was met is written."""
         self._kept: list[object] = []
         """What was met, so that no address comes twice."""
         self._nodes = 0
@@ -89,23 +91,38 @@ class Likeness:
     def _write_made(self, value: Any, kind: type) -> None:
         value = unwrapped(value)
         kind = type(value)
-        stand_in = next((self._stand_ins[c] for c in kind.__mro__ if c in self._stand_ins), None)
-        if stand_in is not None:
-            value = stand_in(value)
-            self._kept.append(value)
-            self.write(value)
-        elif kind is Map:
-            self._list("Map", [part for item in sorted(value.items()) for part in item])
-        elif kind is tuple:
-            self._list("tuple", value)
-        elif kind in (set, frozenset):
-            self._unordered(kind.__name__, value)
-        elif isinstance(value, type | types.ModuleType):
-            self._part.append(f"{kind.__name__} {_named(value)}")
-        elif attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
-            self._frozen(value, kind)
-        else:
-            self._write_once(value, kind)
+        way = self._ways.get(kind)
+        if way is None:
+            way = self._ways[kind] = self._way(kind)
+        way(value, kind)
+
+    def _way(self, kind: type) -> Callable[[Any, type], None]:
+        """How to write down what is of that type."""
+        if any(each in self._stand_ins for each in kind.__mro__):
+            return self._instead
+        if kind in (Map, tuple):
+            return self._in_order
+        if kind in (set, frozenset):
+            return self._unordered
+        if issubclass(kind, type | types.ModuleType):
+            return self._by_name
+        if attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
+            return self._frozen
+        return self._write_once
+
+    def _instead(self, value: Any, kind: type) -> None:
+        stand_in = next(self._stand_ins[each] for each in kind.__mro__ if each in self._stand_ins)
+        shown = stand_in(value)
+        self._kept.append(shown)
+        self.write(shown)
+
+    def _in_order(self, value: Any, kind: type) -> None:
+        is_map = kind is Map
+        items = [part for item in sorted(value.items()) for part in item] if is_map else value
+        self._list(kind.__name__, items)
+
+    def _by_name(self, value: Any, kind: type) -> None:
+        self._part.append(f"{kind.__name__} {_named(value)}")
 
     def _frozen(self, value: Any, kind: type) -> None:
         """What never changes is the same wherever it is met, so it is taken apart once."""
@@ -131,7 +148,7 @@ class Likeness:
         for item in items:
             self.write(item)
 
-    def _unordered(self, kind: str, items: Any) -> None:
+    def _unordered(self, items: Any, kind: type) -> None:
         """A set has no order: what its members look like gives it one."""
         outside, written = self._part, []
         for item in items:
@@ -139,7 +156,7 @@ class Likeness:
             self.write(item)
             written.append(self._part)
         self._part = outside
-        self._part.append(f"{kind} of {len(items)}")
+        self._part.append(f"{kind.__name__} of {len(items)}")
         for part in sorted(written, key=str):
             self._part.extend(part)
 
@@ -218,7 +235,7 @@ class Likeness:
         marks: dict[str, set[Any]] = {}
         for part in self._parts.values():
             for item in part:
-                if isinstance(item, Mark) and not isinstance(item.value, str):
+                if type(item) is Mark and type(item.value) is not str:
                     marks.setdefault(item.kind, set()).add(item.value)
         ranks: dict[tuple[str, Any], int] = {}
         for kind, values in marks.items():
@@ -226,14 +243,14 @@ class Likeness:
         numbers = len(ranks)
         digests = {}
         for label, part in self._parts.items():
+            texts: list[str] = []
             for item in part:
                 if isinstance(item, Mark):
-                    ranks.setdefault((item.kind, item.value), len(ranks) - numbers)
-            texts = (
-                f"{item.kind} #{ranks[item.kind, item.value]}" if isinstance(item, Mark) else item
-                for item in part
-            )
-            digests[label] = digest_of("\0".join(map(str, texts)).encode())
+                    rank = ranks.setdefault((item.kind, item.value), len(ranks) - numbers)
+                    texts.append(f"{item.kind} #{rank}")
+                else:
+                    texts.append(item)
+            digests[label] = digest_of("\0".join(texts).encode())
         return digests
 
 
