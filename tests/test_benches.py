@@ -11,9 +11,9 @@ import pytest
 from samples import orders, reads, scenario
 
 from testbed.benches import determinism, load, runs, search, store, turns
-from testbed.chooser_kinds import seeded
+from testbed.chooser_kinds import chooser_of, seeded
 from testbed.choosers.calm import Calm
-from testbed.scenario import known
+from testbed.scenario import find, known
 from testbed.trace import Trace
 
 
@@ -80,34 +80,43 @@ def test_determinism_is_a_digest_over_all_traces(driver: str) -> None:
 def test_the_search_for_every_race_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """By every Chooser that draws: the median of Runs to the first Violation between its bounds,
     how many seeds never met it, and what there would be to gain; each trial is told of."""
-    monkeypatch.setattr(search, "INTERLEAVINGS_MAX", 60)
-    monkeypatch.setattr(search, "RATED", 5)
+    monkeypatch.setattr(search, "INTERLEAVINGS_MAX", 20)
+    monkeypatch.setattr(search, "RATED", 2)
+    monkeypatch.setattr(search, "SHRUNK", 1)
     told: Counter[int] = Counter()
 
     def done(number: int) -> None:
         told[number] += 1
 
-    figures = search.measure(seeds=2, runs_max=12, done=done)
+    figures = search.measure(seeds=2, runs_max=3, done=done)
     races = [scenario.name for scenario in known() if "guard" in scenario.switches]
     assert list(figures) == races
     for by_chooser in figures.values():
         assert list(by_chooser) == ["alike", *seeded()]
         for name in seeded():
             found = by_chooser[name]
-            assert list(found) == ["median", "from", "to", "censored", "of", "runs_per_s"]
+            assert list(found) == [
+                "median", "from", "to", "censored", "of", "shrunk", "of_shrunk", "lines",
+                "runs_per_s",
+            ]  # fmt: skip
             assert 0 <= found["censored"] <= found["of"] == 2
+            assert found["of_shrunk"] == min(found["of"] - found["censored"], search.SHRUNK)
+            assert found["shrunk"] == (len(found["lines"]) if found["of_shrunk"] else None)
     assert told[1] == search.length(2) == 2 * len(races) * len(seeded())
 
 
-def test_knowing_how_much_is_to_come_finds_the_late_short_write() -> None:
+def test_knowing_how_much_is_to_come_finds_the_late_short_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """In a few dozen Runs, as if every interleaving came alike, which would take 29; a random walk
     does not find it."""
+    monkeypatch.setattr(search, "RATED", 2)
+    monkeypatch.setattr(search, "SHRUNK", 1)
     figures = search.measure(seeds=3, runs_max=100, scenario="late_short_write", chooser="urw")
     (of_race,) = figures.values()
     assert of_race["alike"] == 29
     assert of_race["urw"]["median"] <= 90
-    figures = search.measure(seeds=1, runs_max=100, scenario="late_short_write", chooser="uniform")
-    assert figures["late_short_write"]["uniform"]["median"] is None
+    assert search.first_violated(find("late_short_write"), chooser_of("uniform"), 100) is None
 
 
 def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:
@@ -115,6 +124,23 @@ def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:
     figures = search.measure(seeds=5, runs_max=50, scenario="lost_update")["lost_update"]
     assert figures.pop("alike") == 1
     assert all(found["median"] <= 4 for found in figures.values()), figures
+
+
+def test_what_is_shrunk_is_the_race_of_middle_size_of_the_first_trials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Shrunk for real, down to one line, and so many of them at most; of nothing, nothing."""
+    race = find("double_bind")
+    trials = [search.trial(race, chooser_of("pos", seed), 50) for seed in range(3)]
+    trials.insert(1, search.Trial(None))
+    told = search.shrunk(race, trials)
+    assert (told["shrunk"], told["of_shrunk"]) == (1, 3)
+    assert told["lines"] == ["hold alpha bind pods/default/c until beta bind pods/default/d"]
+    assert search.shrunk(race, [search.Trial(None)]) == {
+        "shrunk": None, "of_shrunk": 0, "lines": [],
+    }  # fmt: skip
+    monkeypatch.setattr(search, "SHRUNK", 1)
+    assert search.shrunk(race, trials)["of_shrunk"] == 1
 
 
 def test_a_median_counts_what_was_censored_as_longest() -> None:

@@ -629,14 +629,28 @@ def test_bench_prints_searches_as_a_table(run: Run) -> None:
     title, head, alike, found = done.out.splitlines()
     assert title == "search"
     assert head.split() == [
-        "scenario", "chooser", "median", "95", "in", "100", "censored", "runs/s",
+        "scenario", "chooser", "median", "95", "in", "100", "censored", "shrunk", "runs/s",
     ]  # fmt: skip
     assert alike.split() == ["late_short_write", "(all", "alike)", "29"]
     assert re.fullmatch(
-        r"  late_short_write  uniform +more +more to more +2 of 2 +[0-9]+", found
+        r"  late_short_write  uniform +more +more to more +2 of 2 +- +[0-9]+", found
     ), found
     figures = run(*words, "--chooser", "uniform", "--json").json["late_short_write"]
     assert figures["uniform"]["censored"] == 2
+    assert (figures["uniform"]["shrunk"], figures["uniform"]["lines"]) == (None, [])
+
+
+def test_bench_prints_what_a_search_is_shrunk_to(run: Run) -> None:
+    """How many deviations the shrunk race has; beneath the table its lines, and who met it."""
+    hold = "hold alpha update notes/default/list until beta get notes/default/list"
+    words = ("bench", "search", "--seeds", "2", "--scenario", "lost_update", "--chooser", "urw")
+    done = run(*words)
+    *_, found, by, line = done.out.splitlines()
+    assert re.fullmatch(r"  lost_update +urw +\d+ +\d+ to \d+ +0 of 2 +1 +\d+", found), found
+    assert (by, line) == ("  lost_update, shrunk, by urw:", f"    {hold}")
+    figures = run(*words, "--json").json["lost_update"]["urw"]
+    assert (figures["shrunk"], figures["of_shrunk"], figures["lines"]) == (1, 2, [hold])
+    assert figures["median"] == int(found.split()[2])
 
 
 @pytest.mark.parametrize("name", known_choosers())

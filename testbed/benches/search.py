@@ -5,22 +5,29 @@ seed, once for each of some seeds, until it is violated or so many Runs are over
 *censored*, and counts as longer than all that are not. Beside the medians stand those of an
 imagined Chooser that takes each interleaving of the effects alike, where these are few enough to
 play them all: what there is to gain by knowing nothing but their number.
+
+What the first few seeds met is shrunk, as a search would: how many deviations are left says whether
+a Chooser meets races that can be brought down to the same few lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from random import Random
 from time import perf_counter
 from typing import Any
 
+import attrs
+
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.chooser_kinds import chooser_of, seeded
 from testbed.errors import UnknownName
-from testbed.option import Option
+from testbed.option import Choice, Option
+from testbed.race import Race
 from testbed.sampler import Sampler
 from testbed.scenario import Scenario, find, known, play_runs
+from testbed.shrink import shrink
 from testbed.world import World
 
 SEEDS = 21
@@ -28,6 +35,8 @@ RUNS_MAX = 200
 INTERLEAVINGS_MAX = 1_000
 RATED = 50
 """So many Runs are timed, in one session."""
+SHRUNK = 3
+"""The first Violations of so many seeds are shrunk: each takes as long as a hundred Runs."""
 RESAMPLES = 1_000
 """Of the bootstrap interval, which leaves out 5 in 100."""
 SWITCHES = {"guard": "off"}
@@ -53,11 +62,15 @@ def measure(
     for race in _races(scenario):
         of_race = figures[race.name] = {"alike": alike(race)}
         for name in names:
-            found = []
+            trials = []
             for seed in range(seeds):
-                found.append(first_violated(race, chooser_of(name, seed), runs_max))
+                trials.append(trial(race, chooser_of(name, seed), runs_max))
                 done(1)
-            of_race[name] = {**summary(found), "runs_per_s": _runs_per_s(race, name)}
+            of_race[name] = {
+                **summary([each.runs for each in trials]),
+                **shrunk(race, trials),
+                "runs_per_s": _runs_per_s(race, name),
+            }
     return figures
 
 
@@ -74,16 +87,48 @@ def _choosers(name: str) -> list[str]:
     return [name] if name else names
 
 
-def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int | None:
-    """Which Run, from 1, is the first to be violated; None if none of so many is."""
-    found: list[bool] = []
+@attrs.frozen
+class Trial:
+    """What one Chooser of one seed has come to."""
+
+    runs: int | None
+    """Which Run, from 1, was the first to be violated; None if none was."""
+    choices: Sequence[Choice] = ()
+    """Of that Run."""
+
+
+def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> Trial:
+    """Play until a Run is violated, or so many are over."""
+    found: list[Sequence[Choice]] = []
 
     def look(world: World) -> bool:
-        found.append(world.verdict is not None and world.verdict.is_violated)
-        return not found[-1]
+        if world.verdict is not None and world.verdict.is_violated:
+            found.append(world.trace.choices)
+        return not found
 
-    play_runs(scenario, chooser, look, runs_max=runs_max, switches=SWITCHES, driver="direct")
-    return len(found) if found[-1] else None
+    runs = play_runs(scenario, chooser, look, runs_max=runs_max, switches=SWITCHES, driver="direct")
+    return Trial(runs, found[0]) if found else Trial(None)
+
+
+def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int | None:
+    """Which Run, from 1, is the first to be violated; None if none of so many is."""
+    return trial(scenario, chooser, runs_max).runs
+
+
+def shrunk(scenario: Scenario, trials: Iterable[Trial]) -> dict[str, Any]:
+    """How many deviations the races of the first few trials that met one are shrunk to, in the
+    median, and what the race of that size says; None and nothing if there was none."""
+    met = [each for each in trials if each.runs is not None][:SHRUNK]
+    races = [shrink(scenario, SWITCHES, each.choices).race for each in met]
+    if not races:
+        return {"shrunk": None, "of_shrunk": 0, "lines": []}
+    middle = sorted(races, key=len)[(len(races) - 1) // 2]
+    return {"shrunk": len(middle), "of_shrunk": len(races), "lines": lines_of(middle)}
+
+
+def lines_of(race: Race) -> list[str]:
+    """Its deviations, each as a race file says it."""
+    return [str(line) for line in (*race.holds, *race.faults, *race.picks)]
 
 
 def _runs_per_s(scenario: Scenario, name: str) -> int:

@@ -101,22 +101,40 @@ def _print(figures: dict[str, Any], indent: str) -> None:
             say(f"{indent}{name.ljust(width)}  {shown}")
 
 
+HEAD = ("scenario", "chooser", "median", "95 in 100", "censored", "shrunk", "runs/s")
+
+
 def _print_search(figures: dict[str, Any], indent: str) -> None:
-    """A line for each race and Chooser; of what is longer than all Runs only that is told."""
-    rows = [("scenario", "chooser", "median", "95 in 100", "censored", "runs/s")]
+    """A line for each race and Chooser; of what is longer than all Runs only that is told. Beneath
+    it what the shrunk races say, and by whom each was met."""
+    rows = [HEAD]
     for race, by_chooser in figures.items():
         for name, found in by_chooser.items():
             if name == "alike":
-                rows.append((race, "(all alike)", _runs(found, "?"), "", "", ""))
+                rows.append((race, "(all alike)", _runs(found, "?"), "", "", "", ""))
                 continue
             between = f"{_runs(found['from'])} to {_runs(found['to'])}"
             censored = f"{found['censored']} of {found['of']}"
-            rate = str(found["runs_per_s"])
-            rows.append((race, name, _runs(found["median"]), between, censored, rate))
+            shrunk, rate = _runs(found["shrunk"], "-"), str(found["runs_per_s"])
+            rows.append((race, name, _runs(found["median"]), between, censored, shrunk, rate))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         say(f"{indent}{'  '.join(cells)}".rstrip())
+    for race, by_chooser in figures.items():
+        _print_shrunk(race, by_chooser, indent)
+
+
+def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
+    """Each different shrunk race of a scenario, whole, after those that met it."""
+    met: dict[tuple[str, ...], list[str]] = {}
+    for name, found in by_chooser.items():
+        if name != "alike" and found["shrunk"] is not None:
+            met.setdefault(tuple(found["lines"]), []).append(name)
+    for lines, names in met.items():
+        say(f"{indent}{race}, shrunk, by {', '.join(names)}:")
+        for line in lines or ("no deviation: the calm run is violated",):
+            say(f"{indent}  {line}")
 
 
 def _runs(number: int | None, unknown: str = "more") -> str:
