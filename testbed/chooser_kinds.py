@@ -8,7 +8,8 @@ them loads no Chooser and nothing that one of them needs; each is imported when 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -20,17 +21,17 @@ FOLDER = Path(__file__).parent / "choosers"
 
 def known() -> list[str]:
     """Their names, in order."""
-    return sorted(_seeded())
+    return sorted(_seeded(FOLDER))
 
 
 def seeded() -> list[str]:
     """The names of those that draw from a seed, in order: another seed, other Runs."""
-    return sorted(name for name, takes_seed in _seeded().items() if takes_seed)
+    return sorted(name for name, takes_seed in _seeded(FOLDER).items() if takes_seed)
 
 
 def chooser_of(name: str, seed: int = 0) -> Chooser:
     """A new Chooser of that name; UnknownName if there is none."""
-    kinds = _seeded()
+    kinds = _seeded(FOLDER)
     if name not in kinds:
         see = "--seed 1 for random choices, or name one of your own as module:Class"
         raise UnknownName("chooser", name, kinds, see=see)
@@ -41,10 +42,12 @@ def chooser_of(name: str, seed: int = 0) -> Chooser:
     return kind(seed=seed) if kinds[name] else kind()
 
 
-def _seeded() -> dict[str, bool]:
-    """By name, whether it takes a seed; without those that need more than that."""
+@cache
+def _seeded(folder: Path) -> Mapping[str, bool]:
+    """By name, whether it takes a seed; without those that need more than that. Read once: it takes
+    as long as many Runs, and a Chooser is made for each of a search."""
     kinds = {}
-    for path in sorted(FOLDER.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
         for node in classes:
