@@ -38,6 +38,8 @@ from testbed.world import World
 
 DRIVERS = ("trio", "direct")
 NAMES = ("red", "green", "blue")
+DEAR = {("tug_of_war", False): 20}
+"""So many Runs instead, where each proves a lap."""
 
 
 class TwoParts(StoreEndpoint):
@@ -190,9 +192,10 @@ def test_both_drivers_leave_the_same_traces(scenario: Scenario, guard: bool) -> 
     def build(world: World) -> None:
         scenario.build(world, guard=guard)
 
-    trios, direct = (played(crashing(of(build, scenario.name)), d, 75) for d in DRIVERS)
+    runs = DEAR.get((scenario.name, guard), 75)
+    trios, direct = (played(crashing(of(build, scenario.name)), d, runs) for d in DRIVERS)
     assert trios.digests == direct.digests
-    assert len(set(trios.digests)) > 60
+    assert len(set(trios.digests)) > 4 * runs // 5
     assert "crash" in trios.kinds
 
 
