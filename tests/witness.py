@@ -12,7 +12,8 @@ from testbed.scenario import find, play_runs
 from testbed.session import DRIVERS
 from testbed.world import World
 
-RUNS = 40
+RUNS = 6
+LOTS = 30
 CRASHES = (0, 2)
 
 
@@ -39,7 +40,7 @@ def lots(driver: str) -> str:
 
     scenario, switches = find("lots:drawing_lots"), {"faults": 2}
     play_runs(
-        scenario, Uniform(0), look, runs_max=RUNS, switches=switches, driver=driver, keep=True
+        scenario, Uniform(0), look, runs_max=LOTS, switches=switches, driver=driver, keep=True
     )
     return digest.hexdigest()
 
