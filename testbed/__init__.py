@@ -2,7 +2,7 @@
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
-  words    errors · version · spoken · objects/ · budget · change · option · document
+  words    errors · version · spoken · counted · objects/ · budget · change · option · document
   ground   life · pending · txn · store · selector · watch · endpoint · trace
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · faults/ · fault_kinds · invariant · likeness · moment · invariants/

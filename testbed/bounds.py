@@ -8,6 +8,7 @@ from typing import Any
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Deviant, Deviating, Frontier
+from testbed.counted import counted
 from testbed.job import Data, Outcome
 
 
@@ -55,8 +56,8 @@ class Bounds:
 
 
 def _bounds(deviations: int | None, faults: int) -> str:
-    of = "any" if deviations is None else deviations
-    return f"{of} deviation{'' if of == 1 else 's'}, {faults} fault{'' if faults == 1 else 's'}"
+    of = "any deviations" if deviations is None else counted(deviations, "deviation")
+    return f"{of}, {counted(faults, 'fault')}"
 
 
 def planned(data: Data) -> Chooser:

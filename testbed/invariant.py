@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from testbed.counted import counted
 from testbed.life import Death, Role
 from testbed.option import Choice
 from testbed.store import Change, Store
@@ -229,8 +230,8 @@ class Verdict:
 
     def __str__(self) -> str:
         looked = (
-            f"1 run ({self.chooser}), {self.turns} turns, {self.virtual_ms} ms virtual time, "
-            f"{self.faults} fault{'' if self.faults == 1 else 's'}"
+            f"1 run ({self.chooser}), {counted(self.turns, 'turn')}, "
+            f"{self.virtual_ms} ms virtual time, {counted(self.faults, 'fault')}"
         )
         if self.is_violated:
             said = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from testbed.chooser import Chooser
+from testbed.counted import counted
 from testbed.failing import told
 from testbed.fault import Fault
 from testbed.fault_kinds import parse_fault
@@ -83,7 +84,8 @@ class Run:
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value}" for name, value in self.world.switches.items())
-        return f"<{self.recipe.name}{given}: {self.verdict.outcome}, {self.verdict.turns} turns>"
+        turns = counted(self.verdict.turns, "turn")
+        return f"<{self.recipe.name}{given}: {self.verdict.outcome}, {turns}>"
 
     def _repr_pretty_(self, printer: Any, _: bool) -> None:
         """What Hypothesis asks for first: it would print every field otherwise."""

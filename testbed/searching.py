@@ -14,6 +14,7 @@ from testbed.choosers.pos import POS
 from testbed.choosers.surw import SURW
 from testbed.choosers.uniform import Uniform
 from testbed.choosers.urw import URW
+from testbed.counted import counted
 from testbed.effort import EFFORTS
 from testbed.errors import UnknownName
 from testbed.failing import told
@@ -64,7 +65,7 @@ class Searched:
         if self.shrunk is not None:
             return f"{self.recipe.name}: a breach in run {self.runs:,}, shrunk to this:"
         more = f", {len(self.undecided):,} of them undecided" if self.undecided else ""
-        return f"{self.recipe.name}: no breach in {self.runs:,} runs{more}."
+        return f"{self.recipe.name}: no breach in {counted(self.runs, 'run')}{more}."
 
 
 def runs_of(effort: str) -> int:

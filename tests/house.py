@@ -19,8 +19,8 @@ from manners import Bases, Complaint, Source, complaints
 # Each module of `testbed` imports only what stands before it. `faults/*` are siblings, which never
 # import each other; their folder's `__init__` stands right behind them.
 ORDER = """
-    words    errors version spoken objects/meta objects/note objects/pod objects/node objects/codec
-             objects/__init__ budget change option document
+    words    errors version spoken counted objects/meta objects/note objects/pod objects/node
+             objects/codec objects/__init__ budget change option document
     ground   life pending txn store selector watch endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault faults/* fault_kinds invariant likeness moment invariants/*

@@ -116,7 +116,7 @@ def test_what_reached_a_limit_is_undecided(mine: str, capsys: pytest.CaptureFixt
     said = swept(capsys, "mine:endless", "--fault", "stall", code=3)
     assert "5 undecided.\nUndecided: turns_max: 4 turns were played.\n" in said
     said = swept(capsys, "double_bind", "--fault", "crash", "--runs-max", "2", code=3)
-    assert said.endswith("21 places were left out. Next: --runs-max 20\n")
+    assert said.endswith("Left out: 21 places. Next: --runs-max 20\n")
 
 
 def test_json_has_every_cell(mine: str, capsys: pytest.CaptureFixture[str]) -> None:

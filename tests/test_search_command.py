@@ -287,6 +287,9 @@ def test_progress_is_told_after_two_seconds() -> None:
     clock.now = 20
     progress.shrinks(12, 3)
     assert stream.getvalue().endswith(" · shrinking: 3 deviations after 12 runs\n")
+    clock.now = 40
+    progress.shrinks(1, 1)
+    assert stream.getvalue().endswith(" · shrinking: 1 deviation after 1 run\n")
 
 
 def test_help_is_light() -> None:

@@ -24,6 +24,7 @@ from typing import Any
 import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.counted import counted
 from testbed.invariant import Verdict
 from testbed.option import PICK, Choice, HoldBack, Option, Release
 from testbed.pending import Alternatives, Options
@@ -60,7 +61,7 @@ class Deviant:
     def __str__(self) -> str:
         many, faults = self.deviations, self.faults
         said = f"{many} deviation{'' if many == 1 else 's'}"
-        return said + (f", {faults} fault{'' if faults == 1 else 's'}" if faults else "")
+        return said + (f", {counted(faults, 'fault')}" if faults else "")
 
 
 class Deviating(Chooser):
@@ -245,10 +246,10 @@ class Frontier:
         if deviations is None:
             deviations = max((level.deviations for level in self.levels), default=None)
         if deviations is None:
-            return f"not yet complete at any level, {self.runs:,} runs"
+            return f"not yet complete at any level, {counted(self.runs, 'run')}"
         return (
-            f"complete up to {deviations} deviation{'' if deviations == 1 else 's'}, "
-            f"{faults} fault{'' if faults == 1 else 's'}, {self.runs:,} runs"
+            f"complete up to {counted(deviations, 'deviation')}, "
+            f"{counted(faults, 'fault')}, {counted(self.runs, 'run')}"
         )
 
 

@@ -27,6 +27,7 @@ from typing import Any
 from testbed.certificate import Seen, write
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.classes import NO_TOUCH, Event, Keys, Past, Picked, open_part, with_path
+from testbed.counted import counted
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict
 from testbed.option import FAULT, HISTORY, PICK, Footprint
@@ -124,8 +125,8 @@ class Complete(Chooser):
         if self.limits:
             said += f" up to {' and '.join(sorted(self.limits))}"
         return (
-            f"{said}: {_counted(self.classes, 'class', 'es')} in {_counted(self.runs, 'run')}, "
-            f"{self.blocked:,} blocked, ≤ {_counted(self._faults_max, 'fault')}"
+            f"{said}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
+            f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}"
         )
 
     def certificate(self, path: str | Path) -> None:
@@ -392,7 +393,3 @@ class Complete(Chooser):
         else:
             self._is_exhausted = True
         self._past.cut(max(len(self._nodes) - 1, 0))
-
-
-def _counted(number: int, what: str, plural: str = "s") -> str:
-    return f"{number:,} {what}{'' if number == 1 else plural}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.counted import counted
 from testbed.errors import ReplayDiverged
 from testbed.option import (
     FAULT,
@@ -89,11 +90,11 @@ class Replayed(Chooser):
         names = ("do", "who", "verb", "key", "change", "label")
         sentence = " ".join(step[name] for name in names if step.get(name))
         took = f"option {choice} of {of} ({sentence})"
-        now = f"{_counted(ready, 'option')}:\n  {_listed(options[:ready])}"
+        now = f"{counted(ready, 'option')}:\n  {_listed(options[:ready])}"
         if choice >= of:
-            took = f"fault {choice - of} beside {_counted(of, 'option')} ({sentence})"
+            took = f"fault {choice - of} beside {counted(of, 'option')} ({sentence})"
             faults = options.faults
-            now += f"\nand {_counted(len(faults), 'fault')}:\n  {_listed(faults)}"
+            now += f"\nand {counted(len(faults), 'fault')}:\n  {_listed(faults)}"
         actor = step["who"].partition("/")[0]
         also = "" if step["do"] in (FEED, FAULT) or actor == self._moved else f", and in {actor}"
         return (
@@ -103,10 +104,6 @@ class Replayed(Chooser):
             f"{self._moved}, which moved last{also}, for a set, a clock, an id() or `random`.\n"
             f"Play it twice and stop at the first difference: {self.again}"
         )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _listed(options: Sequence[Option]) -> str:

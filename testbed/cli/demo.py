@@ -7,6 +7,7 @@ import click
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.cli.show import EXIT_CODES, as_dict, command_line, say, say_json
+from testbed.counted import counted
 from testbed.errors import HarnessBug
 from testbed.explain import story
 from testbed.invariant import Verdict
@@ -39,7 +40,7 @@ def command(as_json: bool) -> int:
         say_json(as_dict(verdict, **more, calm=as_dict(calm), guarded=guard))
     else:
         say(f"{scenario.name}: {scenario.title}\n")
-        say(f"The calm run, one after the other: {calm.outcome}, in {calm.turns} turns.")
+        say(f"The calm run, one after the other: {calm.outcome}, in {counted(calm.turns, 'turn')}.")
         say(f"Run {seed + 1} with random choices (seed {seed}): {verdict.outcome}.\n")
         say(story(trace, verdict))
         say(

@@ -17,6 +17,7 @@ from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import carried_trust, is_race, open_race, trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
+from testbed.counted import counted
 from testbed.errors import TraceRefused
 from testbed.explain import explain_md, explained, story
 from testbed.growth import RUNS, Chance, growth, growth_lines
@@ -156,7 +157,7 @@ def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
         head = "What the calm run would not do; needed is what this does not break without:"
         return [head, *(f"  {line}" for line in necessity_lines(flipped))]
     if run.claim and len(run.race):
-        return [f"It takes at most {len(run.race)} deviations; they are not told one by one."]
+        return [f"It takes at most {counted(len(run.race), 'deviation')}; none is told by itself."]
     return []
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.cli.show import replay_line
+from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.explain import story
 from testbed.finding import Finding
@@ -67,13 +68,13 @@ def outcome_of(search: Search) -> str:
 def why_undecided(search: Search) -> str:
     """What kept the search from deciding; empty if nothing did."""
     if search.stopped:
-        return f"{search.stopped} after {_runs(search.runs)}"
+        return f"{search.stopped} after {counted(search.runs, 'run')}"
     if search.to_the_end and not search.is_exhausted:
-        return f"there is more to play after {_runs(search.runs)}"
+        return f"there is more to play after {counted(search.runs, 'run')}"
     undecided = search.verdicts.get("undecided", 0)
     if undecided:
         end = max(search.ends, key=lambda end: search.ends[end])
-        return f"{undecided} of {_runs(search.runs)} did not come to an end: {end}"
+        return f"{undecided} of {counted(search.runs, 'run')} did not come to an end: {end}"
     if not search.runs:
         return "no run was played"
     return ""
@@ -81,12 +82,12 @@ def why_undecided(search: Search) -> str:
 
 def verdict_line(search: Search) -> str:
     """The verdict, and how far it looked."""
-    looked = [] if search.to_the_end else [_runs(search.runs)]
+    looked = [] if search.to_the_end else [counted(search.runs, "run")]
     if search.level:
         looked.insert(0, search.level)
     if search.found:
         breached = ", ".join(
-            f"{name} in {_runs(count)}" for name, count in search.findings.breaches.items()
+            f"{name} in {counted(count, 'run')}" for name, count in search.findings.breaches.items()
         )
         said = f"Violated: {breached}. Looked at"
         if search.stopped:
@@ -96,10 +97,6 @@ def verdict_line(search: Search) -> str:
     else:
         said = "Held"
     return f"{said}: {', '.join(looked)}."
-
-
-def _runs(number: int) -> str:
-    return f"{number:,} run{'' if number == 1 else 's'}"
 
 
 def shares_line(search: Search) -> str:
@@ -125,10 +122,10 @@ def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
         lines.append(f"  window:  {finding.window}")
     elif race.holds:
         lines.append("  window:  a matter of order alone, within one instant")
-    looked = f"run {finding.run} ({finding.chooser}), after {_runs(finding.runs)}"
+    looked = f"run {finding.run} ({finding.chooser}), after {counted(finding.runs, 'run')}"
     lines.append(f"  found:   {looked}" + (f"; {finding.level}" if finding.level else ""))
     if finding.not_shrunk:
-        lines.append(f"  whole:   {finding.deviations} deviations; {finding.not_shrunk}")
+        lines.append(f"  whole:   {counted(finding.deviations, 'deviation')}; {finding.not_shrunk}")
     lines += [f"  file:    {races.path(finding)}", f"  again:   {races.again(finding)}"]
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TextIO
 
+from testbed.counted import counted
 from testbed.search import Search
 
 SILENT_S = 2.0
@@ -56,7 +57,7 @@ class Progress:
 
     def shrinks(self, runs: int, deviations: int) -> None:
         """A Run is being shrunk."""
-        self._say(f" · shrinking: {deviations} deviations after {runs} runs")
+        self._say(f" · shrinking: {counted(deviations, 'deviation')} after {counted(runs, 'run')}")
 
     def _say(self, more: str) -> None:
         now_s = self._clock.seconds
@@ -83,10 +84,10 @@ class Progress:
 def told(search: Search, seconds: float) -> str:
     """The line."""
     breached = search.verdicts.get("violated", 0)
-    parts = [f"{search.runs:,} runs", f"{int(search.runs / seconds):,}/s"]
+    parts = [counted(search.runs, "run"), f"{int(search.runs / seconds):,}/s"]
     if search.level:
         parts.append(search.level)
-    parts.append(f"{search.coverage.ways:,} ways to meet")
+    parts.append(f"{counted(search.coverage.ways, 'way')} to meet")
     parts.append(f"{breached:,} violated, {len(search.found)} found")
     parts.append(f"next new: {search.coverage.chance_of_more}")
     return " · ".join(parts)

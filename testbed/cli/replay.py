@@ -36,6 +36,7 @@ from testbed.cli.races import (
     write_new,
 )
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, replay_line, say, say_json
+from testbed.counted import counted
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.expecting import Side, expect, expected_under
 from testbed.healing import Healer
@@ -177,11 +178,12 @@ def _heal(file: RaceFile, how: How) -> int:
         )  # fmt: skip
         return _healed(file, how, said, None, healer, 1 if healer.is_red else 0)
     found = healer.heal()
+    runs = counted(healer.runs, "run")
     if found is None:
-        said = f"no race nearby shows what is expected, in {healer.runs} runs; nothing is written"
+        said = f"no race nearby shows what is expected, in {runs}; nothing is written"
         return _healed(file, how, said, None, healer, 1)
     text = changed(file.text, file.path, found.changes, found.added)
-    return _healed(file, how, f"healed in {healer.runs} runs", text, healer, 0)
+    return _healed(file, how, f"healed in {runs}", text, healer, 0)
 
 
 def _healed(
@@ -223,10 +225,8 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
         say_json({"file": out, "race": text, "runs": shrunk.runs, "again": line})
         return 0
     say(text)
-    many = len(shrunk.race)
-    say(
-        f"Shrunk to {many} deviation{'' if many == 1 else 's'} in {shrunk.runs} runs. Again: {line}"
-    )
+    left, runs = counted(len(shrunk.race), "deviation"), counted(shrunk.runs, "run")
+    say(f"Shrunk to {left} in {runs}. Again: {line}")
     return 0
 
 

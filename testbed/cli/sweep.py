@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.progress import shown
 from testbed.cli.show import EXIT_CODES, as_dict, carried, replay_line, say, say_json
+from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.fault_kinds import fault_of, parse_fault
@@ -224,13 +225,14 @@ def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
 
 
 def _summary(swept: Swept) -> str:
-    counted = ", ".join(f"{len(found)} {o}" for o in OUTCOMES if (found := swept.of(o)))
-    said = f"{swept.fault.word}: {swept.runs:,} runs for {len(swept.cells):,} places: {counted}."
+    runs, places = counted(swept.runs, "run"), counted(len(swept.cells), "place")
+    outcomes = ", ".join(f"{len(found)} {o}" for o in OUTCOMES if (found := swept.of(o)))
+    said = f"{swept.fault.word}: {runs} for {places}: {outcomes}."
     if undecided := swept.of("undecided"):
         said += f"\nUndecided: {undecided[0].verdict.end}."
     if swept.left:
         more = swept.runs * 10
-        said += f"\n{swept.left:,} places were left out. Next: --runs-max {more}"
+        said += f"\nLeft out: {counted(swept.left, 'place')}. Next: --runs-max {more}"
     return said
 
 

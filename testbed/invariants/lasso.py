@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from testbed.counted import counted
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.likeness import Likeness, Unlike, digest_of
 from testbed.moment import Moment, moment, ready, starved
@@ -188,7 +189,7 @@ class NoLasso(Invariant):
         time = f"{took:,} ms" if took else "no time at all"
         names = f", the names of {' and '.join(self._named_anew)}" if self._named_anew else ""
         return (
-            f"for ever: {'; '.join(shown)}; and again. A lap is {_counted(len(lap), 'write')} in "
+            f"for ever: {'; '.join(shown)}; and again. A lap is {counted(len(lap), 'write')} in "
             f"{time}, played {AGAIN} more times to the same state. Everyone who could move did in "
             f"each. Taken to mean nothing: revisions, uids{names}"
         )
@@ -286,7 +287,3 @@ def _first(now: Moment, before: Moment) -> str:
 
 def _shown(value: object) -> str:
     return "nothing" if value is None else str(value)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number:,} {what}s"
