@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from itertools import chain, count
 from typing import Any, Self
 
 import attrs
@@ -48,7 +49,7 @@ class Finding:
     """What was breached, in a sentence."""
     cause: tuple[str, ...]
     race: str
-    """The race file."""
+    """The race file; empty if the Run could not be played again."""
     deviations: int
     """How many lines it has: what is late, what fails, what is picked."""
     window: str
@@ -64,7 +65,11 @@ class Finding:
     level: str
     """What was complete by then."""
     not_shrunk: str = ""
-    """Why it stands there whole; empty if it was shrunk."""
+    """Why it may take fewer lines than it has; empty if it was shrunk."""
+    no_window: str = ""
+    """Why its window is not known; empty if it is, or if it has none."""
+    is_cut_off: bool = False
+    """Whether it is not shrunk because nobody waited: it may be one that was found before."""
 
     def as_dict(self) -> Data:
         """As JSON has it."""
@@ -151,11 +156,15 @@ class Findings:
             if not self._is_to_be_shrunk(outcome, breach):
                 continue
             finding = self._told(outcome, breach, self._name(name))
-            if finding.cause not in self._causes:
-                self._causes.add(finding.cause)
-                self.found.append(finding)
-                new.append(finding)
+            if finding.cause in self._causes or (finding.is_cut_off and self._has_like(breach)):
+                continue
+            self._causes.add(finding.cause)
+            self.found.append(finding)
+            new.append(finding)
         return new
+
+    def _has_like(self, breach: Breach) -> bool:
+        return any(cause[0] == reason(breach) for cause in self._causes)
 
     def _is_to_be_shrunk(self, outcome: Outcome, breach: Breach) -> bool:
         alike = (reason(breach), tuple(sorted(outcome.faults)))
@@ -166,5 +175,6 @@ class Findings:
 
     def _name(self, invariant: str) -> str:
         """Of the next Finding about that claim; numbered from the second on."""
-        before = sum(finding.invariant == invariant for finding in self.found)
-        return invariant + (f"-{before + 1}" if before else "")
+        taken = {finding.name for finding in self.found}
+        numbered = (f"{invariant}-{number}" for number in count(2))
+        return next(name for name in chain([invariant], numbered) if name not in taken)

@@ -23,10 +23,17 @@ from testbed.learned import Learned
 from testbed.ledger import Ledger
 from testbed.player import Player
 from testbed.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
-from testbed.race import Expectation
+from testbed.race import Expectation, Race
 from testbed.racing import race_of
-from testbed.shrink import shrink
+from testbed.shrink import Shrunk, shrink
 from testbed.window import narrowest, windows
+
+INTERRUPTED = "interrupted"
+TIME_IS_UP = "time is up"
+
+
+class _Over(Exception):
+    """Nobody waits any longer."""
 
 
 def _nothing(*_: object) -> None:
@@ -46,7 +53,7 @@ class Watching:
     on_finding: Callable[[Finding], object] = _nothing
     """Called with each new Finding, in order."""
     is_over: Callable[[], bool] = bool
-    """Whether time is up; asked between two Runs."""
+    """Whether time is up; asked between two Runs, also while one is shrunk."""
 
 
 NOBODY = Watching()
@@ -115,7 +122,8 @@ class Search:
         return self.findings.found
 
     def play(self) -> None:
-        """Go on until it is done, or stopped."""
+        """Go on until it is done, or stopped. What a scenario or a claim raises is raised; what was
+        found before stands."""
         try:
             while not self._is_done():
                 jobs = self.portfolio.round()
@@ -123,7 +131,10 @@ class Search:
                 if jobs:
                     self._round(jobs)
         except KeyboardInterrupt:
-            self.stopped = "interrupted"
+            self.stopped = INTERRUPTED
+        except (Exception, SystemExit) as error:
+            self.stopped = f"stopped by {type(error).__name__}"
+            raise
         finally:
             self.engine.close()
 
@@ -149,8 +160,8 @@ class Search:
 
     def _is_cut_short(self) -> bool:
         """Whether to stop in the middle of a round, which nobody learns from then."""
-        if self.watching.is_over():
-            self.stopped = "time is up"
+        if not self.stopped and self.watching.is_over():
+            self.stopped = TIME_IS_UP
         return bool(self.stopped or self.is_exhausted or (self.until_first and self.found))
 
     def _outcomes(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
@@ -198,60 +209,108 @@ class Search:
         return attrs.evolve(finding, name=name)
 
     def _shrunk(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
-        """What was found is told even if nobody waits until it is shrunk."""
+        """What was found is told even if nobody waits until it is shrunk, or if it cannot be."""
         whole = self._whole(outcome, breach, name)
+        if not whole.race:
+            return whole
         if self.findings.breaches[breach.invariant] == 1:
             self.watching.on_breach(whole)
-        task, recipe = self.player.task, self.player.recipe
+        task = self.player.task
         try:
             small = shrink(
-                recipe,
+                self.player.recipe,
                 task.switches,
                 as_choices(outcome.choices),
                 faults=map(parse_fault, task.faults),
                 invariant=breach.invariant,
                 on_run=self.watching.on_shrink,
+                is_over=self._is_over,
             )
-            wide = windows(small.race, recipe, small.violation)
         except KeyboardInterrupt:
-            self.stopped = "interrupted"
-            return whole
-        except HarnessError as error:
-            # Nothing that was found is lost because it cannot be told in fewer words.
-            return attrs.evolve(whole, not_shrunk=str(error))
-        window = narrowest(wide)
+            self.stopped = INTERRUPTED
+            return attrs.evolve(whole, is_cut_off=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
+            return attrs.evolve(whole, not_shrunk=_said(error))
+        return self._measured(self._smaller(whole, small, breach), small)
+
+    def _is_over(self) -> bool:
+        if not self.stopped and self.watching.is_over():
+            self.stopped = TIME_IS_UP
+        return bool(self.stopped)
+
+    def _smaller(self, whole: Finding, small: Shrunk, breach: Breach) -> Finding:
+        """The same in fewer lines, as far as it came."""
         return attrs.evolve(
             whole,
             said=small.violation.said,
             cause=cause_of(small.race, reason(breach)),
             race=small.race.text(),
             deviations=len(small.race),
+            faults=legality(small.race),
+            not_shrunk=self.stopped if small.cut_off and self.stopped else small.cut_off,
+            no_window="",
+            is_cut_off=bool(small.cut_off and self.stopped),
+        )
+
+    def _measured(self, finding: Finding, small: Shrunk) -> Finding:
+        """The same with its window."""
+
+        def go_on() -> None:
+            if self._is_over():
+                raise _Over
+
+        try:
+            wide = windows(small.race, self.player.recipe, small.violation, go_on)
+        except (KeyboardInterrupt, _Over) as error:
+            self.stopped = self.stopped if isinstance(error, _Over) else INTERRUPTED
+            return attrs.evolve(finding, no_window=self.stopped)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
+            return attrs.evolve(finding, no_window=_said(error))
+        window = narrowest(wide)
+        return attrs.evolve(
+            finding,
             window="" if window is None else str(window),
             window_ms=None if window is None else window.width_ms,
-            faults=legality(small.race),
-            not_shrunk="",
         )
 
     def _whole(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
         """A Run that breaches something, as it was played."""
-        task = self.player.task
-        faults = map(parse_fault, task.faults)
-        choices = as_choices(outcome.choices)
-        race = race_of(self.player.recipe, task.switches, choices, faults=faults)
-        race = attrs.evolve(race, expect=(Expectation(violates=breach.invariant),))
+        race, why = None, INTERRUPTED
+        try:
+            race = self._race(outcome, breach)
+        except KeyboardInterrupt:
+            # It is one Run, and all there is to show: who interrupts waits for it.
+            self.stopped = INTERRUPTED
+            race = self._race(outcome, breach)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the claim was breached
+            why = f"it cannot be played again: {_said(error)}"
         return Finding(
             name=name,
             invariant=breach.invariant,
             said=breach.said,
             cause=(reason(breach), f"run {outcome.run}"),
-            race=race.text(),
-            deviations=len(race),
+            race="" if race is None else race.text(),
+            deviations=0 if race is None else len(race),
             window="",
             window_ms=None,
-            faults=legality(race),
+            faults=() if race is None else legality(race),
             run=outcome.run,
             chooser=outcome.chooser,
             runs=self.runs,
             level=self.level,
-            not_shrunk="interrupted",
+            not_shrunk=why,
+            no_window=why,
         )
+
+    def _race(self, outcome: Outcome, breach: Breach) -> Race:
+        task = self.player.task
+        faults, choices = map(parse_fault, task.faults), as_choices(outcome.choices)
+        race = race_of(self.player.recipe, task.switches, choices, faults=faults)
+        return attrs.evolve(race, expect=(Expectation(violates=breach.invariant),))
+
+
+def _said(error: Exception) -> str:
+    """In one line."""
+    is_ours = isinstance(error, HarnessError)
+    said = str(error) if is_ours else f"{type(error).__name__}: {error}"
+    return said.partition("\n")[0]

@@ -24,6 +24,7 @@ from typing import Any
 import attrs
 
 from testbed.choosers.bounded import Deviating, Frontier
+from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict, Violation
@@ -56,6 +57,8 @@ class Shrunk:
     """Its Run, with its trace kept."""
     runs: int
     """How many it took to find."""
+    cut_off: str = ""
+    """Why it stopped where it did; empty if there was nothing more to leave out."""
 
 
 def shrink(
@@ -67,10 +70,14 @@ def shrink(
     invariant: str = "",
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] = lambda runs, size: None,
+    is_over: Callable[[], bool] = bool,
 ) -> Shrunk:
-    """The smallest Race for what that Run breaches first, or for the claim that is named."""
+    """The smallest Race for what that Run breaches first, or for the claim that is named; or as
+    small as it was when time was up, which is asked before each Run."""
     race = race_of(recipe, switches, choices, faults=faults)
-    return shrink_race(race, recipe, invariant=invariant, runs_max=runs_max, on_run=on_run)
+    return shrink_race(
+        race, recipe, invariant=invariant, runs_max=runs_max, on_run=on_run, is_over=is_over
+    )
 
 
 def shrink_race(
@@ -80,6 +87,7 @@ def shrink_race(
     invariant: str = "",
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] = lambda runs, size: None,
+    is_over: Callable[[], bool] = bool,
 ) -> Shrunk:
     """The smallest Race for what that one breaches."""
     first = play(race, recipe)
@@ -90,13 +98,13 @@ def shrink_race(
             f"there is nothing to shrink: the race {what} ({first.verdict}).\n"
             "Next: play it with `testbed replay` and see what it shows."
         )
-    shrinker = _Shrinker(recipe, reason_of(violation), runs_max, on_run)
+    shrinker = _Shrinker(recipe, reason_of(violation), runs_max, on_run, is_over)
     small = shrinker.shrink(attrs.evolve(race, expect=()))
     while (fewer := shrinker.below(small)) is not None:
         small = shrinker.shrink(fewer)
     last, found = shrinker.again(small)
     expect = (Expectation(violates=violation.invariant),)
-    return Shrunk(attrs.evolve(small, expect=expect), found, last, shrinker.runs)
+    return Shrunk(attrs.evolve(small, expect=expect), found, last, shrinker.runs, shrinker.cut_off)
 
 
 def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
@@ -116,26 +124,42 @@ def reason_of(violation: Violation) -> str:
 
 class _Shrinker:
     def __init__(
-        self, recipe: Scenario, reason: str, runs_max: int, on_run: Callable[[int, int], None]
+        self,
+        recipe: Scenario,
+        reason: str,
+        runs_max: int,
+        on_run: Callable[[int, int], None],
+        is_over: Callable[[], bool],
     ) -> None:
         self.recipe = recipe
         self.reason = reason
         self.runs = 0
         self.runs_max = runs_max
+        self.cut_off = ""
+        """Why no more is played; empty as long as it is."""
         self._on_run = on_run
+        self._is_over = is_over
         self._known: dict[str, bool] = {}
         self._needs_no_race: bool | None = None
 
     def fails(self, race: Race) -> bool:
         """Whether it breaches the same claim for the same reason."""
+        if not self._goes_on():
+            return False
         text = race.text()
         if text not in self._known:
-            if self.runs >= self.runs_max:
-                return False
             self.runs += 1
             self._on_run(self.runs, len(race))
             self._known[text] = self._plays(race)
         return self._known[text]
+
+    def _goes_on(self) -> bool:
+        """Whether one more may be played."""
+        if not self.cut_off and self._is_over():
+            self.cut_off = "time is up"
+        if not self.cut_off and self.runs >= self.runs_max:
+            self.cut_off = f"after {counted(self.runs, 'run')}"
+        return not self.cut_off
 
     def _plays(self, race: Race) -> bool:
         """What is left out may be what a claim, or another actor, cannot do without."""
@@ -165,7 +189,7 @@ class _Shrinker:
         frontier = Frontier(faults_max=0, deviations_max=len(race) - 1)
         for _ in range(BELOW_MAX):
             plan = frontier.next()
-            if plan is None or self.runs >= self.runs_max:
+            if plan is None or not self._goes_on():
                 break
             self.runs += 1
             chooser = Deviating(plan, faults_max=0, deviations_max=frontier.deviations_max)
@@ -199,7 +223,7 @@ class _Shrinker:
         length = len(getattr(race, field))
         while length:
             start = 0
-            while start < len(lines := getattr(race, field)):
+            while start < len(lines := getattr(race, field)) and not self.cut_off:
                 fewer = attrs.evolve(race, **{field: lines[:start] + lines[start + length :]})
                 fits = next(filter(self.fails, (fewer, in_any_life(fewer))), None)
                 if fits is not None:
@@ -217,7 +241,7 @@ class _Shrinker:
             length = len(left)
             while length:
                 start = 0
-                while start < len(left):
+                while start < len(left) and not self.cut_off:
                     some = tuple(left[start : start + length])
                     fewer = attrs.evolve(race, without=(*race.without, *some))
                     if self.fails(fewer) and self._takes_a_race(fewer):
@@ -233,10 +257,14 @@ class _Shrinker:
             whole = attrs.evolve(race, without=(), holds=(), faults=(), picks=())
             self._needs_no_race = self.fails(whole)
         calm = attrs.evolve(race, holds=(), faults=(), picks=())
-        return self._needs_no_race or not self.fails(calm)
+        is_kept = not self.fails(calm)
+        # What is not played any more is not known to keep it.
+        return self._needs_no_race or (is_kept and not self.cut_off)
 
     def _plainer(self, race: Race) -> Race:
         for index in range(len(race.holds)):
+            if not self._goes_on():
+                break
             for plainer in self._plainer_holds(race, index):
                 holds = (*race.holds[:index], plainer, *race.holds[index + 1 :])
                 other = attrs.evolve(race, holds=holds)
@@ -250,6 +278,8 @@ class _Shrinker:
         for index, strike in enumerate(race.faults):
             if not isinstance(strike.moment, Pattern) or strike.operation is not None:
                 continue
+            if not self._goes_on():
+                break
             self.runs += 1
             steps = [s for s in play(race, self.recipe).trace.steps if s.kind in CALM_ORDER]
             names = Names.in_steps(steps)

@@ -43,17 +43,25 @@ class Window:
         return f"{self.hold.what} is late by {self.least_ms} to {self.most_ms} ms"
 
 
-def windows(race: Race, recipe: Scenario, violation: Violation) -> list[Window]:
-    """The window of each hold that has one."""
+def windows(
+    race: Race,
+    recipe: Scenario,
+    violation: Violation,
+    on_run: Callable[[], object] = lambda: None,
+) -> list[Window]:
+    """The window of each hold that has one. `on_run` is called before each Run, and may raise."""
     reason = reason_of(violation)
-    found = [_window(race, recipe, reason, index) for index in range(len(race.holds))]
+    found = [_window(race, recipe, reason, index, on_run) for index in range(len(race.holds))]
     return [window for window in found if window is not None]
 
 
-def _window(race: Race, recipe: Scenario, reason: str, index: int) -> Window | None:
+def _window(
+    race: Race, recipe: Scenario, reason: str, index: int, on_run: Callable[[], object]
+) -> Window | None:
     hold = race.holds[index]
 
     def fails(ms: int) -> bool:
+        on_run()
         timed = attrs.evolve(hold, until=ms)
         holds = (*race.holds[:index], timed, *race.holds[index + 1 :])
         verdict = play(attrs.evolve(race, holds=holds), recipe, keep=False).verdict

@@ -18,7 +18,7 @@ from testbed.ledger import Ledger
 from testbed.player import Player
 from testbed.portfolio import ARMS, Portfolio
 from testbed.racefile import parse
-from testbed.racing import play
+from testbed.racing import play, race_of
 from testbed.search import Search, Watching
 
 CRASHY = Task("double_bind", faults=("crash",))
@@ -195,3 +195,98 @@ def test_what_is_found_is_told_before_it_is_shrunk() -> None:
     )
     search_of(PLAIN, until_first=True, watching=watching).play()
     assert told == [("breach", "interrupted"), ("finding", "")]
+
+
+def test_time_may_be_up_while_a_race_is_shrunk() -> None:
+    """It ends there; the race is told as far as it came, and why it is no smaller."""
+    shrunk: list[int] = []
+    watching = Watching(
+        on_shrink=lambda _, size: shrunk.append(size), is_over=lambda: len(shrunk) >= 5
+    )
+    search = search_of(PLAIN, watching=watching)
+    search.play()
+    (finding,) = search.found
+    assert (len(shrunk), search.stopped, finding.not_shrunk) == (5, "time is up", "time is up")
+    assert finding.no_window == "time is up"
+    assert play(parse(finding.race, "here"), search.player.recipe).verdict.is_violated
+
+
+def test_time_may_be_up_while_a_window_is_looked_for() -> None:
+    """The race is shrunk then, and only its window is not known."""
+    asked: list[int] = []
+
+    def ask(last: int) -> Search:
+        def is_over() -> bool:
+            asked.append(len(asked))
+            return len(asked) > last
+
+        asked.clear()
+        search = search_of(PLAIN, until_first=True, watching=Watching(is_over=is_over))
+        search.play()
+        return search
+
+    (whole,) = ask(1_000_000).found
+    assert whole.window
+    search = ask(len(asked) - 3)
+    (finding,) = search.found
+    assert search.stopped == "time is up"
+    assert (finding.race, finding.not_shrunk) == (whole.race, "")
+    assert (finding.window, finding.no_window) == ("", "time is up")
+
+
+@pytest.mark.parametrize("error", [ValueError("a claim of one's own"), KeyboardInterrupt()])
+def test_a_race_is_kept_when_its_window_cannot_be_found(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Whatever is raised there, the shrunk race stands."""
+
+    def raises(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("testbed.search.windows", raises)
+    search = search_of(PLAIN, until_first=True)
+    search.play()
+    (finding,) = search.found
+    assert (finding.deviations, finding.not_shrunk, finding.window) == (1, "", "")
+    assert finding.no_window in ("ValueError: a claim of one's own", "interrupted")
+
+
+@pytest.mark.parametrize("error", [ValueError("once more"), KeyboardInterrupt()])
+def test_a_breach_is_told_though_its_run_cannot_be_played_again(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Without a race if it raises; an interruption waits until there is one."""
+    first = iter([error])
+
+    def raises(*given: Any, **more: Any) -> Any:
+        for each in first:
+            raise each
+        return race_of(*given, **more)
+
+    monkeypatch.setattr("testbed.search.race_of", raises)
+    search = search_of(PLAIN, until_first=True)
+    search.play()
+    (finding,) = search.found
+    assert finding.invariant == "no_node_is_overcommitted"
+    if isinstance(error, KeyboardInterrupt):
+        assert (search.stopped, finding.not_shrunk) == ("interrupted", "interrupted")
+        assert play(parse(finding.race, "here"), search.player.recipe).verdict.is_violated
+    else:
+        assert finding.race == ""
+        assert finding.not_shrunk == "it cannot be played again: ValueError: once more"
+
+
+def test_what_was_interrupted_is_no_second_finding() -> None:
+    """A Run like one that was found before, cut off while it is shrunk, may well be the same."""
+    shrinks: list[int] = []
+
+    def interrupt(runs: int, size: int) -> None:
+        shrinks.append(runs)
+        if runs == 1 and shrinks.count(1) == 2:
+            raise KeyboardInterrupt
+
+    search = search_of(PLAIN, watching=Watching(on_shrink=interrupt))
+    search.play()
+    assert search.stopped == "interrupted"
+    assert [finding.not_shrunk for finding in search.found] == [""]
+    assert search.findings.breaches["no_node_is_overcommitted"] == 4

@@ -17,7 +17,7 @@ from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.option import Choice
 from testbed.race import Race
-from testbed.racing import play
+from testbed.racing import play, race_of
 from testbed.scenario import Scenario, find, of
 from testbed.shrink import reason_of, shrink, shrink_race
 
@@ -121,6 +121,27 @@ def test_the_runs_are_limited() -> None:
     (choices, *_) = failing(recipe, 5)
     assert shrink(recipe, {}, choices, runs_max=3).runs <= 3 + 2 + 20
     assert len(shrink(recipe, {}, choices, runs_max=0).race) > 2
+
+
+@pytest.mark.parametrize("most", range(0, 48, 7))
+def test_a_shrink_is_cut_off_when_time_is_up(most: int) -> None:
+    """Whenever it is: no Run more is tried, and what is handed out still breaches the claim, takes
+    no more lines than the whole, and says that it was cut off."""
+    recipe = find("double_bind")
+    (choices, *_) = failing(recipe, 5)
+    whole = race_of(recipe, {}, choices)
+    tried: list[int] = []
+    shrunk = shrink(
+        recipe,
+        {},
+        choices,
+        on_run=lambda runs, _: tried.append(runs),
+        is_over=lambda: len(tried) >= most,
+    )
+    assert len(tried) == most
+    assert (shrunk.cut_off, len(shrunk.race) <= len(whole)) == ("time is up", True)
+    assert play(shrunk.race, recipe).verdict.is_violated
+    assert not shrink(recipe, {}, choices).cut_off
 
 
 def test_a_breach_of_a_standing_claim_is_the_same_if_the_same_is_said() -> None:
