@@ -19,7 +19,7 @@ import attrs
 
 from testbed.errors import HarnessBug
 from testbed.job import Data, Job, Outcome
-from testbed.objects.codec import decode, encode
+from testbed.objects.codec import encode
 from testbed.player import Player
 
 WORKER = "testbed.engines.worker"
@@ -29,6 +29,10 @@ DEATHS_MAX = 2
 """A Run that has ended so many workers is not tried again."""
 LOOK_EVERY_S = 1.0
 PIPE_BYTES = 1 << 16
+
+
+_Done = dict[int, Outcome | None]
+"""By Run, what came of it; None if it raised."""
 
 
 @attrs.define(eq=False)
@@ -107,13 +111,13 @@ class Processes:
 
     def play(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
         """Whichever ends first is kept until it is its turn."""
-        waiting, done = deque(jobs), dict[int, Outcome]()
+        waiting, done = deque(jobs), _Done()
         try:
             for job in jobs:
                 while job.run not in done:
                     self._hand_out(waiting, done)
                     self._take_in(waiting, done)
-                yield done.pop(job.run)
+                yield done.pop(job.run) or self._raised(job)
         finally:
             for worker in [each for each in self._workers if each.job is not None]:
                 self._dismiss(worker)
@@ -126,7 +130,7 @@ class Processes:
 
     # -- giving and taking ----------------------------------------------------------------------
 
-    def _hand_out(self, waiting: deque[Job], done: dict[int, Outcome]) -> None:
+    def _hand_out(self, waiting: deque[Job], done: _Done) -> None:
         for worker in [each for each in self._workers if each.job is None]:
             if worker.process.poll() is not None:
                 self._died(worker, waiting, done)
@@ -142,14 +146,15 @@ class Processes:
             worker.since_s = time.monotonic()
             worker.ask({"job": worker.job.as_dict()})
 
-    def _take_in(self, waiting: deque[Job], done: dict[int, Outcome]) -> None:
+    def _take_in(self, waiting: deque[Job], done: _Done) -> None:
         for key, _ in self._selector.select(LOOK_EVERY_S):
             worker: _Worker = key.data
             line = worker.listen()
             if line is None:
                 self._died(worker, waiting, done)
             elif line:
-                done[self._run_of(worker)] = self._outcome(worker, line)
+                failed = b'"failed"' in line[:10]
+                done[self._run_of(worker)] = None if failed else Outcome.parse(line)
                 worker.job = None
         for worker in [each for each in self._workers if each.job is not None]:
             if time.monotonic() - worker.since_s > self._hang_s:
@@ -160,19 +165,16 @@ class Processes:
             raise HarnessBug(f"worker {worker.number} answered what nobody asked")
         return worker.job.run
 
-    def _outcome(self, worker: _Worker, line: bytes) -> Outcome:
-        if b'"failed"' not in line[:10]:
-            return Outcome.parse(line)
-        assert worker.job is not None
-        self.player.play(worker.job)
+    def _raised(self, job: Job) -> Outcome:
+        """It raises here when it is its turn: what comes before it is taken first."""
+        self.player.play(job)
         raise HarnessBug(
-            f"run {decode(line)['failed']} raised in a worker, and does not here.\n"
-            "Next: testbed bench determinism"
+            f"run {job.run} raised in a worker, and does not here.\nNext: testbed bench determinism"
         )
 
     # -- what goes wrong ------------------------------------------------------------------------
 
-    def _died(self, worker: _Worker, waiting: deque[Job], done: dict[int, Outcome]) -> None:
+    def _died(self, worker: _Worker, waiting: deque[Job], done: _Done) -> None:
         job, pid = worker.job, worker.process.pid
         code = self._dismiss(worker)
         by = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -188,7 +190,7 @@ class Processes:
         self.reports.append(f"{said} in run {job.run}, the second one in that run; it is Undecided")
         done[job.run] = Outcome(job.run, job.chooser, "undecided", f"workers died of it, by {by}")
 
-    def _hung(self, worker: _Worker, done: dict[int, Outcome]) -> None:
+    def _hung(self, worker: _Worker, done: _Done) -> None:
         job, pid = worker.job, worker.process.pid
         assert job is not None
         self._dismiss(worker)
