@@ -27,7 +27,8 @@ pytestmark = pytest.mark.usefixtures("own")
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 OWN = """
-    from testbed import Actor, World, always
+    from testbed import Actor, World, always, quiescent
+    from testbed.objects import Map, Note
     import attrs
 
     @attrs.frozen
@@ -35,6 +36,25 @@ OWN = """
         async def run(self, client):
             while True:
                 await client.sleep(1000, "nap")
+
+    @attrs.frozen
+    class Signs(Actor):
+        async def run(self, client):
+            note = await client.get(Note, "list")
+            signed = note.saying(signed=note.data["signed"] + self.name[0])
+            await client.update(signed, whatever_it_was=True)
+
+    def nothing_is_lost(see):
+        signed = see.store.peek("notes/default/list").value.data["signed"]
+        if len(signed) == 2:
+            raise ValueError("one is lost")
+        return None if len(signed) == 3 else "two are lost"
+
+    def moody(world):
+        "Its claim raises where it is breached a little."
+        world.add(Note("list", data=Map(signed="")))
+        world.start(Signs("alpha"), Signs("beta"), Signs("gamma"))
+        world.claim(quiescent(nothing_is_lost, reads=()))
 
     def endless(world, *, guard=False):
         "Ends only at a limit."
@@ -302,3 +322,57 @@ def test_help_is_light() -> None:
         [sys.executable, "-c", code], env=ENV, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_was_found_is_told_before_what_went_wrong(
+    mine: Path, capsys: pytest.CaptureFixture[str], jobs: int
+) -> None:
+    """A claim that raises in a later Run ends the search, with 2; the race it found before stands,
+    is told and written, in every form that was asked for."""
+    line = f"restless:moody --scenario-path lab --jobs {jobs} --junitxml found.xml"
+    code, out, err = searched(capsys, line)
+    assert code == 2
+    assert out.startswith("nothing_is_lost: two are lost\n")
+    assert re.search(r"^Violated: .* runs, stopped by ValueError\.$", out, re.MULTILINE)
+    assert "nothing_is_lost raised ValueError: one is lost" in err
+    assert (mine / "races/moody-nothing_is_lost.race.yaml").exists()
+    assert ElementTree.parse(mine / "found.xml").getroot().get("failures") == "1"
+    found = as_json(capsys, line)
+    assert [each["said"] for each in found["findings"]] == ["two are lost"]
+
+
+def test_a_race_file_that_was_edited_is_never_written_over(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is not to the byte what the search writes stays; the next free name is taken, again and
+    again the same one, and that is said."""
+    line = "double_bind --runs 40 --until-first"
+    file = own / "races/double_bind-no_node_is_overcommitted.race.yaml"
+    second = own / "races/double_bind-no_node_is_overcommitted-2.race.yaml"
+    searched(capsys, line)
+    searched(capsys, line)
+    assert list(file.parent.iterdir()) == [file]
+    text = file.read_bytes()
+    edited = text + b"# alpha is too slow\r\n"
+    file.write_bytes(edited)
+    for _ in range(2):
+        out = searched(capsys, line)[1]
+        assert f"  kept:    {file.relative_to(own)} was there, and is another race\n" in out
+        assert f"  file:    {second.relative_to(own)}\n" in out
+        assert (file.read_bytes(), second.read_bytes()) == (edited, text)
+        assert sorted(file.parent.iterdir()) == [second, file]
+    (found,) = as_json(capsys, line)["findings"]
+    assert (found["file"], found["kept"]) == tuple(
+        str(each.relative_to(own)) for each in (second, file)
+    )
+
+
+def test_a_race_that_cannot_be_written_is_told(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In full, and the rest of the search as well; then the error."""
+    code, out, err = searched(capsys, "double_bind --out /dev/null/x --runs 20")
+    assert (code, "scenario: double_bind\n" in out) == (2, True)
+    assert re.search(r"^Violated: .* 20 runs\.$", out, re.MULTILINE)
+    assert "--out /dev/null/x: double_bind-no_node_is_overcommitted.race.yaml cannot" in err

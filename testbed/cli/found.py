@@ -4,15 +4,19 @@ the race files."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from testbed.cli.races import ENDINGS
 from testbed.cli.show import replay_line
 from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.explain import story
 from testbed.finding import Finding
+from testbed.race import Race
 from testbed.racefile import parse
 from testbed.racing import play
 from testbed.scenario import Scenario
@@ -30,25 +34,61 @@ class Races:
         """Where the scenario was found, if it is one's own."""
         self.folder = Path(folder)
         self.recipe = recipe
+        self.unwritten: dict[str, ScenarioError] = {}
+        """By Finding, why it has no file."""
+        self._paths: dict[str, Path] = {}
+        """By Finding, the file it has."""
+        self._written: dict[Path, bytes] = {}
+        """What this search has written, and where."""
 
     def path(self, finding: Finding) -> str:
-        """`races/double_bind-no_node_is_overcommitted.race.yaml`."""
-        short = self.recipe.name.rpartition(":")[2]
-        return str(self.folder / f"{short}-{finding.name}.race.yaml")
+        """`races/double_bind-no_node_is_overcommitted.race.yaml`, or with a number if that is
+        there and says something else."""
+        return str(self._paths.get(finding.name) or self._free(finding))
+
+    def kept(self, finding: Finding) -> str:
+        """The file that has its name and is another's; empty if there is none."""
+        first = next(self._names(finding))
+        return "" if self.path(finding) == str(first) else str(first)
+
+    def _names(self, finding: Finding) -> Iterator[Path]:
+        stem = f"{self.recipe.name.rpartition(':')[2]}-{finding.name}"
+        yield self.folder / f"{stem}{ENDINGS[0]}"
+        stem = f"{self.recipe.name.rpartition(':')[2]}-{finding.invariant}"
+        for number in count(2):
+            yield self.folder / f"{stem}-{number}{ENDINGS[0]}"
+
+    def _free(self, finding: Finding) -> Path:
+        """The first name that no other Finding has, and no file that says something else: what a
+        person may have changed is never written over."""
+        others = [path for name, path in self._paths.items() if name != finding.name]
+        text = finding.race.encode()
+        return next(
+            path
+            for path in self._names(finding)
+            if path not in others and _bytes(path) in (None, text, self._written.get(path))
+        )
 
     def write(self, finding: Finding) -> None:
-        """In one piece, or not at all: a file that was there is replaced when this is whole."""
-        path = Path(self.path(finding))
+        """In one piece, or not at all. What stood for the same Finding before goes with it."""
+        before, path = self._paths.get(finding.name), self._free(finding)
+        text = finding.race.encode()
         half = path.with_name(path.name + ".new")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            half.write_text(finding.race, encoding="utf-8")
+            half.write_bytes(text)
             half.replace(path)
+            if before is not None and before != path and _bytes(before) == self._written[before]:
+                before.unlink()
         except OSError as error:
-            raise ScenarioError(
+            self.unwritten[finding.name] = ScenarioError(
                 f"--out {self.folder}: {path.name} cannot be written: {error.strerror}.\n"
                 "Next: name a folder you may write, on a disk with room."
-            ) from error
+            )
+        finally:
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
+        self._paths[finding.name], self._written[path] = path, text
 
     def again(self, finding: Finding) -> str:
         """The line to paste."""
@@ -56,6 +96,16 @@ class Races:
             return replay_line(self.path(finding), self.recipe.name)
         words = [word for folder in self.folders for word in ("--scenario-path", folder)]
         return shlex.join(["testbed", "replay", self.path(finding), *words])
+
+
+def _bytes(path: Path) -> bytes | None:
+    """What stands there; None if nothing does. What cannot be read is like nothing of ours."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return b"?"
 
 
 def outcome_of(search: Search) -> str:
@@ -112,22 +162,41 @@ def shares_line(search: Search) -> str:
 
 def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
     """One Finding as a person reads it."""
+    looked = f"run {finding.run} ({finding.chooser}), after {counted(finding.runs, 'run')}"
+    found = f"  found:   {looked}" + (f"; {finding.level}" if finding.level else "")
+    if not finding.race:
+        said = f"{finding.invariant}: {finding.said}"
+        return f"{said}\n\n{found}\n  file:    none, {finding.not_shrunk}"
     race = parse(finding.race, races.path(finding))
-    played = play(race, recipe)
-    lines = [f"{finding.invariant}: {finding.said}", "", story(played.trace), ""]
+    lines = [f"{finding.invariant}: {finding.said}", "", *_story(race, recipe)]
     lines += [f"  late:    {hold}" for hold in race.holds]
     lines += [f"  fails:   {legal.fault}. {legal.why}" for legal in finding.faults]
     lines += [f"  picked:  {picked}" for picked in race.picks]
     if finding.window:
         lines.append(f"  window:  {finding.window}")
+    elif finding.no_window and race.holds:
+        lines.append(f"  window:  not measured, {finding.no_window}")
     elif race.holds:
         lines.append("  window:  a matter of order alone, within one instant")
-    looked = f"run {finding.run} ({finding.chooser}), after {counted(finding.runs, 'run')}"
-    lines.append(f"  found:   {looked}" + (f"; {finding.level}" if finding.level else ""))
+    lines.append(found)
     if finding.not_shrunk:
-        lines.append(f"  whole:   {counted(finding.deviations, 'deviation')}; {finding.not_shrunk}")
+        left = counted(finding.deviations, "deviation")
+        lines.append(f"  shrunk:  not to the end, {left} left: {finding.not_shrunk}")
+    if kept := races.kept(finding):
+        lines.append(f"  kept:    {kept} was there, and is another race")
+    if unwritten := races.unwritten.get(finding.name):
+        return "\n".join([*lines, f"  file:    none, {unwritten}", "", finding.race.rstrip()])
     lines += [f"  file:    {races.path(finding)}", f"  again:   {races.again(finding)}"]
     return "\n".join(lines)
+
+
+def _story(race: Race, recipe: Scenario) -> list[str]:
+    """What happens in it; a scenario that raises now and then has none, and is a race all the
+    same."""
+    try:
+        return [story(play(race, recipe).trace), ""]
+    except Exception as error:  # noqa: BLE001 - the scenario's own
+        return [f"It cannot be told: played again, it raises {type(error).__name__}: {error}", ""]
 
 
 def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
@@ -143,8 +212,9 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
         "findings": [
             {
                 **finding.as_dict(),
-                "file": races.path(finding),
-                "again": races.again(finding),
+                "file": races.path(finding) if finding.race else None,
+                "kept": races.kept(finding) or None,
+                "again": races.again(finding) if finding.race else more["again"],
             }
             for finding in search.found
         ],

@@ -123,8 +123,12 @@ def _search(wishes: Wishes) -> int:
     clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
     progress = Progress(clock)
 
+    told: list[Finding] = []
+
     def found(finding: Finding) -> None:
-        races.write(finding)
+        if finding.race:
+            races.write(finding)
+        told.append(finding)
         if not wishes.as_json:
             progress.clear()
             say(told_finding(finding, races, recipe) + "\n")
@@ -149,8 +153,14 @@ def _search(wishes: Wishes) -> int:
         progress.clear()
         if ledger is not None:
             ledger.close()
-    _certify(wishes, search, player)
-    _tell(wishes, search, races, world.judge.claims)
+        # However it ended: what was found is told before what went wrong.
+        for finding in search.found:
+            if finding not in told:
+                found(finding)
+        _certify(wishes, search, player)
+        _tell(wishes, search, races, world.judge.claims)
+    for unwritten in races.unwritten.values():
+        raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
 
 
