@@ -24,8 +24,9 @@ from testbed.ledger import Ledger
 from testbed.player import Player
 from testbed.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.race import Expectation, Race
+from testbed.racefile import parse
 from testbed.racing import race_of
-from testbed.shrink import Shrunk, shrink
+from testbed.shrink import Shrunk, shrink_race
 from testbed.window import narrowest, windows
 
 INTERRUPTED = "interrupted"
@@ -215,13 +216,13 @@ class Search:
             return whole
         if self.findings.breaches[breach.invariant] == 1:
             self.watching.on_breach(whole)
-        task = self.player.task
+        if self._is_over():
+            why = self.stopped
+            return attrs.evolve(whole, not_shrunk=why, no_window=why, is_cut_off=True)
         try:
-            small = shrink(
+            small = shrink_race(
+                parse(whole.race, name),
                 self.player.recipe,
-                task.switches,
-                as_choices(outcome.choices),
-                faults=map(parse_fault, task.faults),
                 invariant=breach.invariant,
                 on_run=self.watching.on_shrink,
                 is_over=self._is_over,

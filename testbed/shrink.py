@@ -205,8 +205,9 @@ class _Shrinker:
         return None
 
     def again(self, race: Race) -> tuple[Played, Violation]:
-        """Play it twice more: what breaches a claim once only is not worth keeping."""
-        for _ in range(2):
+        """Play it twice more, or once if time is up: what breaches a claim once only is not worth
+        keeping."""
+        for _ in range(1 if self.cut_off else 2):
             self.runs += 1
             played = play(race, self.recipe)
             violations = [v for v in played.verdict.violations if reason_of(v) == self.reason]

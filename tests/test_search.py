@@ -179,7 +179,7 @@ def test_what_cannot_be_shrunk_is_found_all_the_same(monkeypatch: pytest.MonkeyP
     def refuses(*_: object, **__: object) -> None:
         raise HarnessError("it does not breach it again")
 
-    monkeypatch.setattr("testbed.search.shrink", refuses)
+    monkeypatch.setattr("testbed.search.shrink_race", refuses)
     search = search_of(PLAIN, runs_max=40)
     search.play()
     assert search.runs == 40
