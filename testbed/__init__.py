@@ -9,7 +9,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · classes · certificate · tree · world ·
            lapping · choosers/ · chooser_kinds · scenario · allowed
-  search   racing · shrink · window · sweep · expecting · rewriting · healing · job ·
+  search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
            bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·

@@ -2,7 +2,7 @@
 
 Two breaches have one *cause* if the same claim is breached for the same reason, and the shrunk
 races have the same shape: what is held until what, what fails when, what is picked, told without
-the names of actors and objects.
+the names of actors and objects. Of an actor that dies the reason says all there is.
 
 To shrink every Run that breaches something would take longer than to find them. Of those that
 breach the same claim under the same kinds of faults the 1st, 4th, 16th, 64th, … are: what is common
@@ -22,8 +22,8 @@ from testbed.fault import Fault
 from testbed.invariant import Violation
 from testbed.job import Breach, Data, Outcome
 from testbed.pattern import Pattern
-from testbed.race import Hold, Race, State, Strike
-from testbed.shrink import reason_of
+from testbed.race import Hold, Race, State, Strike, aim
+from testbed.reason import is_told_by_reason, nameless, reason_of
 
 NEXT_SHRUNK = 4
 """The next to be shrunk is so many times further on."""
@@ -88,11 +88,25 @@ def reason(breach: Breach) -> str:
 
 
 def cause_of(race: Race, why: str) -> tuple[str, ...]:
-    """The shape of a shrunk race: its lines without names, sorted."""
+    """The shape of a shrunk race: its lines without names, sorted; or the reason alone, where that
+    says all there is."""
+    if is_told_by_reason(why):
+        return (why,)
     lines = [_hold(hold) for hold in race.holds]
     lines += [_strike(strike) for strike in race.faults]
     lines += [f"pick {picked.label}" for picked in race.picks]
-    return (why, *sorted(lines))
+    return (why, *sorted(nameless(line, _actors(race)) for line in lines))
+
+
+def _actors(race: Race) -> set[str]:
+    """Those its lines speak of."""
+    said = [hold.what for hold in race.holds] + [hold.until for hold in race.holds]
+    said += [strike.moment for strike in race.faults]
+    patterns = [pattern for pattern in said if isinstance(pattern, Pattern)]
+    states = [hold.until.who for hold in race.holds if isinstance(hold.until, State)]
+    struck = [aim(strike.target) for strike in race.faults]
+    picking = [picked.who.partition("/")[0] for picked in race.picks]
+    return {*map(_actor, patterns), *states, *struck, *picking} - {"", "*"}
 
 
 def _hold(hold: Hold) -> str:
@@ -153,7 +167,7 @@ class Findings:
         for breach in {reason(breach): breach for breach in outcome.breaches}.values():
             name = breach.invariant
             self.breaches[name] = self.breaches.get(name, 0) + 1
-            if not self._is_to_be_shrunk(outcome, breach):
+            if (reason(breach),) in self._causes or not self._is_to_be_shrunk(outcome, breach):
                 continue
             finding = self._told(outcome, breach, self._name(name))
             if finding.cause in self._causes or (finding.is_cut_off and self._has_like(breach)):

@@ -26,6 +26,7 @@ from testbed.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.race import Expectation, Race
 from testbed.racefile import parse
 from testbed.racing import race_of
+from testbed.reason import is_told_by_reason
 from testbed.shrink import Shrunk, shrink_race
 from testbed.window import narrowest, windows
 
@@ -276,7 +277,7 @@ class Search:
 
     def _whole(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
         """A Run that breaches something, as it was played."""
-        race, why = None, INTERRUPTED
+        race, said, why = None, reason(breach), INTERRUPTED
         try:
             race = self._race(outcome, breach)
         except KeyboardInterrupt:
@@ -289,7 +290,7 @@ class Search:
             name=name,
             invariant=breach.invariant,
             said=breach.said,
-            cause=(reason(breach), f"run {outcome.run}"),
+            cause=(said,) if is_told_by_reason(said) else (said, f"run {outcome.run}"),
             race="" if race is None else race.text(),
             deviations=0 if race is None else len(race),
             window="",

@@ -17,7 +17,6 @@ that ends, and gives one result for one Run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +31,7 @@ from testbed.option import CALM_ORDER, DELIVER, HOLD, SERVE, Choice, Option
 from testbed.pattern import Pattern
 from testbed.race import Expectation, Hold, Race, aim
 from testbed.racing import Names, Played, play, race_of
+from testbed.reason import reason_of
 from testbed.scenario import Scenario
 from testbed.trace import Step
 
@@ -42,8 +42,6 @@ BELOW_MAX = 150
 REQUESTS_MAX = 3
 """So many writes that follow from what is held are tried in its place."""
 READS = ("get", "list", "watch")
-STANDING = ("no_actor_dies", "nobody_is_stuck")
-"""Claims of every World, each breached for many reasons: what was said counts, but its numbers."""
 
 
 @attrs.frozen
@@ -113,13 +111,6 @@ def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
         if not invariant or violation.invariant == invariant:
             return violation
     return None
-
-
-def reason_of(violation: Violation) -> str:
-    """What makes two breaches the same: the claim; and, where it says little, what was said."""
-    if violation.invariant not in STANDING:
-        return violation.invariant
-    return f"{violation.invariant}: {re.sub('[0-9]+', 'N', violation.said)}"
 
 
 class _Shrinker:

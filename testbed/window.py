@@ -16,8 +16,9 @@ from testbed.invariant import Violation
 from testbed.option import HOLD, RELEASE
 from testbed.race import Hold, Race
 from testbed.racing import play
+from testbed.reason import reason_of
 from testbed.scenario import Scenario
-from testbed.shrink import reason_of, unheld
+from testbed.shrink import unheld
 
 LONGEST_MS = 3_600_000
 """An hour is as good as for ever."""

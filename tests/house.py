@@ -27,7 +27,7 @@ ORDER = """
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides classes certificate tree world lapping choosers/* chooser_kinds
              scenario allowed
-    search   racing shrink window sweep expecting rewriting healing job bounds player
+    search   racing reason shrink window sweep expecting rewriting healing job bounds player
              engine engines/* coverage finding ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              keeping failing run searching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.finding import Finding, Findings, cause_of, legality
+from testbed.finding import Finding, Findings, cause_of, legality, reason
 from testbed.job import Breach, Outcome
 from testbed.objects.codec import decode, encode
 from testbed.race import Race
@@ -29,6 +29,26 @@ def test_names_make_no_cause() -> None:
         race(BIND.format("beta", "d", "alpha", "c")),
     )
     assert cause_of(one, "claim") == cause_of(other, "claim")
+
+
+def test_names_in_labels_and_timers_make_no_cause() -> None:
+    """A pick for one pod or the other, a timer named after one actor or the other."""
+    picks = "picks:\n  - {0} node for pods/default/{1}: n2\n"
+    wakes = "holds:\n  - hold: wake of {0} retry {0} 3\n    until: quiet\n"
+    for text in (picks, wakes):
+        one, other = (race(text.format(*who)) for who in (("alpha", "c"), ("beta", "d")))
+        assert cause_of(one, "claim") == cause_of(other, "claim")
+
+
+def test_who_dies_in_one_place_dies_of_one_cause() -> None:
+    """Whatever led there: what must be mended is that place."""
+    said = "{0}/main died of KeyError: '{1}' at lab.py:{2} in run"
+    one, other = (
+        reason(Breach("no_actor_dies", said.format(*who)))
+        for who in (("alpha", "c", 3), ("beta", "d", 4))
+    )
+    shape = race(BIND.format("alpha", "c", "beta", "d"))
+    assert cause_of(shape, one) == cause_of(Race("double_bind"), other)
 
 
 @pytest.mark.parametrize(

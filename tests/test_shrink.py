@@ -13,13 +13,12 @@ from testbed.choosers.uniform import Uniform
 from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
-from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.option import Choice
 from testbed.race import Race
 from testbed.racing import play, race_of
 from testbed.scenario import Scenario, find, of
-from testbed.shrink import reason_of, shrink, shrink_race
+from testbed.shrink import shrink, shrink_race
 
 LOTS = of(drawing_lots)
 
@@ -142,17 +141,6 @@ def test_a_shrink_is_cut_off_when_time_is_up(most: int) -> None:
     assert (shrunk.cut_off, len(shrunk.race) <= len(whole)) == ("time is up", True)
     assert play(shrunk.race, recipe).verdict.is_violated
     assert not shrink(recipe, {}, choices).cut_off
-
-
-def test_a_breach_of_a_standing_claim_is_the_same_if_the_same_is_said() -> None:
-    """Of `no_actor_dies` it matters who died of what and where; of others the claim is enough."""
-
-    def dies(said: str) -> str:
-        return reason_of(Violation("no_actor_dies", said, 3, 0))
-
-    assert dies("alpha died of KeyError (a.py:12)") == dies("alpha died of KeyError (a.py:13)")
-    assert dies("alpha died of KeyError") != dies("alpha died of ValueError")
-    assert reason_of(Violation("x", "1", 1, 0)) == reason_of(Violation("x", "2 of them", 2, 0))
 
 
 def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None:
