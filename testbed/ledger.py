@@ -12,8 +12,9 @@ One file of SQLite, one writer: another search of the same file is refused.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from testbed.errors import LedgerRefused
 from testbed.finding import Finding
@@ -21,6 +22,8 @@ from testbed.job import Data, Outcome
 from testbed.objects.codec import decode, encode
 
 FORMAT = "testbed-ledger/1"
+ANEW = "begin again with another --ledger, on a disk with room"
+Read = TypeVar("Read")
 TABLES = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -43,17 +46,19 @@ class Ledger:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(path, timeout=0, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
-            raise self._refused(f"cannot be opened: {error}", "name a file you may write") from None
+            after = "name a file with --ledger, in a folder where you may write"
+            raise self._refused(f"cannot be opened: {error}", after) from None
         try:
             self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._file.executescript(TABLES)
             self._agree(resumes=resumes)
         except sqlite3.Error as error:
             self._file.close()
-            is_held = "locked" in str(error)
-            what = "another search writes it" if is_held else f"it is no ledger: {error}"
-            after = "wait for that one to end, or name another file"
-            raise self._refused(what, after) from None
+            if "locked" in str(error):
+                after = "wait for that one to end, or name another file"
+                raise self._refused("another search writes it", after) from None
+            what = f"it is no ledger: {error}; expected a file that a search has begun"
+            raise self._refused(what, "name another file, and it will be made") from None
         except BaseException:
             self._file.close()
             raise
@@ -70,7 +75,7 @@ class Ledger:
             self._file.executemany("INSERT INTO search VALUES (?, ?)", names)
             self._file.execute("COMMIT")
             return
-        there = {name: bytes(value) for name, value in rows}
+        there = {name: value for name, value in rows if isinstance(value, bytes)}
         for name, value in self._identity.items():
             now = encode(value)
             if there.get(name) != now:
@@ -89,28 +94,30 @@ class Ledger:
     def outcome(self, run: int) -> Outcome | None:
         """What that Run has shown, if it was played."""
         line = self._one("SELECT line FROM outcome WHERE run = ?", run)
-        return None if line is None else Outcome.parse(line)
+        return None if line is None else self._read(Outcome.parse, line, f"run {run}")
 
     def keep_outcome(self, outcome: Outcome) -> None:
         """One Run more."""
-        self._file.execute("INSERT INTO outcome VALUES (?, ?)", (outcome.run, outcome.line()))
+        self._do("INSERT INTO outcome VALUES (?, ?)", outcome.run, outcome.line())
 
     def finding(self, run: int, reason: str) -> Finding | None:
         """What that Run was shrunk to, if it was."""
         line = self._one("SELECT line FROM finding WHERE run = ? AND reason = ?", run, reason)
-        return None if line is None else Finding.of(decode(line))
+        if line is None:
+            return None
+        return self._read(lambda text: Finding.of(decode(text)), line, f"the finding of run {run}")
 
     def keep_finding(self, run: int, reason: str, finding: Finding) -> None:
         """One Run was shrunk."""
-        row = (run, reason, encode(finding.as_dict()))
-        self._file.execute("INSERT INTO finding VALUES (?, ?, ?)", row)
+        line = encode(finding.as_dict())
+        self._do("INSERT INTO finding VALUES (?, ?, ?)", run, reason, line)
 
     def agree_on_round(self, first_run: int, shares: Any) -> None:
         """The round that begins with this Run has these shares; it must have had them before."""
         line = encode(shares)
         before = self._one("SELECT shares FROM round WHERE first_run = ?", first_run)
         if before is None:
-            self._file.execute("INSERT INTO round VALUES (?, ?)", (first_run, line))
+            self._do("INSERT INTO round VALUES (?, ?)", first_run, line)
         elif before != line:
             raise self._refused(
                 f"from run {first_run} on this search goes another way than it did, so the code "
@@ -119,8 +126,24 @@ class Ledger:
             )
 
     def _one(self, query: str, *values: Any) -> bytes | None:
-        row = self._file.execute(query, values).fetchone()
-        return None if row is None else bytes(row[0])
+        rows = self._do(query, *values)
+        return rows[0][0] if rows else None
+
+    def _do(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._file.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._refused(f"cannot be read or written: {error}", ANEW) from None
+
+    def _read(self, parse: Callable[[bytes], Read], line: bytes, what: str) -> Read:
+        try:
+            return parse(line)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no search has written that
+            raise self._refused(
+                f"{what} cannot be read: {type(error).__name__}: {error}; expected the line of "
+                "JSON that a search has written",
+                ANEW,
+            ) from None
 
     def close(self) -> None:
         """All of it is on disk."""

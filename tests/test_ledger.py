@@ -69,11 +69,59 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
     """And left as it is."""
     path = tmp_path / "notes.txt"
     path.write_text("mine " * 300, encoding="utf-8")
-    with pytest.raises(LedgerRefused, match=r"it is no ledger: .*\nNext: "):
+    with pytest.raises(
+        LedgerRefused,
+        match=r"it is no ledger: .*; expected a file that a search has begun\.\nNext: name another",
+    ):
         Ledger(str(path), IDENTITY, resumes=True)
     assert path.read_text(encoding="utf-8") == "mine " * 300
     with pytest.raises(LedgerRefused, match="cannot be opened"):
         Ledger(str(tmp_path), IDENTITY, resumes=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("outcome", b'{"run":3'),
+        ("outcome", b'{"run":3}'),
+        ("outcome", "text"),
+        ("finding", b"[]"),
+        ("finding", b"{}"),
+    ],
+)
+def test_a_line_that_no_search_has_written_is_refused(
+    tmp_path: Path, table: str, line: object
+) -> None:
+    """It says where, what was expected, and what to do."""
+    outcome = violated(3, "x")
+    ledger = opened(tmp_path)
+    ledger.keep_outcome(outcome)
+    ledger.keep_finding(3, "claim", finding(outcome, Breach("claim", "x"), "claim"))
+    ledger.close()
+    file = sqlite3.connect(tmp_path / "new/a.ledger", isolation_level=None)
+    file.execute(f"UPDATE {table} SET line = ?", (line,))
+    file.close()
+    again = opened(tmp_path)
+    with pytest.raises(
+        LedgerRefused, match=r"run 3 cannot be read: .*; expected the line .*\nNext: begin again"
+    ):
+        again.outcome(3) if table == "outcome" else again.finding(3, "claim")
+    again.close()
+
+
+def test_a_ledger_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    """Its head is whole, so it opens; its pages are not."""
+    ledger = opened(tmp_path)
+    for run in range(200):
+        ledger.keep_outcome(violated(run, "x" * 200))
+    ledger.close()
+    path = tmp_path / "new/a.ledger"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + b"A" * (len(whole) - 8192))
+    again = opened(tmp_path)
+    with pytest.raises(LedgerRefused, match=r"cannot be read or written: .*\nNext: begin again"):
+        [again.outcome(run) for run in range(200)]
+    again.close()
 
 
 def test_a_round_that_goes_another_way_is_refused(tmp_path: Path) -> None:
