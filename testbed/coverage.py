@@ -3,7 +3,10 @@
 What a Run shows are its *pairs*, accesses of one key that came one after the other and clashed,
 told by their roles; and its *way*, all of them together. The chance that the next Run shows a new
 one is what it was for the Runs so far, each taken as the last of all: how many of them have shown
-something that no other has (after Good and Turing, for samples of many things at once).
+something that no other has (after Good and Turing, for samples of many things at once). If none
+has, that estimates nothing; but a chance of 3 in N or more would have shown in N Runs, in 19 cases
+of 20 (the rule of three: a thing that comes with chance p shows alone or not at all so seldom).
+Both are estimates: they take the next Run to be drawn as those before it were.
 """
 
 from __future__ import annotations
@@ -11,8 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zlib import crc32
 
+from testbed.counted import counted
+
 SEEN_MAX = 1_000_000
 """So many things are remembered."""
+
+RULE_OF = 3
+"""What never came in N Runs has most likely a chance below so many in N."""
 
 
 class Coverage:
@@ -55,5 +63,7 @@ class Coverage:
     def chance_of_more(self) -> str:
         """The chance that the next Run shows something new, as people say it."""
         if not self.alone:
-            return f"less than 1 in {max(self.runs, 1):,}"
+            if self.runs <= RULE_OF:
+                return f"not known after {counted(self.runs, 'run')}"
+            return f"likely under {RULE_OF} in {self.runs:,}"
         return f"about 1 in {round(self.runs / self.alone):,}"

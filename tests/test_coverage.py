@@ -19,9 +19,9 @@ def test_the_chance_of_more_counts_runs_that_stand_alone() -> None:
     coverage = Coverage()
     for run in range(3):
         coverage.add(run, ["a"])
-    assert coverage.chance_of_more == "less than 1 in 3"
+    assert coverage.chance_of_more == "not known after 3 runs"
     coverage.add(3, ["a", "b"])
     assert coverage.alone == 1
     assert coverage.chance_of_more == "about 1 in 4"
     coverage.add(4, ["a", "b"])
-    assert coverage.chance_of_more == "less than 1 in 5"
+    assert coverage.chance_of_more == "likely under 3 in 5"
