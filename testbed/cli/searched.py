@@ -195,7 +195,7 @@ def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
 
 
 def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
-    again = _again(wishes)
+    again = _again(wishes, search)
     if wishes.as_json:
         say_json(
             as_dict(
@@ -227,8 +227,9 @@ def _certify(wishes: Wishes, search: Search, player: Player) -> None:
         chooser.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
 
 
-def _again(wishes: Wishes) -> str:
-    """The line that searches the same again, from its beginning."""
+def _again(wishes: Wishes, search: Search) -> str:
+    """The line that searches the same again, from its beginning; or goes on with what was stopped
+    and has a ledger."""
     task = wishes.task
     words = ["testbed", "search", task.scenario, "--effort", wishes.effort.name]
     for name, value in task.switches.items():
@@ -246,6 +247,9 @@ def _again(wishes: Wishes) -> str:
     for option, setting in given.items():
         words += [] if setting is None else [option, str(setting)]
     words += ["--until-first"] if wishes.until_first else []
+    if search.ledger is not None and search.stopped:
+        words += [] if wishes.out is None else ["--out", wishes.out]
+        words += ["--ledger", search.ledger.path, "--resume"]
     return shlex.join(words)
 
 
@@ -263,6 +267,6 @@ def _junit(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> N
         "runs": search.runs,
         "level": search.level,
         "said": verdict_line(search),
-        "again": _again(wishes),
+        "again": _again(wishes, search),
     }
     write_junit(wishes.junitxml, recipe.name, claims, found, why_undecided(search), properties)
