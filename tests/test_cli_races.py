@@ -376,6 +376,24 @@ def test_the_races_that_come_with_the_testbed_are_as_expected(run: Run) -> None:
         assert len(parse(text, name)) == 1
 
 
+@pytest.mark.parametrize("given", [[], ["--scenario", "other:race"], ["--scenario-path", "lab"]])
+def test_the_line_that_looks_closer_finds_the_scenario(run: Run, given: list[str]) -> None:
+    """One of one's own, whatever was said of it on the command line, or not."""
+    Path("lab").mkdir()
+    text = LATE.replace("scenario: lost_update", "scenario: late:race")
+    assert text != LATE
+    lab = "from scenarios.lost_update import lost_update as race\n"
+    Path("lab/late.py").write_text(lab, encoding="utf-8")
+    Path("late.py").write_text(lab, encoding="utf-8")
+    written(text + HOLDS, "red.race.yaml")
+    done = run("check", "red.race.yaml", *given)
+    assert done.code in (1, 2)
+    line = done.last.partition("Next: testbed ")[2].split()
+    own = given if "--scenario-path" in given else ["--scenario", "late:race"]
+    assert line == ["replay", "red.race.yaml", *own, "--match"]
+    assert run(*line).code == 1
+
+
 def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
     """The worst of all; every file is played, whatever the others are."""
     written(LATE + HOLDS, "red.race.yaml")
@@ -384,6 +402,8 @@ def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
     assert done.out.startswith("NOT EXPECTED  red.race.yaml: holds every_signature_is_kept\n")
     assert "\n    Violated: every_signature_is_kept: " in done.out
     assert done.last == "As expected: 2 of 3. Next: testbed replay red.race.yaml --match"
+    done = run("check", "red.race.yaml", "--scenario-path", ".")
+    assert done.last.endswith("Next: testbed replay red.race.yaml --scenario-path . --match")
     written("scenario: [x]\n", "bad.race.yaml")
     done = run("check", ".", "--json")
     assert (done.code, [result["code"] for result in done.json["checked"]]) == (2, [2, 1])

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
-from testbed.allowed import Trust
+from testbed import document
+from testbed.allowed import Trust, is_installed
 from testbed.cli.races import (
     ENDINGS,
     carried_trust,
@@ -22,6 +24,7 @@ from testbed.cli.races import (
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
 from testbed.expecting import Side, both_sides
+from testbed.racefile import parse
 
 HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
 
@@ -41,18 +44,19 @@ def command(
     results: list[dict[str, Any]] = []
     for path in _files(paths):
         for result in _checked(path, trust):
+            result["again"] = _replay(path, trust)
             results.append(result)
             if not as_json:
                 say(_line(result))
     code: int = max(result["code"] for result in results)
-    bad = next((result["file"] for result in results if result["code"]), None)
+    bad = next((result for result in results if result["code"]), None)
     if as_json:
         say_json({"code": code, "checked": results})
     elif bad is None:
         say(f"All as expected: {len(results)} of {len(results)}.")
     else:
         fine = sum(not result["code"] for result in results)
-        say(f"As expected: {fine} of {len(results)}. Next: {_replay(bad, trust)}")
+        say(f"As expected: {fine} of {len(results)}. Next: {bad['again']}")
     return code
 
 
@@ -117,4 +121,13 @@ def _line(result: dict[str, Any]) -> str:
 
 
 def _replay(path: str, trust: Trust) -> str:
-    return shlex.join(["testbed", "replay", path, *carried_trust(trust), "--match"])
+    """The line that looks closer at it. What finds its scenario is in it, though it was not given,
+    or was given for another file."""
+    try:
+        name = parse(document.read(path, RaceRefused), path).scenario
+    except HarnessError:
+        name = trust.scenario or ""
+    is_own = ":" in name and not is_installed(name)
+    named = name if is_own and (not trust.folders or trust.scenario is not None) else None
+    own = carried_trust(attrs.evolve(trust, scenario=named))
+    return shlex.join(["testbed", "replay", path, *own, "--match"])
