@@ -8,7 +8,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
   rules    fault · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
            learned · profiler · sampler · asides · classes · certificate · tree · world ·
-           lapping · choosers/ · chooser_kinds · scenario · allowed
+           lapping · choosers/ · chooser_kinds · scenario · choosing · allowed
   search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
            bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
            effort · search

@@ -8,7 +8,7 @@ import sys
 
 from testbed.bounds import children, planned
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
-from testbed.chooser_kinds import chooser_of
+from testbed.choosing import maker_of
 from testbed.fault_kinds import check_aim, parse_fault
 from testbed.invariant import Verdict
 from testbed.job import NO_PROFILE, Breach, Data, Job, Outcome, Task, as_data
@@ -109,7 +109,7 @@ class Player:
         return self._choosers[name].chooser
 
     def _made(self, name: str) -> Chooser:
-        chooser = chooser_of(name, self.task.seed)
+        chooser = maker_of(name, self.task.seed)()
         if isinstance(chooser, Sampler):
             chooser.learned, chooser.alone = self.learned, False
         return chooser

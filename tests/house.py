@@ -26,7 +26,7 @@ ORDER = """
     rules    fault faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides classes certificate tree world lapping choosers/* chooser_kinds
-             scenario allowed
+             scenario choosing allowed
     search   racing reason shrink window sweep expecting rewriting healing job bounds player
              engine engines/* coverage finding ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting

@@ -3,7 +3,6 @@ the race files."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
@@ -92,10 +91,7 @@ class Races:
 
     def again(self, finding: Finding) -> str:
         """The line to paste."""
-        if not self.folders:
-            return replay_line(self.path(finding), self.recipe.name)
-        words = [word for folder in self.folders for word in ("--scenario-path", folder)]
-        return shlex.join(["testbed", "replay", self.path(finding), *words])
+        return replay_line(self.path(finding), self.recipe.name, folders=self.folders)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import sys
 
 import click
 
-from testbed.chooser import Chooser
-from testbed.chooser_kinds import chooser_of, known
+from testbed.allowed import folders_of
+from testbed.chooser_kinds import known
+from testbed.choosing import maker_of
 from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
 from testbed.cli.show import (
     EXIT_CODES,
@@ -19,8 +19,7 @@ from testbed.cli.show import (
     say,
     say_json,
 )
-from testbed.errors import ScenarioError
-from testbed.scenario import find, standing_at
+from testbed.scenario import find
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -31,6 +30,7 @@ from testbed.world import World
 @click.option("--chooser", help=f"Who decides: {', '.join(known())}, or your own module:Class.")
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the run here.")
+@click.option("--scenario-path", metavar="DIR", help="Where your own module:function is.")
 @how_to_play
 def command(
     scenario: str,
@@ -38,6 +38,7 @@ def command(
     chooser: str | None,
     switches: tuple[str, ...],
     trace_file: str | None,
+    scenario_path: str | None,
     driver: str,
     audit: bool,
     twice: bool,
@@ -50,13 +51,13 @@ def command(
     testbed run lost_update --seed 1              another one
     testbed run lost_update --seed 1 --switch guard=on
     """
+    folders = _looked_in(scenario_path)
     recipe = find(scenario)
-    name = chooser or ("calm" if seed is None else "uniform")
-    decides = _chooser(name, seed or 0)
     check_driver(driver)
-    given = parse_switches(switches)
-    recipe.values(given)
-    again = command_line(scenario, given, name, seed, driver, audit=audit)
+    name = chooser or ("calm" if seed is None else "uniform")
+    decides = maker_of(name, seed or 0)
+    recipe.values(given := parse_switches(switches))
+    again = command_line(scenario, given, name, seed, driver, audit=audit, folders=folders)
 
     def play(trace: Trace) -> World:
         world = recipe.world(given, audit=audit)
@@ -78,29 +79,13 @@ def command(
 
         say(story(world.trace, verdict) + "\n")
     say(str(verdict))
-    recorded = trace_file and replay_line(trace_file, recipe.name)
+    recorded = trace_file and replay_line(trace_file, recipe.name, folders=folders)
     say(f"Recorded: {recorded}" if recorded else f"Again: {again}")
     return exit_code(verdict)
 
 
-def _chooser(name: str, seed: int) -> Callable[[], Chooser]:
-    """What makes the Chooser: one of ours, or one of the user's own, which may take a seed."""
-    if ":" not in name:
-        chooser_of(name, seed)
-        return lambda: chooser_of(name, seed)
-    made = standing_at(name)
-    if not inspect.isclass(made) or not issubclass(made, Chooser):
-        raise ScenarioError(
-            f"--chooser {name} is no chooser: expected a class, found {repr(made)[:60]}.\n"
-            f"Next: write it as `class {name.partition(':')[2]}(testbed.Chooser)`."
-        )
-    takes = inspect.signature(made)
-    given = {"seed": seed} if "seed" in takes.parameters else {}
-    try:
-        takes.bind(**given)
-    except TypeError as error:
-        raise ScenarioError(
-            f"--chooser {name}{takes}: {error}; expected one that is made from nothing, or from "
-            "a `seed`.\nNext: give its other arguments defaults."
-        ) from error
-    return lambda: made(**given)
+def _looked_in(folder: str | None) -> tuple[str, ...]:
+    """The folder that was named, where modules are found from now on."""
+    folders = folders_of([] if folder is None else [folder])
+    sys.path[:0] = folders
+    return folders

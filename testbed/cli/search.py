@@ -21,7 +21,9 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--effort", default="quick", help=f"How much: {', '.join(EFFORTS)}."),
         click.option("--runs", type=click.IntRange(min=1), help="So many, and no more."),
         click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so long."),
-        click.option("--chooser", help=f"This one alone: {', '.join(known())}."),
+        click.option(
+            "--chooser", help=f"This one alone: {', '.join(known())}, or your own module:Class."
+        ),
         click.option("--seed", type=int, default=0, help="Another seed, other runs."),
         click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Worker processes."),
         click.option(

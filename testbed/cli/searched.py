@@ -75,8 +75,9 @@ def search(
     """Search as was said; the exit code."""
     if effort not in EFFORTS:
         raise UnknownName("effort", effort, EFFORTS, see="--effort quick, or say nothing")
-    if chooser is not None and chooser not in known():
-        raise UnknownName("chooser", chooser, known(), see="say nothing, and all of them play")
+    if chooser is not None and ":" not in chooser and chooser not in known():
+        see = "say nothing, and all of them play; or name one of your own as module:Class"
+        raise UnknownName("chooser", chooser, known(), see=see)
     check_driver(driver)
     words, allows_none = _faults(faults)
     task = Task(
@@ -119,6 +120,9 @@ def _folders(path: str | None) -> tuple[str, ...]:
 
 def _search(wishes: Wishes) -> int:
     player = Player(wishes.task)
+    if wishes.chooser is not None:
+        # What cannot be made is refused now.
+        player.chooser(wishes.chooser)
     recipe, world = player.recipe, player.world()
     clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
     progress = Progress(clock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -71,6 +71,7 @@ def command_line(
     driver: str = "trio",
     *,
     audit: bool = False,
+    folders: Sequence[str] = (),
 ) -> str:
     """The line to paste that plays this Run again."""
     words = ["testbed", "run", scenario]
@@ -80,12 +81,23 @@ def command_line(
         words += ["--seed", str(seed)]
     if chooser != ("calm" if seed is None else "uniform"):
         words += ["--chooser", chooser]
+    words += [word for folder in folders for word in ("--scenario-path", folder)]
     return shlex.join(words + carried(driver, audit))
 
 
-def replay_line(file: str, scenario: str, driver: str = "trio", *, audit: bool = False) -> str:
-    """The line to paste that replays this trace; a scenario of one's own has to be named."""
-    own = ["--scenario", scenario] if ":" in scenario else []
+def replay_line(
+    file: str,
+    scenario: str,
+    driver: str = "trio",
+    *,
+    audit: bool = False,
+    folders: Sequence[str] = (),
+) -> str:
+    """The line to paste that replays this trace, or race; a scenario of one's own is found in its
+    folders, or has to be named."""
+    own = [word for folder in folders for word in ("--scenario-path", folder)]
+    if ":" in scenario and not folders:
+        own = ["--scenario", scenario]
     return shlex.join(["testbed", "replay", file, *own, *carried(driver, audit)])
 
 
