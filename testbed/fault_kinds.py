@@ -14,8 +14,11 @@ import attrs
 import testbed.faults
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Fault
+from testbed.settings import DURATIONS, SETTINGS, parse_duration
 
-TEXT = re.compile(r"((?P<times>[1-9][0-9]{0,3})\*)?(?P<word>[a-z_]+)(:(?P<target>\S+))?")
+TEXT = re.compile(
+    r"((?P<times>[1-9][0-9]{0,3})\*)?(?P<word>[a-z_]+)(:(?P<target>[^\s,]+))?(?P<settings>(,[^,]+)*)"
+)
 
 
 @cache
@@ -50,15 +53,45 @@ def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
 
 
 def parse_fault(text: str) -> Fault:
-    """The Fault a text such as `crash`, `crash:alpha` or `2*lose_reply:beta` stands for."""
+    """The Fault a text such as `crash`, `crash:alpha,restart=2s` or `2*lose_reply:beta` stands
+    for."""
     match = TEXT.fullmatch(text)
     if match is None:
         raise ScenarioError(
-            f"{text!r} is no fault: expected a word, and perhaps whom it strikes and how often.\n"
-            "Next: say crash, crash:alpha, or 2*lose_reply:beta."
+            f"{text!r} is no fault: expected a word, and perhaps whom it strikes, how often, and "
+            "its settings.\nNext: say crash, crash:alpha,restart=2s, or 2*lose_reply:beta."
         )
+    said = [setting.strip() for setting in match["settings"].split(",")[1:]]
+    settings = dict(parse_setting(match["word"], setting) for setting in said)
     times = int(match["times"] or 1)
-    return fault_of(match["word"], match["target"] or "*", times_max=times)
+    return fault_of(match["word"], match["target"] or "*", times_max=times, **settings)
+
+
+def parse_setting(word: str, text: str) -> tuple[str, int]:
+    """The setting of that kind of fault that `restart=2s` stands for, or `restart_after_ms=2000`:
+    its name, and its value."""
+    kinds = fault_kinds()
+    if word not in kinds:
+        raise UnknownName("fault", word, kinds, see="name one of these")
+    fields = {field.name for field in attrs.fields(kinds[word])} - {"target", "times_max"}
+    known = {said: field for said, field in SETTINGS.items() if field in fields}
+    name, _, value = (part.strip() for part in text.partition("="))
+    if name not in {*known, *fields}:
+        see = f"say one of these, and a value, such as until=20s, behind {word} and a comma"
+        raise UnknownName(f"setting of the fault {word}", name, known, see=see)
+    number = parse_duration(value) if name in DURATIONS else _whole(value)
+    # Only a clock can be set back.
+    if number is None or (number < 0 and word != "clock_step"):
+        expected, say = ("a duration", "2s") if name in DURATIONS else ("a whole number", "500")
+        raise ScenarioError(
+            f"{text}: expected {expected}, found {value!r}, as a setting of {word}.\n"
+            f"Next: say {name}={say}."
+        )
+    return known.get(name, name), number
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
 
 
 def check_aim(fault: Fault, names: Iterable[str]) -> None:

@@ -17,10 +17,9 @@ from testbed.document import quoted
 from testbed.fault import Fault
 from testbed.objects.meta import Map
 from testbed.pattern import Pattern
+from testbed.settings import DURATIONS, SETTINGS, duration
 
-_DURATION = re.compile(r"(-?[0-9]{1,9}) ?(ms|s|m|h)")
 _NUMBERED = re.compile(r"#[0-9]+$")
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 NO_SWITCHES: Map[str] = Map()
 QUIET = "quiet"
 REQUESTS = frozenset({"lose_reply", "lose_request", "server_error"})
@@ -29,24 +28,7 @@ LASTING = frozenset({"lag", "partition", "stall"})
 """The faults that last for a while."""
 ALWAYS = 1_000_000
 """How often a fault strikes that strikes whenever it can, until some time."""
-SETTINGS = {
-    "restart": "restart_after_ms", "by": "by_ms", "for": "for_ms", "code": "code",
-    "times": "times_max", "until": "until_ms",
-}  # fmt: skip
-"""What a race file calls the settings of a fault."""
 _NAMES = {name: word for word, name in SETTINGS.items()}
-DURATIONS = frozenset({"restart", "by", "for", "until"})
-
-
-def duration(ms: int) -> str:
-    """A virtual duration as people write it: `5s`, `1500ms`."""
-    return f"{ms // 1000}s" if ms and ms % 1000 == 0 else f"{ms}ms"
-
-
-def parse_duration(text: str) -> int | None:
-    """The milliseconds of `5s` or `100ms`; None if it is no duration."""
-    match = _DURATION.fullmatch(text)
-    return None if match is None else int(match[1]) * _UNITS[match[2]]
 
 
 @attrs.frozen

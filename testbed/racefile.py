@@ -20,12 +20,10 @@ from testbed.option import ANSWER, SERVE
 from testbed.pattern import FORMS, Pattern, parse_pattern
 from testbed.race import (
     ALWAYS,
-    DURATIONS,
     LASTING,
     NO_SWITCHES,
     QUIET,
     REQUESTS,
-    SETTINGS,
     Expectation,
     Hold,
     Picked,
@@ -34,8 +32,8 @@ from testbed.race import (
     Strike,
     Until,
     aim,
-    parse_duration,
 )
+from testbed.settings import DURATIONS, SETTINGS, parse_duration
 
 _NTH = re.compile(r"(?P<what>.+)#(?P<nth>[1-9][0-9]{0,5})")
 _LIFE = re.compile(r"(?P<who>[^@]+)@(?P<life>[1-9][0-9]{0,5})(?P<task>/.*)?")

@@ -15,8 +15,9 @@ from testbed import document
 from testbed.choosers.raced import Deviation
 from testbed.document import Document, quoted
 from testbed.errors import RaceRefused
-from testbed.race import Expectation, Hold, Picked, Race, Strike, duration
+from testbed.race import Expectation, Hold, Picked, Race, Strike
 from testbed.racefile import parse
+from testbed.settings import duration
 
 Edit = tuple[int, int, str]
 """From where to where in the text, and what stands there now."""

@@ -23,7 +23,7 @@ ORDER = """
              objects/codec objects/__init__ budget change option document
     ground   life pending txn store selector watch endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
-    rules    fault faults/* fault_kinds invariant likeness moment invariants/*
+    rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides classes certificate tree world lapping choosers/* chooser_kinds
              scenario choosing allowed

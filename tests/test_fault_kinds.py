@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,33 @@ def test_a_fault_that_is_aimed_at_nobody_is_refused() -> None:
         check_aim(parse_fault("crash:alhpa"), ["alpha", "store"])
     with pytest.raises(UnknownName, match="gamma"):
         search("lost_update", faults=["crash:gamma"], runs=1)
+
+
+def test_settings_stand_behind_their_fault() -> None:
+    """As a race file calls them, or as they are called here."""
+    crash = parse_fault("crash:alpha,restart=2s")
+    assert crash == parse_fault("crash:alpha, restart_after_ms=2000")
+    assert crash == fault_of("crash", "alpha", restart_after_ms=2000)
+    both = parse_fault("3*server_error:beta,code=409,until=1m")
+    assert both == fault_of("server_error", "beta", times_max=3, code=409, until_ms=60_000)
+    assert parse_fault("clock_step,by=-500ms") == fault_of("clock_step", by_ms=-500)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("crash,restrat=2s", UnknownName, "no setting of the fault crash 'restrat'. Did you mean "),
+        ("crash,by=2s", UnknownName, "Known: restart, until."),
+        ("crash,restart", ScenarioError, "expected a duration, found ''"),
+        ("crash,restart=2", ScenarioError, "restart=2: expected a duration, found '2', as a"),
+        ("crash,restart=-2s", ScenarioError, "expected a duration"),
+        ("server_error,code=high", ScenarioError, "expected a whole number, found 'high'"),
+        ("restart=2s", ScenarioError, "'restart=2s' is no fault"),
+        ("crsh,restart=2s", UnknownName, "there is no fault 'crsh'. Did you mean 'crash'?"),
+    ],
+)
+def test_a_bad_setting_is_refused(text: str, error: type[Exception], said: str) -> None:
+    """With what there is, and what to say."""
+    with pytest.raises(error, match=re.escape(said)) as told:
+        parse_fault(text)
+    assert "\nNext: " in str(told.value)

@@ -12,10 +12,11 @@ from test_tour import BLOCK, as_shown, call, commands
 
 from testbed.fault_kinds import fault_kinds
 from testbed.pattern import FORMS, parse_pattern
-from testbed.race import SETTINGS, Race
+from testbed.race import Race
 from testbed.racefile import parse
 from testbed.racing import play
 from testbed.scenario import find
+from testbed.settings import SETTINGS
 
 PAGE = (Path(__file__).parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

@@ -15,19 +15,9 @@ from testbed.fault_kinds import fault_of
 from testbed.objects.meta import Map
 from testbed.option import SERVE
 from testbed.pattern import Pattern
-from testbed.race import (
-    ALWAYS,
-    Expectation,
-    Hold,
-    Picked,
-    Race,
-    State,
-    Strike,
-    aim,
-    duration,
-    parse_duration,
-)
+from testbed.race import ALWAYS, Expectation, Hold, Picked, Race, State, Strike, aim
 from testbed.racefile import load, parse
+from testbed.settings import duration, parse_duration
 
 HOLDS = "scenario: x\nholds:\n"
 FAULTS = "scenario: x\nfaults:\n"

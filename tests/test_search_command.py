@@ -443,3 +443,20 @@ def test_a_race_that_cannot_be_written_is_told(
     assert (code, "scenario: double_bind\n" in out) == (2, True)
     assert re.search(r"^Violated: .* 20 runs\.$", out, re.MULTILINE)
     assert "--out /dev/null/x: double_bind-no_node_is_overcommitted.race.yaml cannot" in err
+
+
+def test_a_fault_is_allowed_with_its_settings(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A crashed actor starts again, as its race file says; the line to paste says so, too."""
+    line = "lost_update --runs 60 --faults crash,restart=2s,lose_reply --switch guard=on"
+    found = as_json(capsys, line)
+    assert found["again"] == (
+        "testbed search lost_update --effort quick --switch guard=on "
+        "--faults crash,restart=2s --faults lose_reply --runs 60"
+    )
+    text = as_json(capsys, "tug_of_war --faults crash,restart=2s --runs 40")
+    races = [each["race"] for each in text["findings"] if "crash" in each["race"]]
+    assert all("restart: 2s" in race for race in races)
+    code, _, err = searched(capsys, "lost_update --faults crash,restat=2s")
+    assert (code, "Did you mean 'restart'?" in err) == (2, True)

@@ -26,9 +26,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option("--seed", type=int, default=0, help="Another seed, other runs."),
         click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Worker processes."),
-        click.option(
-            "--faults", multiple=True, metavar="FAULT", help="Allow crash, 2*lose_reply:alpha, …"
-        ),
+        click.option("--faults", multiple=True, metavar="FAULT", help="Allow crash,restart=2s …"),
         click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …"),
         click.option("--driver", default="direct", help="What carries the tasks."),
         click.option("--scenario-path", metavar="DIR", help="Where your own scenarios are."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -40,6 +41,8 @@ from testbed.search import Search, Watching
 from testbed.version import VERSION
 
 NO_FAULTS = ("0", "none")
+BETWEEN_FAULTS = re.compile(r",(?![^,]*=)")
+"""A comma, unless a setting follows: that belongs to the fault before it."""
 INTERRUPTED = 130
 
 
@@ -94,7 +97,8 @@ def search(
 
 def _faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """The words, checked; and whether no fault at all may strike."""
-    words = tuple(word.strip() for text in given for word in text.split(",") if word.strip())
+    words = tuple(word.strip(" ,") for text in given for word in BETWEEN_FAULTS.split(text))
+    words = tuple(filter(None, words))
     if not any(word in NO_FAULTS for word in words):
         for word in words:
             parse_fault(word)

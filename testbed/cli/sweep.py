@@ -19,7 +19,7 @@ from testbed.cli.show import EXIT_CODES, as_dict, carried, replay_line, say, say
 from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
-from testbed.fault_kinds import fault_of, parse_fault
+from testbed.fault_kinds import fault_of, parse_fault, parse_setting
 from testbed.race import Expectation, Race
 from testbed.racing import race_of
 from testbed.scenario import Scenario, find
@@ -35,7 +35,7 @@ OUTCOMES = ("held", "violated", "undecided")
 @click.argument("scenario")
 @click.option("--fault", "text", required=True, metavar="WORD[:TARGET]", help="crash, stall, …")
 @click.option("--restart-ms", type=click.IntRange(min=0), help="A crashed one starts again then.")
-@click.option("--with", "settings", multiple=True, metavar="K=V", help="by_ms=500, code=409, …")
+@click.option("--with", "settings", multiple=True, metavar="K=V", help="restart=2s, by=500ms, …")
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
 @click.option("--driver", default="direct", help=f"What carries the tasks: {', '.join(DRIVERS)}.")
 @click.option(
@@ -73,7 +73,7 @@ def command(
     testbed sweep double_bind --fault crash --restart-ms 0
     testbed sweep double_bind --fault lose_reply:alpha
     testbed sweep double_bind --fault crash:store --restart-ms 100
-    testbed sweep double_bind --fault stall --with by_ms=5000
+    testbed sweep double_bind --fault stall --with by=5s
     """
     sys.path[:0] = [scenario_path] if scenario_path else []
     check_driver(driver)
@@ -112,23 +112,16 @@ class _Red:
 def _fault(text: str, restart_ms: int | None, settings: tuple[str, ...]) -> Fault:
     """The Fault of the command line; a sweep strikes once in each Run."""
     fault = parse_fault(text)
-    given: dict[str, Any] = {}
-    for setting in settings:
-        name, _, value = setting.partition("=")
-        if not re.fullmatch(r"-?[0-9]{1,9}", value):
-            raise ScenarioError(
-                f"--with {setting}: expected a setting of {fault.word} and a whole number.\n"
-                f"Next: testbed sweep SCENARIO --fault {text} --with NAME=500"
-            )
-        given[name] = int(value)
+    given: dict[str, Any] = attrs.asdict(fault)
+    given.update(parse_setting(fault.word, setting) for setting in settings)
     if restart_ms is not None:
         given["restart_after_ms"] = restart_ms
-    if fault.times_max != 1 or "times_max" in given:
+    if fault.times_max != 1:
         raise ScenarioError(
             f"--fault {text}: a sweep strikes once in each Run.\n"
             f"Next: say --fault {text.rpartition('*')[2]}, without a number."
         )
-    return fault_of(fault.word, fault.target, **given)
+    return fault_of(fault.word, **given)
 
 
 def _reds(recipe: Scenario, switches: Mapping[str, Any], swept: Swept) -> list[_Red]:
