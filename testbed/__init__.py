@@ -10,7 +10,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
            learned · profiler · sampler · asides · classes · certificate · tree · world ·
            lapping · choosers/ · chooser_kinds · scenario · choosing · allowed
   search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
-           bounds · player · engine · engines/ · coverage · finding · ledger · portfolio ·
+           bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
            growth · parting · keeping · failing · run · searching

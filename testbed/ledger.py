@@ -76,12 +76,12 @@ class Ledger:
             self._file.execute("COMMIT")
             return
         there = {name: value for name, value in rows if isinstance(value, bytes)}
-        for name, value in self._identity.items():
-            now = encode(value)
-            if there.get(name) != now:
-                was = _shown(there.get(name, b"nothing"))
+        here = {name: encode(value) for name, value in self._identity.items()}
+        for name in {**here, **there}:
+            was, now = (_shown(names.get(name, b"nothing")) for names in (there, here))
+            if there.get(name) != here.get(name):
                 raise self._refused(
-                    f"it is of another search: {name} was {was}, and is {_shown(now)} now",
+                    f"it is of another search: {name} was {was}, and is {now} now",
                     "search as it was, or name another file with --ledger",
                 )
         if not resumes:

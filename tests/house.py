@@ -28,7 +28,7 @@ ORDER = """
              sampler asides classes certificate tree world lapping choosers/* chooser_kinds
              scenario choosing allowed
     search   racing reason shrink window sweep expecting rewriting healing job bounds player
-             engine engines/* coverage finding ledger portfolio effort search
+             engine engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              keeping failing run searching
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show

@@ -460,3 +460,20 @@ def test_a_fault_is_allowed_with_its_settings(
     assert all("restart: 2s" in race for race in races)
     code, _, err = searched(capsys, "lost_update --faults crash,restat=2s")
     assert (code, "Did you mean 'restart'?" in err) == (2, True)
+
+
+def test_a_ledger_is_refused_when_an_actor_was_edited(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In whichever module of one's own it stands; another scenario of one's own matters not."""
+    text = "from restless import endless as other\n\ndef far(world):\n    other(world)\n"
+    (mine / "lab/far.py").write_text(text, encoding="utf-8")
+    (mine / "lab/apart.py").write_text("", encoding="utf-8")
+    line = "far:far --scenario-path lab --runs 4 --ledger a.ledger"
+    assert searched(capsys, line)[0] == 3
+    (mine / "lab/apart.py").write_text("# edited", encoding="utf-8")
+    assert searched(capsys, f"{line} --resume")[0] == 3
+    with (mine / "lab/restless.py").open("a", encoding="utf-8") as file:
+        file.write("# edited\n")
+    code, _, err = searched(capsys, f"{line} --resume")
+    assert (code, "of another search: the source of restless was " in err) == (2, True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import shlex
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +33,12 @@ from testbed.engines.processes import Processes
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault_kinds import parse_fault
 from testbed.finding import Finding
+from testbed.invariant import Invariant
 from testbed.job import Task
 from testbed.ledger import Ledger
 from testbed.player import Player
 from testbed.search import Search, Watching
+from testbed.sources import digests
 from testbed.version import VERSION
 
 NO_FAULTS = ("0", "none")
@@ -189,17 +190,30 @@ def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
         )
     task = wishes.task.as_dict()
     del task["driver"], task["folders"]
-    source = inspect.getsource(inspect.getmodule(player.recipe.build) or sys)
+    sources = digests(_modules(wishes, player))
     identity = {
         "version": VERSION,
         **task,
         "effort": wishes.effort.name,
         "chooser": wishes.chooser,
-        "source": source,
+        **{f"the source of {module}": digest for module, digest in sources.items()},
     }
     short = wishes.task.scenario.rpartition(":")[2]
     path = wishes.ledger or str(Path(wishes.out or FOLDER, f"{short}.ledger"))
     return Ledger(path, identity, resumes=wishes.resume)
+
+
+def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
+    """Where all stands that a World of this search is made of."""
+    world = player.world()
+    yield player.recipe.build.__module__
+    yield from (type(role.factory()).__module__ for role in world.table.roles.values())
+    yield from (type(post.endpoint).__module__ for post in world.wire.posts.values())
+    for claim in world.judge.claimed(Invariant):
+        yield type(claim).__module__
+        yield getattr(getattr(claim, "claim", claim), "__module__", "")
+    if wishes.chooser is not None and ":" in wishes.chooser:
+        yield wishes.chooser.partition(":")[0]
 
 
 def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
