@@ -49,6 +49,13 @@ def test_another_search_is_refused(tmp_path: Path, name: str, value: object) -> 
         Ledger(str(tmp_path / "new/a.ledger"), {**IDENTITY, "seed": 0, name: value}, resumes=True)
 
 
+def test_what_is_gone_makes_another_search(tmp_path: Path) -> None:
+    """A module that was a part of it, and is none now."""
+    opened(tmp_path, source="x").close()
+    with pytest.raises(LedgerRefused, match='source was "x", and is nothing now'):
+        opened(tmp_path)
+
+
 def test_a_ledger_that_is_there_is_not_gone_on_with_unasked(tmp_path: Path) -> None:
     """Nor written over."""
     opened(tmp_path).close()
