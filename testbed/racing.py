@@ -151,7 +151,8 @@ class Noting(Chooser):
     """Takes the choices of a Run again, and notes what deviates from the calm one."""
 
     def __init__(self, choices: Sequence[Choice]) -> None:
-        self._choices = iter(choices)
+        self._choices = choices
+        self._taken = 0
         self._late: dict[Option, _Late] = {}
         self._strikes: list[tuple[Option, Option | None, Option | None, int]] = []
         """Each fault, the request it struck, what was performed last, and when."""
@@ -168,9 +169,10 @@ class Noting(Chooser):
         return Plan("noting the deviations")
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        choice = next(self._choices, None)
-        if choice is None:
+        if self._taken == len(self._choices):
             return CUT
+        choice = self._choices[self._taken]
+        self._taken += 1
         if isinstance(options, Options):
             self._see_withdrawn()
         if isinstance(options, Alternatives):
@@ -189,6 +191,14 @@ class Noting(Chooser):
                 self._passed(option)
         elif isinstance(choice, Release | LetPass):
             pass
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        """The next choice, if it was a fault: only such a one goes on from where a Run rests."""
+        choice = self._choices[self._taken] if self._taken < len(self._choices) else None
+        if not isinstance(choice, int) or choice < options.ready:
+            return None
+        self.choose(options)
         return choice
 
     def _performs(self, choice: int, options: Options) -> None:

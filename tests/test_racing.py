@@ -6,16 +6,22 @@ from collections.abc import Mapping
 
 import pytest
 from lots import drawing_lots
+from stage import Puppet
 from test_raced import BUSY, LATE
 
+from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
+from testbed.client import Client
+from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
+from testbed.invariant import Evidence, Verdict, quiescent
 from testbed.option import FAULT, HOLD, PASS, RELEASE
+from testbed.race import Race
 from testbed.racefile import parse
 from testbed.racing import play, race_of
-from testbed.scenario import Scenario, find, known, of
+from testbed.scenario import Scenario, find, known, of, play_runs
 from testbed.trace import Step, Trace
 from testbed.world import World
 
@@ -77,6 +83,83 @@ def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario) -> None:
         assert parse(race.text(), "a.race.yaml") == race
         played = play(race, recipe)
         assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+
+
+LOST = (LoseReply(), LoseRequest())
+KILLED = (Crash(), Crash(restart_after_ms=50), Crash("store", restart_after_ms=5))
+STRUCK = [
+    *(("lost_update", fault) for fault in (*LOST, *KILLED)),
+    *(("double_bind", fault) for fault in LOST),
+    *(pytest.param("double_bind", fault, marks=pytest.mark.long) for fault in KILLED),
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), STRUCK, ids=str)
+def test_any_class_with_a_fault_is_a_race(name: str, fault: Fault) -> None:
+    """Each Run of a complete search, wherever the fault strikes, at rest among them, is a race file
+    that comes to the same Verdict: the first claim that is breached, as a race ends there."""
+    recipe, chooser = find(name), Complete(faults_max=1)
+    struck = 0
+
+    def look(world: World) -> bool:
+        nonlocal struck
+        verdict = world.verdict
+        assert verdict is not None
+        if not verdict.end.startswith("cut"):
+            struck += verdict.faults
+            race = race_of(recipe, {}, world.trace.choices, faults=[fault])
+            assert parse(race.text(), "a.race.yaml") == race
+            again = play(race, recipe).verdict
+            assert again.outcome == verdict.outcome, race.text()
+            assert _first(again) == _first(verdict)
+            assert again.is_violated or again.faults == verdict.faults, race.text()
+        return True
+
+    play_runs(recipe, chooser, look, runs_max=5_000, faults=[fault], driver="direct")
+    assert chooser.is_complete
+    assert struck
+
+
+def _first(verdict: Verdict) -> list[str]:
+    return [violation.invariant for violation in verdict.violations[:1]]
+
+
+async def signs_when_it_starts(client: Client) -> None:
+    """And then waits for what never comes."""
+    client.record("signed")
+    await client.queue("orders", idle=True).get()
+
+
+def one_signature(world: World) -> None:
+    """Somebody who must sign but once, which a crash after all is done undoes."""
+    world.start(Puppet("alpha", signs_when_it_starts))
+    world.claim(quiescent(it_signed_once))
+
+
+def it_signed_once(see: Evidence) -> str | None:
+    """A claim about the end."""
+    return "twice" if len(see.records) > 1 else None
+
+
+def test_a_fault_that_strikes_at_rest_is_a_race() -> None:
+    """Nothing is left to do when it strikes, so nothing but the fault leads to the breach: in the
+    Run, and in the race made of it."""
+    recipe, fault = of(one_signature), Crash(restart_after_ms=50)
+    races: list[Race] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        if world.verdict.is_violated:
+            races.append(race_of(recipe, {}, world.trace.choices, faults=[fault]))
+        return True
+
+    play_runs(recipe, Complete(), look, runs_max=99, faults=[fault], driver="direct")
+    assert races
+    for race in races:
+        assert len(race.faults) == 1
+        played = play(race, recipe)
+        assert played.verdict.is_violated
+        assert all(fate.took_place for fate in played.fates)
 
 
 def test_a_race_is_played_alike_by_either_driver() -> None:

@@ -4,6 +4,7 @@
 2. A fault whose moment has come strikes, if it can.
 3. The dullest Option is held if a line of the Race speaks of it and its `until` has not come.
 4. Else the dullest Option is performed.
+5. Where the Run would rest, a fault whose moment has come strikes still, and it goes on from there.
 
 So a hold begins to matter when its Option would be performed, and costs nothing before. An Option
 is numbered when it first comes up for that, in the order in which operations would take effect.
@@ -225,7 +226,12 @@ class Raced(Chooser):
 
     # -- faults ---------------------------------------------------------------------------------
 
+    def strike(self, options: Options) -> int | None:
+        strike = self._strike(options)
+        return strike if isinstance(strike, int) else None
+
     def _strike(self, options: Options) -> int | LetPass | None:
+        first = options[0] if options.ready else None
         for fate in self._strikes:
             strike = fate.deviation
             assert isinstance(strike, Strike)
@@ -233,13 +239,15 @@ class Raced(Chooser):
                 continue
             moment = strike.moment
             if isinstance(moment, int):
-                if options.now_ms < moment <= options[0].due_ms:
+                if first and options.now_ms < moment <= first.due_ms:
                     return LetPass(moment)
                 is_time = options.now_ms >= moment
             elif moment is None:
                 is_time = True
             elif strike.when == "before":
-                is_time = self._speaks_of(moment, options[0], self._numbers_of(options[0]))
+                is_time = first is not None and self._speaks_of(
+                    moment, first, self._numbers_of(first)
+                )
             else:
                 is_time = self._awaited[moment]
             if not is_time:
