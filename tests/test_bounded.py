@@ -74,6 +74,38 @@ def test_the_guard_holds_up_to_two_deviations(guard: bool) -> None:
     assert chooser.frontier.said == (f"complete up to 2 deviations, 1 fault, {len(worlds):,} runs")
 
 
+def test_who_tries_again_for_ever_does_not_keep_a_hold_for_ever() -> None:
+    """A guarded scheduler that is refused tries again each second until it hears why; while that is
+    held back it would try for ever. Yet all of the level is played, and each Run comes to rest."""
+    chooser = Bounded()
+    worlds = bounded(find("double_bind"), chooser, guard=True)
+    assert chooser.frontier.is_complete
+    assert {world.verdict.outcome for world in worlds if world.verdict is not None} == {"held"}
+
+
+def test_a_hold_ends_when_time_has_passed_over_it_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends at each instant up to the last that is allowed, and at none twice."""
+    heard_ms: list[int] = []
+
+    def ticking(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.get(Note, "a")
+            heard_ms.append(client.now())
+
+        async def beta(client: Client) -> None:
+            for _ in range(9):
+                await client.sleep(10)
+
+        world.add(note("a"))
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+
+    monkeypatch.setattr("testbed.choosers.bounded.INSTANTS_MAX", 3)
+    chooser = Bounded(deviations_max=1)
+    worlds = bounded(of(ticking), chooser)
+    assert set(heard_ms) == {0, 10, 20, 30}
+    assert len({tuple(world.trace.choices) for world in worlds}) == len(worlds)
+
+
 def test_no_run_is_played_twice() -> None:
     """Each set of decisions is another list of choices."""
     for recipe, faults_max in ((find("lost_update"), 0), (LOTS, 1)):

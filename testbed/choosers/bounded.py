@@ -7,7 +7,9 @@ here, release that one there, pick another alternative, let a fault strike; all 
 2. At every later place note what else could have been decided: to hold the dullest Option, to pick
    otherwise, to strike, which is a deviation or a fault more; or to release what is held, if the
    last turn clashes with it or time has passed, which is no deviation more: it is how a hold ends.
-   To end it elsewhere comes to what a hold of something that follows from it comes to.
+   To end it elsewhere comes to what a hold of something that follows from it comes to. It ends at
+   the latest when time has passed over it INSTANTS_MAX times: who tries again each second would
+   else try for ever, and each of those seconds would be another Run.
 3. Each of those, after the plan, is a plan to be played. So each set of decisions is reached in one
    way only, that in which it was taken, and none is missed.
 
@@ -35,6 +37,9 @@ Decision = tuple[int, str, int]
 """At which place, what, and which of several."""
 FRONTIER_MAX = 500_000
 """So many plans may wait; what would be more is not played, and no level is called complete."""
+
+INSTANTS_MAX = 8
+"""So often may time pass over what is held; then it is let go."""
 
 
 @attrs.frozen
@@ -76,8 +81,11 @@ class Deviating(Chooser):
         self._may_deviate = deviations_max is None or plan.deviations < deviations_max
         self._place = 0
         self._last: Step | None = None
-        self._noted_ms = 0
-        """When it noted last."""
+        self._now_ms = 0
+        self._has_passed = False
+        """Whether time has passed since the last turn."""
+        self._passed: dict[Option, int] = {}
+        """How often time has passed over what is held."""
         self._let_go: set[Option] = set()
 
     def begin(self, run: RunInfo) -> Plan | None:
@@ -86,13 +94,30 @@ class Deviating(Chooser):
     def choose(self, options: Options | Alternatives) -> Choice:
         place = self._place
         self._place += 1
+        self._see_time(options)
         if place in self._decided:
             return self._do(*self._decided[place], options)
+        due = self._due(options)
         if place >= self._from:
-            self._note(place, options)
+            self._note(place, options, due)
+        return 0 if due is None else self._do(RELEASE, due, options)
+
+    def _see_time(self, options: Options | Alternatives) -> None:
+        if isinstance(options, Alternatives):
+            return
+        self._has_passed = options.now_ms > self._now_ms
+        self._now_ms = options.now_ms
+        if self._has_passed:
+            self._passed = {held: self._passed.get(held, 0) + 1 for held in options.held}
+
+    def _due(self, options: Options | Alternatives) -> int | None:
+        """Which of what is held is let go here, unless something else is decided."""
+        if isinstance(options, Alternatives):
+            return None
         if not options.ready:
-            return self._do(RELEASE, 0, options)
-        return 0
+            return 0
+        held = enumerate(options.held)
+        return next((n for n, one in held if self._passed.get(one, 0) >= INSTANTS_MAX), None)
 
     def ended(self, step: Step) -> None:
         if step.kind not in (HOLD, RELEASE):
@@ -108,35 +133,28 @@ class Deviating(Chooser):
         self._let_go.add(options.held[which])
         return Release(which)
 
-    def _note(self, place: int, options: Options | Alternatives) -> None:
+    def _note(self, place: int, options: Options | Alternatives, due: int | None) -> None:
         """What else could be decided here."""
         if isinstance(options, Alternatives):
             if self._may_deviate:
                 for which in range(1, len(options)):
                     self._add((place, PICK, which), deviations=1)
             return
-        self._note_releases(place, options)
-        self._noted_ms = options.now_ms
+        self._note_releases(place, options, due)
         if self._may_deviate and options.ready and options[0] not in self._let_go:
             self._add((place, HOLD, 0), deviations=1, is_glue=not options[0].is_effect)
         if self._may_strike:
             for which in range(len(options.faults)):
                 self._add((place, STRIKE, which), faults=1)
 
-    def _note_releases(self, place: int, options: Options) -> None:
-        held = options.held
-        if not held:
-            return
-        if not options.ready:
-            ends = list(range(1, len(held)))
-        else:
-            did = self._last.did if self._last is not None else None
-            # What goes on later also sleeps until later: when it ends counts as much as after what.
-            has_passed = options.now_ms > self._noted_ms
-            ends = [
-                n for n, option in enumerate(held)
-                if has_passed or (did is not None and did.clashes(option.may))
-            ]  # fmt: skip
+    def _note_releases(self, place: int, options: Options, due: int | None) -> None:
+        did = self._last.did if self._last is not None else None
+        # What goes on later also sleeps until later: when it ends counts as much as after what.
+        is_any = self._has_passed or not options.ready
+        ends = [
+            n for n, option in enumerate(options.held)
+            if n != due and (is_any or (did is not None and did.clashes(option.may)))
+        ]  # fmt: skip
         for which in ends:
             self._add((place, RELEASE, which), is_glue=self.plan.is_glue)
 
