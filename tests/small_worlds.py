@@ -36,6 +36,8 @@ class Small:
     """Which actors share no memory; those beyond it do."""
     notes: tuple[str, ...] = ("x",)
     faults: tuple[Fault, ...] = ()
+    turns_max: int = 1_000
+    """How long a Run may be: a Cache whose server is gone asks for an hour, again and again."""
 
     def scenario(self) -> Scenario:
         """It as a Scenario."""
@@ -49,6 +51,7 @@ class Small:
             kind = Apart if place < len(self.apart) and self.apart[place] else Puppet
             world.start(kind("abc"[place], _playing(actions)))
         world.allow(*self.faults)
+        world.limit(turns_max=self.turns_max)
 
 
 def _playing(actions: tuple[Action, ...]) -> Callable[[Client], Any]:

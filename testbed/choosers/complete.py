@@ -1,4 +1,4 @@
-"""complete: at least one Run of every class there is, and no class twice (source-DPOR).
+"""complete: at least one Run of every class there is, and hardly any twice (source-DPOR).
 
 A Run is played again from its choices, then goes on in its own way; the choices form a tree, which
 is walked depth first.
