@@ -17,7 +17,9 @@ from small_worlds import Small
 from testbed.checks import certificate
 from testbed.choosers.complete import Complete
 from testbed.errors import ScenarioError
+from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
 from testbed.scenario import Scenario, find, play_runs
 
 Lines = list[dict[str, Any]]
@@ -99,6 +101,54 @@ def test_any_class_that_is_dropped_is_missed(
         assert "the header speaks of" in refusal(path, capsys)
         write(path, [{**fewer[0], "classes": len(classes(fewer))}, *fewer[1:]])
         assert "no class" in refusal(path, capsys)
+
+
+def unnoticed(small: Small, path: Path) -> tuple[Lines, list[int]]:
+    """A certificate, and the places of the classes that may be dropped from it."""
+    lines = searched(small.scenario(), path)
+    assert certificate.main(str(path)) == 0
+    dropped = []
+    for place in classes(lines):
+        fewer = lines[:place] + lines[place + 1 :]
+        write(path, [{**fewer[0], "classes": len(classes(fewer))}, *fewer[1:]])
+        if certificate.main(str(path)) == 0:
+            dropped.append(place)
+    return lines, dropped
+
+
+TWO = ((("swap", "x"),), (("swap", "x"),))
+LATER = tuple((("sleep", 5), *actions) for actions in TWO)
+BESIDE = ((("update", "x"),), (("create", "y"),))
+
+
+@pytest.mark.parametrize(
+    "small",
+    [
+        Small(((("update", "x"),), (("get", "x"),)), faults=(LoseRequest(),)),
+        Small(TWO, faults=(LoseReply(),)),
+        Small(TWO, faults=(Crash("*"),)),
+        Small(BESIDE, faults=(Crash("store"),)),
+    ],
+)
+def test_with_a_fault_too_a_dropped_class_is_missed(small: Small, tmp_path: Path) -> None:
+    """Be it one in which the fault strikes, at rest or before, or one that is spared of it."""
+    assert unnoticed(small, tmp_path / "classes.jsonl")[1] == []
+
+
+def test_a_fault_whose_occasion_passes_may_be_dropped(tmp_path: Path) -> None:
+    """Of 20 classes two are not noticed: a reply is lost after time has woken somebody else. Where
+    it is not lost, the answer stands before that in the file, so nowhere is it said that the reply
+    could still have been lost; were it impossible, the file would be the same."""
+    small = Small(LATER, faults=(LoseReply(),))
+    lines, dropped = unnoticed(small, tmp_path / "classes.jsonl")
+    assert (len(classes(lines)), len(dropped)) == (20, 2)
+    words = {line["option"]: line["is"][0] for line in lines if "is" in line}
+    said = {line["step"]: words[line["option"]] for line in lines if "step" in line}
+    for place in dropped:
+        kinds = [said[step] for step, _ in lines[place]["run"]]
+        assert kinds[kinds.index("fault") - 1 : kinds.index("fault") + 2] == [
+            "wake", "fault", "answer",
+        ]  # fmt: skip
 
 
 def test_a_class_that_stands_twice_is_refused(

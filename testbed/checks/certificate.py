@@ -8,11 +8,10 @@ passed between them; two Runs are one class if they are alike but for the order 
 2. Coverage: wherever another Run could have branched off, some class begins in just that way:
    a. two turns in order, of which the first did not cause the second, come in the other order;
    b. what was ready and was withdrawn happens first;
-   c. each fault that could strike strikes, and does not;
+   c. each fault that could strike strikes, and does not, at rest and as late as it can;
    d. each alternative of a pick is taken.
 
-A Run in none of these classes would have a first turn at which it leaves them all, in one of these
-ways. Taken on trust are footprints, causes and offers: the truth about single turns.
+Taken on trust are footprints, causes and offers; docs/search.md says what no file can be asked for.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ class Certificate:
         self.steps: dict[int, Step] = {}
         self.offers: dict[int, tuple[list[int], list[int], int]] = {}
         self.runs: list[Run] = []
-        self.tried = 0
-        """How many ways to branch off there were."""
+        self.tried = 0  # ways to branch off
         lines = list(_lines(path))
         if not lines or lines[0].get("format") != FORMAT:
             raise Refused(f"line 1: expected a header with format {FORMAT!r}")
@@ -118,11 +116,9 @@ class Certificate:
             self.offers[line["offer"]] = (line["ready"], line["faults"], line["due"])
         else:
             steps = [self.steps[number] for number, _ in line["run"]]
-            causes = [list(causes) for _, causes in line["run"]]
+            causes = [causes for _, causes in line["run"]]
             run = Run(line["class"], line["end"], steps, causes, line["offers"])
-            if len(run.offers) - len(steps) not in (0, 1) or not self.offers.keys() >= {
-                *run.offers
-            }:
+            if len(run.offers) - len(steps) not in (0, 1) or {*run.offers} - {*self.offers}:
                 raise ValueError("each turn needs one offer, and the end may have one")
             run.relate()
             self.runs.append(run)
@@ -137,8 +133,7 @@ class Certificate:
     def check_coherence(self) -> None:
         """Refused, if a class contradicts itself or another."""
         if self.header["classes"] != len(self.runs) or not self.runs:
-            said = f"{self.header['classes']} classes, {len(self.runs)} are listed"
-            raise Refused(f"the header speaks of {said}")
+            raise Refused(f"the header speaks of {self.header['classes']}, not {len(self.runs)}")
         offered, pasts, forms = dict[Any, tuple[int, int]](), dict[Any, Step](), dict[Any, int]()
         for run in self.runs:
             prefix: Any = None
@@ -195,8 +190,11 @@ class Certificate:
                     self._need_picks(run, place)
                     self._need_faults(run, place)
                     self._need_withdrawn(run, place)
+                self._need_spared(run, place)
                 for option in self.offers[run.offers[place]][0] if run.end not in AT_REST else ():
                     self._need(run, range(place), (option, ()), "may come next")
+            if len(run.offers) > len(run.steps):
+                self._need_faults(run, len(run.steps))
 
     def _why_it_could(self, run: Run, place: int) -> int:
         """The turns without which a fault could not have struck, as bits: it tells no causes, so
@@ -224,16 +222,18 @@ class Certificate:
                 self._need(run, range(place), last, why)
 
     def _need_faults(self, run: Run, place: int) -> None:
-        struck = sum(step.is_fault for step in run.steps[:place])
-        if struck >= self.header["faults_max"]:
-            return
-        for fault in self.offers[run.offers[place]][1]:
+        is_spent = sum(s.is_fault for s in run.steps[:place]) >= self.header["faults_max"]
+        for fault in () if is_spent else self.offers[run.offers[place]][1]:
             self._need(run, range(place), (fault, ()), "may strike")
-        chosen = run.steps[place]
+
+    def _need_spared(self, run: Run, fault: int) -> None:
+        """It need not strike, not even after all that does not follow from it."""
+        rest = [k for k, b in enumerate(run.before) if k != fault and not b >> fault & 1]
+        struck = sum(run.steps[k].is_fault for k in rest)
         spared = (r for r in self.runs if sum(step.is_fault for step in r.steps) == struck)
-        if chosen.is_fault and not any(_begins(r, run, range(place), None) for r in spared):
-            said = f"class {run.number}: {self.said(chosen.option)!r} need not happen"
-            raise Refused(f"{said} at turn {place + 1}, and no class goes on without a fault")
+        if run.steps[fault].is_fault and not any(_begins(r, run, rest, None) for r in spared):
+            said = f"class {run.number}: {self.said(run.steps[fault].option)!r} need not happen"
+            raise Refused(f"{said} at turn {fault + 1}, and no class goes on without a fault")
 
     def _need_withdrawn(self, run: Run, place: int) -> None:
         step, is_last = run.steps[place], place + 1 == len(run.steps)
