@@ -78,7 +78,7 @@ def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) ->
 
 
 def _check_claims(expected: Expectation, played: Played, path: str, scenario: str) -> None:
-    claims = played.world.judge.names
+    claims = played.world.judge.claims
     for name in (expected.violates, *expected.holds):
         if name and name not in claims:
             see = "name one of these in `expect:`"

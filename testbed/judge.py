@@ -66,11 +66,6 @@ class Judge:
             for occasion in invariant.looks_at:
                 self._lookers.setdefault(occasion, []).append(invariant)
 
-    @property
-    def names(self) -> list[str]:
-        """What is claimed, by name."""
-        return [invariant.name for invariant in self._invariants]
-
     def has_cause(self) -> bool:
         """Whether anybody would look after this turn, though nothing was committed or told."""
         table = self._table
