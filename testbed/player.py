@@ -30,7 +30,7 @@ class Heard(Chooser):
         self.chooser = chooser
         self.faults: list[str] = []
         self.minds_order = chooser.minds_order
-        self.goes_on = getattr(chooser, "goes_on", False)
+        self.goes_on = chooser.goes_on
         self._profiles = not isinstance(chooser, Sampler)
         self._profiler = Profiler()
 
@@ -43,9 +43,7 @@ class Heard(Chooser):
         return self.chooser.choose(options)
 
     def strike(self, options: Options) -> int | None:
-        """A fault at rest, if the other Chooser has that in it."""
-        strikes = getattr(self.chooser, "strike", None)
-        return strikes(options) if strikes else None
+        return self.chooser.strike(options)
 
     def ended(self, step: Step) -> None:
         if step.kind == FAULT:
