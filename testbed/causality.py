@@ -141,10 +141,6 @@ class Causality:
         path, count = self._place[one]
         return one != other and self._clock[other].get(path, 0) >= count
 
-    def are_concurrent(self, one: int, other: int) -> bool:
-        """Whether they could as well have come the other way round."""
-        return one != other and not self.is_before(one, other) and not self.is_before(other, one)
-
     def before(self, number: int) -> list[int]:
         """All that had to come before that Step."""
         return sorted(nx.ancestors(self.order, number))
