@@ -3,49 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import attrs
 
-from testbed.invariants.confluence import ALWAYS
-from testbed.objects.meta import changed_fields
+from testbed.change import Entry
+from testbed.objects.codec import encode
+from testbed.objects.meta import UNSET, Object
 from testbed.option import SERVE
 from testbed.spoken import spoken
 from testbed.trace import Step, Trace
 
 ROWS_MAX = 24
 WIDTH = 46
+NOTHING = 0
+"""The number of what is not there."""
 
 
 @attrs.frozen
 class Commit:
     """One write of a Run, and what the Store then holds."""
 
-    step: int
     said: str
-    state: dict[str, Any]
+    state: int
+    """The number of what it holds, but for when each thing was made."""
 
 
-def commits(trace: Trace) -> list[Commit]:
-    """The writes of a kept trace, in order."""
-    state: dict[str, Any] = {}
-    found = []
-    for step in trace.steps:
-        for change in step.marks.changes:
-            if change.new is None:
-                state.pop(change.key, None)
-            else:
-                state[change.key] = change.new.value
-        if step.marks.changes:
-            found.append(Commit(step.number, _said(step), dict(state)))
-    return found
+class States:
+    """Numbers what the Store of a scenario may hold, so that what is alike has one number.
+
+    A tree stands over all keys: a leaf has the number of what is kept there, a node that of the
+    pair below it. So a write costs one path to the root, whose number is that of the whole.
+    """
+
+    def __init__(self, *traces: Trace) -> None:
+        first: dict[str, Entry | None] = {}
+        for trace in traces:
+            for step in trace.steps:
+                for change in step.marks.changes:
+                    first.setdefault(change.key, change.old)
+        self._width = 1 << len(first).bit_length()
+        self._leaves = {key: self._width + place for place, key in enumerate(first)}
+        self._numbers: dict[bytes | tuple[int, int], int] = {(NOTHING, NOTHING): NOTHING}
+        self._nodes = [NOTHING] * (2 * self._width)
+        for key, entry in first.items():
+            self._write(self._nodes, key, entry)
+        self.start = self._nodes[1]
+
+    def of(self, trace: Trace) -> list[Commit]:
+        """The writes of a kept trace, in order."""
+        nodes = [*self._nodes]
+        found = []
+        for step in trace.steps:
+            for change in step.marks.changes:
+                self._write(nodes, change.key, change.new)
+            if step.marks.changes:
+                found.append(Commit(_said(step), nodes[1]))
+        return found
+
+    def _write(self, nodes: list[int], key: str, entry: Entry | None) -> None:
+        place = self._leaves[key]
+        nodes[place] = NOTHING if entry is None else self._number(_essence(entry.value))
+        while place > 1:
+            place //= 2
+            nodes[place] = self._number((nodes[2 * place], nodes[2 * place + 1]))
+
+    def _number(self, what: bytes | tuple[int, int]) -> int:
+        return self._numbers.setdefault(what, len(self._numbers))
+
+
+def _essence(value: object) -> bytes:
+    """What a value is, but for what tells when it was made."""
+    if isinstance(value, Object):
+        value = value.with_meta(uid="", created_ms=0, revision=UNSET)
+    return encode(value)
 
 
 def side_by_side(calm: Trace, here: Trace) -> str:
     """The writes of both, and a line where they part: what they hold is alike before it, and never
     again after."""
-    one, other = commits(calm), commits(here)
-    left, right = _last_alike(one, other)
+    states = States(calm, here)
+    one, other = states.of(calm), states.of(here)
+    left, right = _last_alike(states.start, one, other)
     rows = [("the calm run", "this run"), ("─" * WIDTH, "─" * WIDTH)]
     rows += _rows(one[:left], other[:right])
     rows.append(("┄ they part for good ".ljust(WIDTH, "┄"), "┄" * WIDTH))
@@ -53,19 +91,13 @@ def side_by_side(calm: Trace, here: Trace) -> str:
     return "\n".join(f"{a[:WIDTH]:<{WIDTH}}  {b[:WIDTH]}".rstrip() for a, b in rows)
 
 
-def _last_alike(one: list[Commit], other: list[Commit]) -> tuple[int, int]:
+def _last_alike(start: int, one: list[Commit], other: list[Commit]) -> tuple[int, int]:
     """How many writes of each lead to the last state that both had."""
+    lefts = {start: 0} | {commit.state: left for left, commit in enumerate(one, start=1)}
     for right in range(len(other), 0, -1):
-        for left in range(len(one), 0, -1):
-            if _are_alike(one[left - 1].state, other[right - 1].state):
-                return left, right
-    return 0, 0
-
-
-def _are_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if one.keys() != other.keys():
-        return False
-    return all(path in ALWAYS for key in one for path in changed_fields(one[key], other[key]))
+        if (left := lefts.get(other[right - 1].state)) is not None:
+            return left, right
+    return lefts[start], 0
 
 
 def _rows(one: list[Commit], other: list[Commit]) -> Iterator[tuple[str, str]]:
