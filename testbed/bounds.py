@@ -8,7 +8,6 @@ from typing import Any
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Deviant, Deviating, Frontier
-from testbed.counted import counted
 from testbed.job import Data, Outcome
 
 
@@ -43,21 +42,7 @@ class Bounds:
     @property
     def level(self) -> str:
         """How far it has come: all Runs of so few deviations and faults were played."""
-        frontier = self.frontier
-        if frontier.is_complete:
-            return f"complete up to {_bounds(frontier.deviations_max, frontier.faults_max)}"
-        if not frontier.levels:
-            return "not yet complete at any level"
-        # By its last level for each number of faults: the last of all may allow fewer deviations.
-        widest = {level.faults: level.deviations for level in frontier.levels}
-        (*before, last) = widest.items()
-        said = [_bounds(d, f) for f, d in before if d > last[1]] + [_bounds(last[1], last[0])]
-        return f"complete up to {', and '.join(said)}"
-
-
-def _bounds(deviations: int | None, faults: int) -> str:
-    of = "any deviations" if deviations is None else counted(deviations, "deviation")
-    return f"{of}, {counted(faults, 'fault')}"
+        return self.frontier.level
 
 
 def planned(data: Data) -> Chooser:

@@ -71,7 +71,7 @@ def test_the_guard_holds_up_to_two_deviations(guard: bool) -> None:
     assert chooser.frontier.is_complete
     levels = [(level.faults, level.deviations) for level in chooser.frontier.levels]
     assert levels == [(0, 0), (0, 1), (0, 2)]
-    assert chooser.frontier.said == (f"complete up to 2 deviations, 1 fault, {len(worlds):,} runs")
+    assert chooser.note == f"So far complete up to 2 deviations, 1 fault, {len(worlds):,} runs."
 
 
 def test_who_tries_again_for_ever_does_not_keep_a_hold_for_ever() -> None:
@@ -127,7 +127,7 @@ def test_faults_and_picks_are_levels_of_their_own() -> None:
     one_fault = Bounded(faults_max=1, deviations_max=0)
     struck = [w.verdict for w in bounded(LOTS, one_fault, faults=2) if w.verdict is not None]
     assert Counter(verdict.faults for verdict in struck) == {0: 1, 1: len(struck) - 1}
-    assert one_fault.frontier.said == f"complete up to 0 deviations, 1 fault, {len(struck)} runs"
+    assert one_fault.note == f"So far complete up to 0 deviations, 1 fault, {len(struck)} runs."
 
 
 def sentences(worlds: list[World]) -> list[Pattern]:
@@ -222,7 +222,7 @@ def test_a_frontier_that_is_too_long_claims_nothing(monkeypatch: pytest.MonkeyPa
     chooser = Bounded()
     bounded(find("lost_update"), chooser)
     assert not chooser.frontier.is_complete
-    assert chooser.frontier.said.startswith("complete up to 0 deviations, 0 faults")
+    assert chooser.frontier.level == "complete up to 0 deviations, 0 faults"
 
 
 def test_a_hold_also_ends_when_time_has_passed() -> None:

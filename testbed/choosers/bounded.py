@@ -252,23 +252,22 @@ class Frontier:
             self._level = min(self._waiting)
 
     @property
-    def said(self) -> str:
-        """How far it has come, as a Verdict says it."""
-        faults, deviations = (
-            (self.faults_max, self.deviations_max)
-            if self.is_complete
-            else (self.levels[-1].faults, self.levels[-1].deviations)
-            if self.levels
-            else (0, None)
-        )
-        if deviations is None:
-            deviations = max((level.deviations for level in self.levels), default=None)
-        if deviations is None:
-            return f"not yet complete at any level, {counted(self.runs, 'run')}"
-        return (
-            f"complete up to {counted(deviations, 'deviation')}, "
-            f"{counted(faults, 'fault')}, {counted(self.runs, 'run')}"
-        )
+    def level(self) -> str:
+        """How far it has come: all Runs of so few deviations and faults were played."""
+        if self.is_complete:
+            return f"complete up to {_said(self.deviations_max, self.faults_max)}"
+        if not self.levels:
+            return "not yet complete at any level"
+        # By its last level for each number of faults: the last of all may allow fewer deviations.
+        widest = {level.faults: level.deviations for level in self.levels}
+        (*before, last) = widest.items()
+        said = [_said(d, f) for f, d in before if d > last[1]] + [_said(last[1], last[0])]
+        return f"complete up to {', and '.join(said)}"
+
+
+def _said(deviations: int | None, faults: int) -> str:
+    of = "any deviations" if deviations is None else counted(deviations, "deviation")
+    return f"{of}, {counted(faults, 'fault')}"
 
 
 class Bounded(Chooser):
@@ -303,4 +302,4 @@ class Bounded(Chooser):
 
     @property
     def note(self) -> str:
-        return f"So far {self.frontier.said}."
+        return f"So far {self.frontier.level}, {counted(self.frontier.runs, 'run')}."
