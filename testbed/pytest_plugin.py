@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from testbed.race import Expectation, Race
     from testbed.run import Run
     from testbed.scenario import Scenario
-    from testbed.searching import Searched
+    from testbed.seeking import Sought
 
 MARK = "testbed"
 OPTIONS = ("effort", "runs", "seed", "faults", "switches", "violates")
@@ -128,7 +128,7 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-def _note(item: pytest.Item, searched: Searched) -> None:
+def _note(item: pytest.Item, searched: Sought) -> None:
     """What a report that is written to a file says of a search."""
     item.user_properties.append(("runs", searched.runs))
     if searched.shrunk is not None:
@@ -221,7 +221,7 @@ class ScenarioItem(_Item):
         """A mistake in the mark, or in what it marks, is found when it is collected."""
         from testbed.errors import HarnessError, ScenarioError, UnknownName
         from testbed.run import faults_of, recipe_of
-        from testbed.searching import runs_of
+        from testbed.seeking import runs_of
 
         try:
             for name in mark.kwargs:
@@ -240,9 +240,9 @@ class ScenarioItem(_Item):
 
     def runtest(self) -> None:
         """Search it; the race that is found is left in `.testbed/` under the name of this test."""
-        from testbed.searching import search
+        from testbed.seeking import seek
 
-        searched = search(self._build, **self._options)
+        searched = seek(self._build, **self._options)
         _note(self, searched)
         shrunk = searched.shrunk
         if shrunk is None:
@@ -294,16 +294,16 @@ def testbed_play() -> Callable[..., Run]:
 
 
 @pytest.fixture
-def testbed_search(request: pytest.FixtureRequest) -> Callable[..., Searched]:
+def testbed_search(request: pytest.FixtureRequest) -> Callable[..., Sought]:
     """Search a scenario: `testbed_search(my_scenario, runs=1000).must_hold()`.
 
     Takes `effort` or `runs`, `seed`, `switches` and `faults`. `.shrunk` is the race that was
     found, or None.
     """
-    from testbed.searching import search
+    from testbed.seeking import seek
 
-    def searched(scenario: Any, **options: Any) -> Searched:
-        done = search(scenario, **options)
+    def searched(scenario: Any, **options: Any) -> Sought:
+        done = seek(scenario, **options)
         _note(request.node, done)
         return done
 

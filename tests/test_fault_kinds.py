@@ -12,7 +12,7 @@ from testbed.errors import ScenarioError, UnknownName
 from testbed.fault_kinds import check_aim, fault_kinds, fault_of, parse_fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.searching import search
+from testbed.seeking import seek
 
 
 def test_each_file_is_a_kind() -> None:
@@ -61,7 +61,7 @@ def test_a_fault_that_is_aimed_at_nobody_is_refused() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'alpha'"):
         check_aim(parse_fault("crash:alhpa"), ["alpha", "store"])
     with pytest.raises(UnknownName, match="gamma"):
-        search("lost_update", faults=["crash:gamma"], runs=1)
+        seek("lost_update", faults=["crash:gamma"], runs=1)
 
 
 def test_settings_stand_behind_their_fault() -> None:

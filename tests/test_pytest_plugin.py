@@ -14,7 +14,7 @@ import pytest
 # own C code cannot be loaded twice.
 import testbed.keeping
 import testbed.pytest_plugin
-import testbed.searching
+import testbed.seeking
 import testbed.strategies
 import testbed.window  # noqa: F401
 
@@ -281,7 +281,7 @@ def test_fixtures_play_search_and_replay_beside_trio_and_hypothesis(tree: pytest
     text = result.stdout.str()
     assert text.count("NotHeld[[]every_signature_is_kept]".replace("[[]", "[")) >= 4
     assert "testbed/run.py" not in text
-    assert "testbed/searching.py" not in text
+    assert "testbed/seeking.py" not in text
     for name in ("test_seeded", "test_within_trio", "test_searched", "test_replayed"):
         assert f"FAILED test_all.py::{name} - " in text
     for line in (

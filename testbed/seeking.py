@@ -1,4 +1,4 @@
-"""Searching: what a test does with a scenario: plays Runs until one breaches a claim."""
+"""Seeking: what a test does with a scenario: plays Runs until one breaches a claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAMPLERS = (URW, SURW, POS, PCT)
 
 
 @attrs.frozen
-class Searched:
+class Sought:
     """What a search has found, and how far it looked."""
 
     recipe: Scenario
@@ -87,7 +87,7 @@ def _choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
     yield Uniform(seed), runs_max
 
 
-def search(
+def seek(
     recipe: Recipe,
     *,
     effort: str = "quick",
@@ -95,7 +95,7 @@ def search(
     seed: int = 0,
     switches: Mapping[str, Any] | None = None,
     faults: Iterable[Fault | str] = (),
-) -> Searched:
+) -> Sought:
     """Play up to so many Runs, few deviations first; what is breached first is shrunk."""
     runs_max = runs or runs_of(effort)
     scenario, allowed = recipe_of(recipe), faults_of(faults)
@@ -126,4 +126,4 @@ def search(
                 driver="direct",
             )
     shrunk = shrink(scenario, switches or {}, found[0], faults=allowed) if found else None
-    return Searched(scenario, played, tuple(undecided), shrunk)
+    return Sought(scenario, played, tuple(undecided), shrunk)
