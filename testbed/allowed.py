@@ -8,6 +8,7 @@ user has named; or if the user has named it himself. Everything that reads such 
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from importlib.machinery import PathFinder
@@ -31,6 +32,28 @@ class Trust:
     """One of his own, by name: `--scenario`."""
     folders: tuple[str, ...] = ()
     """Where his own are: `--scenario-path`."""
+
+    @property
+    def words(self) -> list[str]:
+        """The options that say so, to be pasted."""
+        own = ["--scenario", self.scenario] if self.scenario is not None else []
+        return own + [word for folder in self.folders for word in ("--scenario-path", folder)]
+
+    def naming(self, scenario: str) -> Trust:
+        """The same for what names that scenario: one's own is found in the folders, or named."""
+        is_own = ":" in scenario and not is_installed(scenario)
+        is_named = is_own and (not self.folders or self.scenario is not None)
+        return attrs.evolve(self, scenario=scenario if is_named else None)
+
+
+def trust_in(scenario: str, folders: Iterable[str] = ()) -> Trust:
+    """What it takes to run that one again: where it was found, or its name if it is one's own."""
+    return Trust(None, tuple(folders)).naming(scenario)
+
+
+def line_for(command: str, path: str, trust: Trust, *more: str) -> str:
+    """The line to paste that does this to that file, and may run what the file names."""
+    return shlex.join(["testbed", command, path, *trust.words, *more])
 
 
 @attrs.frozen

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from testbed.allowed import line_for, trust_in
 from testbed.explain import story
 from testbed.invariant import Verdict
 from testbed.race import Race
@@ -32,13 +33,7 @@ def _again(race: Race, path: Path | None) -> str:
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
     if path is None or (test and ":" in race.scenario):
         return pytest_line(test)
-    return replay_line(path, race)
-
-
-def replay_line(path: Path, race: Race) -> str:
-    """The line that plays that race file again; a scenario of one's own has to be named."""
-    own = ["--scenario", race.scenario] if ":" in race.scenario else []
-    return shlex.join(["testbed", "replay", str(path), *own])
+    return line_for("replay", str(path), trust_in(race.scenario))
 
 
 def pytest_line(test: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.allowed import Named, Trust, allowed, folders_of, is_installed
+from testbed.allowed import Named, Trust, allowed, folders_of, is_installed, line_for, trust_in
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.scenario import known
 
@@ -150,3 +150,20 @@ def test_a_folder_that_is_none_is_refused(own: Path) -> None:
     with pytest.raises(ScenarioError, match="--scenario-path nowhere: expected a folder"):
         folders_of(["nowhere"])
     assert folders_of([str(own), "."]) == (str(own), ".")
+
+
+@pytest.mark.parametrize(
+    ("trust", "said"),
+    [
+        (trust_in("lost_update"), "testbed replay 'a b.race.yaml' --twice"),
+        (trust_in("m:race"), "testbed replay 'a b.race.yaml' --scenario m:race --twice"),
+        (trust_in("m:race", ["x", "y"]),
+         "testbed replay 'a b.race.yaml' --scenario-path x --scenario-path y --twice"),
+        (Trust("m:race").naming("lost_update"), "testbed replay 'a b.race.yaml' --twice"),
+        (Trust("m:race", ("x",)).naming("m:other"),
+         "testbed replay 'a b.race.yaml' --scenario m:other --scenario-path x --twice"),
+    ],
+)  # fmt: skip
+def test_the_line_to_paste_says_what_it_takes_to_run_it(trust: Trust, said: str) -> None:
+    """What is installed needs no word; one's own is named, or the folders it was found in are."""
+    assert line_for("replay", "a b.race.yaml", trust, "--twice") == said

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from testbed import document
-from testbed.allowed import Trust, is_installed
+from testbed.allowed import Trust, line_for
 from testbed.cli.races import (
     ENDINGS,
-    carried_trust,
     open_race,
     side_as_dict,
     told,
@@ -123,11 +121,6 @@ def _line(result: dict[str, Any]) -> str:
 def _replay(path: str, trust: Trust) -> str:
     """The line that looks closer at it. What finds its scenario is in it, though it was not given,
     or was given for another file."""
-    try:
-        name = parse(document.read(path, RaceRefused), path).scenario
-    except HarnessError:
-        name = trust.scenario or ""
-    is_own = ":" in name and not is_installed(name)
-    named = name if is_own and (not trust.folders or trust.scenario is not None) else None
-    own = carried_trust(attrs.evolve(trust, scenario=named))
-    return shlex.join(["testbed", "replay", path, *own, "--match"])
+    with suppress(HarnessError):
+        trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
+    return line_for("replay", path, trust, "--match")

@@ -10,12 +10,12 @@ from typing import Any
 import attrs
 import click
 
-from testbed.allowed import Named, Trust, allowed
+from testbed.allowed import Named, Trust, allowed, line_for, trust_in
 from testbed.choosers.calm import Calm
 from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
-from testbed.cli.races import carried_trust, is_race, open_race, trust_of, whose_code
+from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
 from testbed.counted import counted
 from testbed.errors import TraceRefused
@@ -77,8 +77,7 @@ def command(
     """
     trust = trust_of(scenario, folders)
     run = _played(file, trust)
-    words = ["testbed", "explain", file, *carried_trust(trust)]
-    again = shlex.join(words)
+    again = line_for("explain", file, trust)
     if as_md:
         say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
         return exit_code(run.verdict)
@@ -113,8 +112,7 @@ def _played(file: str, trust: Trust) -> _Run:
         return _Run(recipe, race, played.trace, played.verdict)
     recorded = load_trace(file)
     name = recorded.header["scenario"]
-    own = ["--scenario", name] if ":" in name else []
-    line = shlex.join(["testbed", "explain", file, *own])
+    line = line_for("explain", file, trust_in(name))
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
     recipe = allowed(named, trust)
     switches = recorded.header["switches"]

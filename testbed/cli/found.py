@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from testbed.allowed import line_for, trust_in
 from testbed.cli.races import ENDINGS
-from testbed.cli.show import replay_line
 from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.explain import story
@@ -91,7 +91,8 @@ class Races:
 
     def again(self, finding: Finding) -> str:
         """The line to paste."""
-        return replay_line(self.path(finding), self.recipe.name, folders=self.folders)
+        trust = trust_in(self.recipe.name, self.folders)
+        return line_for("replay", self.path(finding), trust)
 
 
 def _bytes(path: Path) -> bytes | None:

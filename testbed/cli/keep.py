@@ -8,9 +8,9 @@ from pathlib import Path
 import attrs
 import click
 
+from testbed.allowed import line_for
 from testbed.cli.races import (
     ENDINGS,
-    carried_trust,
     open_race,
     refuse_stale,
     stem_of,
@@ -58,7 +58,7 @@ def command(
         attrs.evolve(side, expected=expected).is_met
         for side, expected in zip(sides, parse(text, str(path)).expect, strict=True)
     )
-    check = shlex.join(["testbed", "check", str(path), *carried_trust(trust)])
+    check = line_for("check", str(path), trust)
     if as_json:
         say_json({"file": str(path), "is_green": green, "again": check})
         return 0

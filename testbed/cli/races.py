@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import attrs
 import click
 
 from testbed import document
-from testbed.allowed import Named, Trust, allowed, folders_of
+from testbed.allowed import Named, Trust, allowed, folders_of, line_for, trust_in
 from testbed.choosers.raced import Fate
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
@@ -36,8 +35,7 @@ class RaceFile:
 
     def line(self, command: str = "replay", *more: str, driver: str = "trio") -> str:
         """The line to paste that does this to it."""
-        own = carried_trust(self.trust)
-        return shlex.join(["testbed", command, self.path, *own, *carried(driver, False), *more])
+        return line_for(command, self.path, self.trust, *carried(driver, False), *more)
 
 
 def whose_code(command: Callable[..., int]) -> Callable[..., int]:
@@ -54,12 +52,6 @@ def whose_code(command: Callable[..., int]) -> Callable[..., int]:
 def trust_of(scenario: str | None, folders: tuple[str, ...]) -> Trust:
     """What those options say."""
     return Trust(scenario, folders_of(folders))
-
-
-def carried_trust(trust: Trust) -> list[str]:
-    """Those options, to be pasted."""
-    own = ["--scenario", trust.scenario] if trust.scenario is not None else []
-    return own + [word for folder in trust.folders for word in ("--scenario-path", folder)]
 
 
 def is_race(path: str) -> bool:
@@ -79,8 +71,7 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
     text = document.read(path, RaceRefused)
     race = parse(text, path)
     where = f"{path}, line {race.line}"
-    own = ["--scenario", race.scenario] if ":" in race.scenario else []
-    again = shlex.join(["testbed", command, path, *own])
+    again = line_for(command, path, trust_in(race.scenario))
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
     recipe = allowed(named, trust)
     for side in race.expect or (None,):

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import click
 
-from testbed.allowed import Named, Trust, allowed
+from testbed.allowed import Named, Trust, allowed, line_for, trust_in
 from testbed.choosers.replayed import Replayed
 from testbed.cli.playing import (
     check_driver,
@@ -35,7 +35,7 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.show import EXIT_CODES, as_dict, exit_code, replay_line, say, say_json
+from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.counted import counted
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.expecting import Side, expect, expected_under
@@ -236,7 +236,7 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
 def _trace(file: str, trust: Trust, how: How) -> int:
     recorded = load(file)
     recipe = _allowed(recorded, trust)
-    again = replay_line(file, recipe.name, how.driver, audit=how.audit)
+    again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
     _keep_apart(file, how.trace_file)
     recipe.values(recorded.header["switches"])
 
@@ -283,7 +283,7 @@ def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
     """The scenario that a trace was recorded from, if it may be run."""
     name: str = recorded.header["scenario"]
     path = recorded.path
-    again = replay_line(path, name)
+    again = line_for("replay", path, trust_in(name))
     said = f"{path} was recorded from"
     return allowed(Named(name, f"{path}, line 1", said, again, TraceRefused), trust)
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from testbed.allowed import folders_of
+from testbed.allowed import folders_of, line_for, trust_in
 from testbed.chooser_kinds import known
 from testbed.choosing import maker_of
 from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
@@ -15,7 +15,6 @@ from testbed.cli.show import (
     as_dict,
     command_line,
     exit_code,
-    replay_line,
     say,
     say_json,
 )
@@ -79,7 +78,7 @@ def command(
 
         say(story(world.trace, verdict) + "\n")
     say(str(verdict))
-    recorded = trace_file and replay_line(trace_file, recipe.name, folders=folders)
+    recorded = trace_file and line_for("replay", trace_file, trust_in(recipe.name, folders))
     say(f"Recorded: {recorded}" if recorded else f"Again: {again}")
     return exit_code(verdict)
 

@@ -85,22 +85,6 @@ def command_line(
     return shlex.join(words + carried(driver, audit))
 
 
-def replay_line(
-    file: str,
-    scenario: str,
-    driver: str = "trio",
-    *,
-    audit: bool = False,
-    folders: Sequence[str] = (),
-) -> str:
-    """The line to paste that replays this trace, or race; a scenario of one's own is found in its
-    folders, or has to be named."""
-    own = [word for folder in folders for word in ("--scenario-path", folder)]
-    if ":" in scenario and not folders:
-        own = ["--scenario", scenario]
-    return shlex.join(["testbed", "replay", file, *own, *carried(driver, audit)])
-
-
 def carried(driver: str, audit: bool) -> list[str]:
     """The options of the table, where they are not the plain ones."""
     return (["--driver", driver] if driver != "trio" else []) + (["--audit"] if audit else [])

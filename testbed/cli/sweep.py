@@ -13,9 +13,10 @@ import attrs
 import click
 from click.core import ParameterSource
 
+from testbed.allowed import Trust, line_for, trust_in
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.progress import shown
-from testbed.cli.show import EXIT_CODES, as_dict, carried, replay_line, say, say_json
+from testbed.cli.show import EXIT_CODES, as_dict, carried, say, say_json
 from testbed.counted import counted
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
@@ -88,7 +89,7 @@ def command(
         again = [_with_out(click.get_current_context())] * len(reds)
     else:
         files = _write(Path(out), recipe, fault, reds)
-        again = [_replay_line(file, recipe, driver, scenario_path) for file in files]
+        again = _again(files, trust_in(recipe.name, filter(None, [scenario_path])), driver)
     if as_json:
         say_json(_content(swept, given, reds, again))
     else:
@@ -158,11 +159,9 @@ def _write(folder: Path, recipe: Scenario, fault: Fault, reds: list[_Red]) -> li
     return files
 
 
-def _replay_line(file: Path, recipe: Scenario, driver: str, scenario_path: str | None) -> str:
-    if scenario_path is None:
-        return replay_line(str(file), recipe.name, driver)
-    words = ["testbed", "replay", str(file), "--scenario-path", scenario_path]
-    return shlex.join([*words, *carried(driver, audit=False)])
+def _again(files: list[Path], trust: Trust, driver: str) -> list[str]:
+    options = carried(driver, audit=False)
+    return [line_for("replay", str(file), trust, *options) for file in files]
 
 
 def _with_out(context: click.Context) -> str:
