@@ -10,7 +10,6 @@ from textwrap import dedent
 import pytest
 
 from testbed.cli import main
-from testbed.cli.progress import Progress
 from testbed.racefile import load
 from testbed.racing import play
 from testbed.scenario import find
@@ -207,22 +206,3 @@ def test_every_mistake_is_told(
     said = swept(capsys, mine, *args, code=2)
     assert expected in said
     assert said.splitlines()[-1].startswith(then)
-
-
-def test_progress_is_silent_at_first_and_leaves_no_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Before two seconds, and on what is no terminal, nothing is shown; then a line that counts,
-    at most five times a second, and is wiped in the end."""
-    times = iter([0.0, 1.9, 2.0, 2.1, 2.3])
-    progress = Progress("runs", lambda: next(times))
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    for done in range(1, 5):
-        progress(done, 1000)
-    progress.clear()
-    assert capsys.readouterr().err == "\rruns: 2 of 1,000\rruns: 4 of 1,000\r" + " " * 16 + "\r"
-    silent = Progress("runs", iter([0.0, 9.0]).__next__)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
-    silent(1, 2)
-    silent.clear()
-    assert capsys.readouterr().err == ""

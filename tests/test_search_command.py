@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from testbed.cli import main
-from testbed.cli.live import Clock, Progress
+from testbed.cli.live import Clock, SearchProgress
 from testbed.job import Task
 from testbed.racefile import load
 from testbed.racing import play
@@ -356,7 +356,7 @@ def test_progress_is_told_after_two_seconds() -> None:
     from test_search import search_of
 
     clock, stream = Wall(), io.StringIO()
-    progress = Progress(clock, stream)
+    progress = SearchProgress(clock, stream)
     search = search_of(Task("double_bind"))
     progress.watch(search)
     search.play()

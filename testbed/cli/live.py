@@ -1,22 +1,13 @@
-"""How a search shows that it goes on, and knows that its time is up.
-
-On a terminal one line is written over and over, elsewhere a line now and then; in the first two
-seconds nothing, as most searches have ended by then. It is six figures in a line: no library for
-progress would say them better, and none is imported sooner than this file.
-"""
+"""How a search shows that it goes on, and knows that its time is up."""
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TextIO
 
+from testbed.cli.progress import Progress
 from testbed.counted import counted
 from testbed.search import Search
-
-SILENT_S = 2.0
-REDRAWN_EVERY_S = 0.2
-SAID_EVERY_S = 5.0
 
 
 class Clock:
@@ -36,15 +27,12 @@ class Clock:
         return self._seconds_max is not None and self.seconds >= self._seconds_max
 
 
-class Progress:
-    """Says on standard error how far a search is."""
+class SearchProgress(Progress):
+    """Says how far a search is."""
 
     def __init__(self, clock: Clock, stream: TextIO | None = None) -> None:
+        super().__init__(lambda: clock.seconds, stream)
         self._clock = clock
-        self._stream = sys.stderr if stream is None else stream
-        self._redraws = self._stream.isatty()
-        self._said_s = SILENT_S - (REDRAWN_EVERY_S if self._redraws else SAID_EVERY_S)
-        self._width = 0
         self._search: Search | None = None
 
     def watch(self, search: Search) -> None:
@@ -53,32 +41,16 @@ class Progress:
 
     def ran(self) -> None:
         """A Run was taken."""
-        self._say("")
+        self._tell("")
 
     def shrinks(self, runs: int, deviations: int) -> None:
         """A Run is being shrunk."""
-        self._say(f" · shrinking: {counted(deviations, 'deviation')} after {counted(runs, 'run')}")
+        said = f"{counted(deviations, 'deviation')} after {counted(runs, 'run')}"
+        self._tell(f" · shrinking: {said}")
 
-    def _say(self, more: str) -> None:
-        now_s = self._clock.seconds
-        every_s = REDRAWN_EVERY_S if self._redraws else SAID_EVERY_S
-        if self._search is None or now_s < SILENT_S or now_s - self._said_s < every_s:
-            return
-        self._said_s = now_s
-        line = told(self._search, now_s) + more
-        if self._redraws:
-            self._stream.write("\r" + line.ljust(self._width)[:200])
-            self._width = len(line)
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
-
-    def clear(self) -> None:
-        """What comes next has a line of its own."""
-        if self._redraws and self._width:
-            self._stream.write("\r" + " " * min(self._width, 200) + "\r")
-            self._stream.flush()
-            self._width = 0
+    def _tell(self, more: str) -> None:
+        if (search := self._search) is not None:
+            self.say(lambda: told(search, self._clock.seconds) + more)
 
 
 def told(search: Search, seconds: float) -> str:

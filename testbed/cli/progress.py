@@ -1,4 +1,9 @@
-"""How commands that play many Runs show, after two seconds, how far they have come."""
+"""How commands that play many Runs show, after two seconds, how far they have come.
+
+On a terminal one line is written over and over, elsewhere a line now and then; in the first two
+seconds nothing, as most of what is asked for is done by then. It is a few figures in a line: no
+library for progress would say them better.
+"""
 
 from __future__ import annotations
 
@@ -6,47 +11,57 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-import click
-
-SILENT_S = 2
-"""Nothing is shown before: most of what is asked for is done by then."""
-APART_S = 0.2
+SILENT_S = 2.0
+REDRAWN_EVERY_S = 0.2
+SAID_EVERY_S = 5.0
+WIDTH_MAX = 200
 
 
 class Progress:
-    """A line on a terminal's standard error that counts, and is gone in the end."""
+    """A line on standard error; on a terminal it is gone in the end."""
 
-    def __init__(self, what: str, now: Callable[[], float] = time.monotonic) -> None:
-        self._what = what
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, stream: TextIO | None = None
+    ) -> None:
         self._now = now
+        self._stream = sys.stderr if stream is None else stream
+        self._redraws = self._stream.isatty()
         self._next_s = now() + SILENT_S
         self._width = 0
 
-    def __call__(self, done: int, total: int) -> None:
-        """So many of so many are done."""
+    def say(self, line: Callable[[], str]) -> None:
+        """This is how far it is; asked for only if it is to be shown."""
         now_s = self._now()
-        if now_s < self._next_s or not sys.stderr.isatty():
+        if now_s < self._next_s:
             return
-        self._next_s = now_s + APART_S
-        self._show(f"{self._what}: {done:,} of {total:,}")
+        self._next_s = now_s + (REDRAWN_EVERY_S if self._redraws else SAID_EVERY_S)
+        if self._redraws:
+            self._redraw(line()[:WIDTH_MAX])
+        else:
+            self._write(line() + "\n")
 
     def clear(self) -> None:
-        """It is over, whichever way: leave the line as it was found."""
+        """It is over, or what comes next has a line of its own: leave this one as it was found."""
         if self._width:
-            self._show("")
+            self._redraw("")
+            self._write("\r")
 
-    def _show(self, text: str) -> None:
-        back = "" if text else "\r"
-        click.echo(f"\r{text.ljust(self._width)}{back}", nl=False, err=True)
+    def _redraw(self, text: str) -> None:
+        self._write("\r" + text.ljust(self._width))
         self._width = len(text)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
 
 
 @contextmanager
-def shown(what: str) -> Iterator[Progress]:
-    """Progress while the body lasts."""
-    progress = Progress(what)
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """While the body lasts: tells that so many of so many are done."""
+    progress = Progress()
     try:
-        yield progress
+        yield lambda done, total: progress.say(lambda: f"{what}: {done:,} of {total:,}")
     finally:
         progress.clear()

@@ -23,7 +23,7 @@ from testbed.cli.found import (
     why_undecided,
 )
 from testbed.cli.junit import write_junit
-from testbed.cli.live import Clock, Progress
+from testbed.cli.live import Clock, SearchProgress
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.show import CODES, say, say_json
 from testbed.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
@@ -130,7 +130,7 @@ def _search(wishes: Wishes) -> int:
         player.chooser(wishes.chooser)
     recipe, world = player.recipe, player.world()
     clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
-    progress = Progress(clock)
+    progress = SearchProgress(clock)
 
     told: list[Finding] = []
 

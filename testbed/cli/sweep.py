@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from testbed.allowed import Trust, line_for, trust_in
 from testbed.cli.playing import check_driver, parse_switches
-from testbed.cli.progress import shown
+from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, as_dict, carried, say, say_json
 from testbed.counted import counted
 from testbed.errors import ScenarioError
@@ -80,9 +80,9 @@ def command(
     check_driver(driver)
     recipe, given = find(scenario), parse_switches(switches)
     fault = _fault(text, restart_ms, settings)
-    with shown("runs") as progress:
+    with counting("runs") as on_run:
         swept = sweep(
-            recipe, fault, switches=given, driver=driver, runs_max=runs_max, on_run=progress
+            recipe, fault, switches=given, driver=driver, runs_max=runs_max, on_run=on_run
         )
     reds = _reds(recipe, given, swept)
     if out is None:

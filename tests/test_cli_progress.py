@@ -1,0 +1,71 @@
+"""How far a command has come: silent at first, one line on a terminal, a line now and then else."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import pytest
+
+from testbed.cli.progress import Progress, counting
+
+
+class Terminal(io.StringIO):
+    """What a person looks at."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+def told(stream: io.StringIO, times: Sequence[float]) -> str:
+    """What is written if a Run is over at each of these times, and then all is."""
+    progress = Progress(iter([0.0, *times]).__next__, stream)
+    for done in range(1, len(times) + 1):
+        progress.say(lambda done=done: f"runs: {10 // done}")  # type: ignore[misc]
+    progress.clear()
+    return stream.getvalue()
+
+
+def test_a_terminal_has_one_line_that_is_gone_in_the_end() -> None:
+    """Nothing in the first two seconds, then at most five times a second; what was longer is
+    overwritten, and in the end all of it."""
+    said = told(Terminal(), [1.9, 2.0, 2.1, 2.3])
+    assert said == "\rruns: 5\rruns: 2\r       \r"
+    assert told(Terminal(), [1.0, 1.9]) == ""
+
+
+def test_a_shorter_line_leaves_nothing_of_a_longer_one() -> None:
+    """It is filled up with blanks."""
+    assert told(Terminal(), [2.0, 2.3]) == "\rruns: 10\rruns: 5 \r       \r"
+
+
+def test_a_log_has_a_line_now_and_then() -> None:
+    """Every five seconds, and nothing is taken back."""
+    assert told(io.StringIO(), [1.9, 2.1, 3.0, 7.2]) == "runs: 5\nruns: 2\n"
+
+
+def test_a_line_that_is_not_shown_is_not_made() -> None:
+    """A search is asked for its figures only when somebody is to read them."""
+
+    def never() -> str:
+        raise AssertionError("asked for")
+
+    Progress(lambda: 0.0, Terminal()).say(never)
+
+
+def test_a_count_is_wiped_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many of so many; and an error finds the line empty."""
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("testbed.cli.progress.SILENT_S", -1.0)
+
+    def stopped() -> None:
+        with counting("runs") as on_run:
+            on_run(2, 1000)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        stopped()
+    line = "runs: 2 of 1,000"
+    assert stream.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
