@@ -13,7 +13,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
            bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · parting · keeping · failing · run · seeking
+           growth · parting · failing · run · seeking
   doors    __init__ · strategies · pytest_plugin · checks/ · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.

@@ -44,6 +44,24 @@ class Side:
         return self.expected is not None and bool(self.expected.violates and self.unmatched)
 
     @property
+    def is_as_expected(self) -> bool:
+        """Whether it did what was expected, and, of a breach, by every line of the race."""
+        return self.is_met and not self.is_stale
+
+    @property
+    def gone(self) -> list[str]:
+        """Those lines, each with what came closest to it."""
+        return [
+            f"line {fate.deviation.line} matched nothing: {fate.deviation}{self.closest(fate)}"
+            for fate in self.unmatched
+        ]
+
+    def closest(self, fate: Fate) -> str:
+        """`; closest: alpha bind pods/default/c`, or nothing."""
+        closest = self.played.closest(fate)
+        return f"; closest: {closest}" if closest else ""
+
+    @property
     def said(self) -> str:
         """How it compares, in a few words."""
         if self.expected is None:
@@ -52,10 +70,10 @@ class Side:
 
 
 def expect(
-    race: Race, recipe: Scenario, expected: Expectation | None, path: str = "", **how: Any
+    race: Race, recipe: Scenario, expected: Expectation | None, path: str, **how: Any
 ) -> Side:
-    """Play it for that expectation; an error with the nearest name if the scenario makes no such
-    claim, and with its line if the race is from a file."""
+    """Play it for that expectation; an error with its line and the nearest name if the scenario
+    makes no such claim."""
     switches = {} if expected is None else expected.switches
     played = play(race, recipe, switches=switches, **how)
     if expected is not None:
@@ -83,6 +101,4 @@ def _check_claims(expected: Expectation, played: Played, path: str, scenario: st
         if name and name not in claims:
             see = "name one of these in `expect:`"
             error = UnknownName(f"claim of {scenario}", name, claims, see=see)
-            if not path:
-                raise error
             raise RaceRefused(f"{path}, line {expected.line}: {error}")

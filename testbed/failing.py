@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from testbed.allowed import line_for, trust_in
+from testbed.expecting import Side
 from testbed.explain import story
 from testbed.invariant import Verdict
 from testbed.race import Race
@@ -26,6 +27,26 @@ def told(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
     lines = "".join(f"  {line}\n" for line in race.text().splitlines())
     drawn, again = story(trace, verdict), _again(race, path)
     return f"{verdict}\n\n{drawn}\n\nThe race{where}:\n\n{lines}\nAgain: {again}"
+
+
+def told_side(side: Side, again: str) -> str:
+    """What was expected of a race file, what came instead, who did what, the line to paste."""
+    gone = "".join(f"{line}\n" for line in side.gone)
+    drawn = story(side.played.trace, side.played.verdict)
+    return f"{_instead(side)}\n{gone}\n{drawn}\n\nAgain: {again}"
+
+
+def _instead(side: Side) -> str:
+    expected, verdict = side.expected, side.played.verdict
+    assert expected is not None
+    if not expected.violates:
+        return f"expected to hold: {', '.join(expected.holds) or 'every claim'}.\n{verdict}"
+    if side.is_met:
+        return f"{expected.violates} was breached, but not by this race.\n{verdict}"
+    return (
+        f"expected a breach of {expected.violates}.\n{verdict}\n"
+        f"If that is mended, let the file say `holds: [{expected.violates}]`."
+    )
 
 
 def _again(race: Race, path: Path | None) -> str:

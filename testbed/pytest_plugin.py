@@ -57,7 +57,7 @@ class RaceFile(pytest.File):
         from testbed.errors import HarnessError
         from testbed.racefile import load
 
-        shown = os.path.relpath(self.path, self.config.invocation_params.dir)
+        shown = _shown(self)
         try:
             race = load(shown)
             recipe = self.scenario_of(race, shown)
@@ -93,6 +93,11 @@ class RaceFile(pytest.File):
         again = "mend `scenario:`."
         named = Named(race.scenario, where, f"{where} names", again, RaceRefused, advice)
         return allowed(named, Trust(folders=tuple(ours)))
+
+
+def _shown(node: pytest.File | pytest.Item) -> str:
+    """Its file, as whoever called pytest would write it."""
+    return os.path.relpath(node.path, node.config.invocation_params.dir)
 
 
 def _title(expectation: Expectation) -> str:
@@ -161,20 +166,21 @@ class RaceItem(_Item):
         self._race = race
         self._expectation = expectation
         self._recipe = recipe
+        self._shown = _shown(self)
 
     def runtest(self) -> None:
         """Play it, and compare."""
-        from testbed.failing import pytest_line
-        from testbed.keeping import keep
+        from testbed.expecting import expect
+        from testbed.failing import pytest_line, told_side
         from testbed.shrink import breach_of
 
-        kept = keep(self._race, self._expectation, self._recipe)
+        side = expect(self._race, self._recipe, self._expectation, self._shown)
         self.user_properties.append(("runs", 1))
-        _note_race(self, self._race, self._recipe, breach_of(kept.played.verdict))
-        if kept.unmatched:
-            self.add_report_section("call", "race", "\n".join(kept.unmatched))
-        if not kept.is_as_expected:
-            pytest.fail(kept.told(pytest_line(self.nodeid)), pytrace=False)
+        _note_race(self, self._race, self._recipe, breach_of(side.played.verdict))
+        if side.gone:
+            self.add_report_section("call", "race", "\n".join(side.gone))
+        if not side.is_as_expected:
+            pytest.fail(told_side(side, pytest_line(self.nodeid)), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""

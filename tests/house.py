@@ -30,7 +30,7 @@ ORDER = """
     search   racing reason shrink window sweep expecting rewriting healing job bounds player
              engine engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
-             keeping failing run seeking
+             failing run seeking
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show
              cli/playing cli/progress cli/races cli/live cli/junit cli/found cli/searched cli/*
              __main__

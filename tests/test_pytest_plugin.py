@@ -12,7 +12,7 @@ import pytest
 
 # Loaded here once: what is first imported within an inner pytest is forgotten with it, and YAML's
 # own C code cannot be loaded twice.
-import testbed.keeping
+import testbed.failing
 import testbed.pytest_plugin
 import testbed.seeking
 import testbed.strategies
@@ -145,7 +145,7 @@ def test_a_claim_that_is_not_made_is_no_silent_pass(tree: pytest.Pytester) -> No
     lay(tree, typo__race=PAIR.replace("holds: [every_signature_is_kept]", "holds: [every_one]"))
     result = tree.runpytest_inprocess()
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["UnknownName: there is no claim of lost_update 'every_one'*"])
+    result.stdout.fnmatch_lines(["RaceRefused: *race.yaml, line 8: there is no claim of lost_update 'every_one'*"])
 
 
 def test_a_race_of_a_scenario_of_ones_own_is_found_beside_it(tree: pytest.Pytester) -> None:

@@ -11,7 +11,6 @@ import click
 
 from testbed import document
 from testbed.allowed import Named, Trust, allowed, folders_of, line_for, trust_in
-from testbed.choosers.raced import Fate
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.expecting import Side
@@ -99,7 +98,7 @@ def told(side: Side, path: str) -> Iterator[str]:
     for fate in side.played.fates:
         where = f"{path}, line {fate.deviation.line}"
         if not fate.matched:
-            yield f"{where}: {fate.deviation} matched nothing{_closest(side, fate)}."
+            yield f"{where}: {fate.deviation} matched nothing{side.closest(fate)}."
         if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
             until = fate.deviation.until_said
             yield f"{where}: hold expired: nothing else could happen before {until}."
@@ -112,17 +111,12 @@ def matches(side: Side) -> Iterator[str]:
     for fate in side.played.fates:
         said = f"line {fate.deviation.line}: {fate.deviation}"
         if not fate.matched:
-            yield f"{said}\n    matched nothing{_closest(side, fate)}"
+            yield f"{said}\n    matched nothing{side.closest(fate)}"
         else:
             times = "" if fate.times == 1 else f", {fate.times} times" if fate.times else (
                 ", and made no difference: what it waits for had come"
             )  # fmt: skip
             yield f"{said}\n    matched {fate.matched}{times}"
-
-
-def _closest(side: Side, fate: Fate) -> str:
-    closest = side.played.closest(fate)
-    return f"; closest: {closest}" if closest else ""
 
 
 def refuse_stale(side: Side, path: str, next_line: str) -> None:
