@@ -128,7 +128,7 @@ class _Item(pytest.Item):
 
         if isinstance(excinfo.value, HarnessError):
             return f"{type(excinfo.value).__name__}: {excinfo.value}"
-        if isinstance(excinfo.value, AssertionError | pytest.fail.Exception):
+        if isinstance(excinfo.value, AssertionError | pytest.fail.Exception | UnmatchedLine):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -156,6 +156,10 @@ def _note_race(
             item.user_properties.append(("window_ms", window.width_ms))
 
 
+class UnmatchedLine(pytest.PytestWarning):
+    """A line of a race file speaks of nothing that comes up, though all is as expected."""
+
+
 class RaceItem(_Item):
     """One side of what a race file expects."""
 
@@ -170,17 +174,21 @@ class RaceItem(_Item):
 
     def runtest(self) -> None:
         """Play it, and compare."""
-        from testbed.expecting import expect
+        from testbed.allowed import line_for, trust_in
+        from testbed.expecting import both_sides, expect, refuse_idle
         from testbed.failing import pytest_line, told_side
         from testbed.shrink import breach_of
 
         side = expect(self._race, self._recipe, self._expectation, self._shown)
         self.user_properties.append(("runs", 1))
         _note_race(self, self._race, self._recipe, breach_of(side.played.verdict))
-        if side.gone:
-            self.add_report_section("call", "race", "\n".join(side.gone))
         if not side.is_as_expected:
             pytest.fail(told_side(side, pytest_line(self.nodeid)), pytrace=False)
+        if len(side.gone) == len(self._race) > 0:
+            again = line_for("replay", self._shown, trust_in(self._race.scenario), "--heal")
+            refuse_idle(both_sides(self._race, self._recipe, self._shown), self._shown, again)
+        for line in side.gone:
+            self.warn(UnmatchedLine(f"{self._shown}, {line}"))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""

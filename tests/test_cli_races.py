@@ -414,8 +414,35 @@ def test_a_stale_file_is_a_bad_one(run: Run) -> None:
     """It says what nobody does any more, so it shows nothing."""
     done = run("check", written(LATE.replace("alpha update", "alpha updaet") + VIOLATES))
     assert done.code == 2
-    assert done.out.startswith("bad           a.race.yaml: violates every_signature_is_kept\n")
+    said = "bad           a.race.yaml: violates every_signature_is_kept; matched nothing: line 4\n"
+    assert done.out.startswith(said)
     assert "matched nothing; closest: alpha update notes/default/list." in done.out
+
+
+def test_a_line_of_a_side_that_holds_is_named_if_it_matched_nothing(run: Run) -> None:
+    """In the line of that side; below it, what came closest."""
+    more = "  - hold: alpha update notes/default/lst\n    until: quiet\n"
+    done = run("check", written(LATE + more + "switches: {guard: on}\n" + HOLDS))
+    line = (LATE + more).splitlines().index(more.splitlines()[0]) + 1
+    assert done.code == 0
+    first, note, _ = done.out.splitlines()
+    assert first.endswith(f": holds every_signature_is_kept; matched nothing: line {line}")
+    assert note.endswith("matched nothing; closest: alpha update notes/default/list.")
+    assert run("check", "a.race.yaml", "--json").json["checked"][0]["unmatched"] == [line]
+
+
+def test_a_file_of_which_no_line_matches_is_a_bad_one(run: Run) -> None:
+    """Whatever holds, it tests nothing any more; unless one side does, or it has no lines: that is
+    the calm run."""
+    gone = LATE.replace("alpha update", "alpha updaet")
+    done = run("check", written(gone + "switches: {guard: on}\n" + HOLDS))
+    assert done.code == 2
+    assert "no line of it matched anything, so it tests nothing any more.\nline " in done.out
+    assert "\nNext: testbed replay a.race.yaml --heal\n" in done.out
+    one = "expect:\n- switches: {writers: 1}\n  holds: []\n- switches: {guard: on}\n  holds: []\n"
+    done = run("check", written(LATE.replace("alpha update", "beta update") + one))
+    assert (done.code, done.out.count("; matched nothing: line ")) == (0, 1)
+    assert run("check", written("scenario: lost_update\n" + HOLDS, "calm.race.yaml")).code == 0
 
 
 def test_a_file_that_expects_nothing_cannot_be_checked(run: Run) -> None:

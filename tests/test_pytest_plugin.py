@@ -86,8 +86,8 @@ def test_what_is_not_as_expected_is_told_without_a_line_of_ours(tree: pytest.Pyt
         other__race=dedent(PAIR).replace("holds:\n  -", "holds:\n  - hold: alpha update notes/n\n"
                                          "    until: quiet\n  -", 1),
     )  # fmt: skip
-    result = tree.runpytest_inprocess()
-    result.assert_outcomes(passed=1, failed=3)
+    result = tree.runpytest_inprocess("-W", "default")
+    result.assert_outcomes(passed=1, failed=3, warnings=1)
     text = result.stdout.str()
     assert "Traceback" not in text
     assert "testbed/" not in text
@@ -102,6 +102,53 @@ def test_what_is_not_as_expected_is_told_without_a_line_of_ours(tree: pytest.Pyt
         "notes/default/list",
     ):
         assert line in text, line
+
+
+ONE_SIDE = """\
+    scenario: lost_update
+    switches: {guard: on}
+    holds:
+      - hold: alpha update notes/default/list
+        until: quiet
+      - hold: alpha update notes/default/lst
+        until: quiet
+    expect: {holds: [every_signature_is_kept]}
+    """
+GONE = "line 6 matched nothing: hold alpha update notes/default/lst until quiet; closest: alpha "
+
+
+def test_a_line_that_speaks_of_nothing_is_a_warning_where_a_claim_is_to_hold(
+    tree: pytest.Pytester,
+) -> None:
+    """It stands below the tests, and is an error to whoever makes all warnings errors, with no
+    line of ours."""
+    lay(tree, one__race=ONE_SIDE)
+    result = tree.runpytest_inprocess("-W", "default")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines([f"*UnmatchedLine: one.race.yaml, {GONE}*"])
+    result = tree.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    assert f"\none.race.yaml, {GONE}" in result.stdout.str()
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_file_of_which_no_line_speaks_of_anything_fails(tree: pytest.Pytester) -> None:
+    """It tests nothing any more: unless another side of it does, by that line or by having none."""
+    idle = dedent(ONE_SIDE).replace("/list", "/lst")
+    other = "expect:\n- holds: [every_signature_is_kept]\n- switches: {writers: 1}\n  holds: []\n"
+    least = "scenario: lost_update\nholds: [{hold: beta update notes/default/list, until: quiet}]\n"
+    lay(
+        tree,
+        idle__race=idle,
+        none__race="scenario: lost_update\nexpect: {holds: []}\n",
+        sides__race=least + "switches: {guard: on}\n" + other,
+    )
+    result = tree.runpytest_inprocess("-W", "default")
+    result.assert_outcomes(passed=3, failed=1, warnings=1)
+    text = result.stdout.str()
+    assert "RaceRefused: idle.race.yaml: no line of it matched anything, so it tests " in text
+    assert f"\n{GONE}" in text
+    assert "\nNext: testbed replay idle.race.yaml --heal\n" in text
 
 
 BAD = {
@@ -145,7 +192,9 @@ def test_a_claim_that_is_not_made_is_no_silent_pass(tree: pytest.Pytester) -> No
     lay(tree, typo__race=PAIR.replace("holds: [every_signature_is_kept]", "holds: [every_one]"))
     result = tree.runpytest_inprocess()
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["RaceRefused: *race.yaml, line 8: there is no claim of lost_update 'every_one'*"])
+    result.stdout.fnmatch_lines(
+        ["RaceRefused: *race.yaml, line 8: there is no claim of lost_update 'every_one'*"]
+    )
 
 
 def test_a_race_of_a_scenario_of_ones_own_is_found_beside_it(tree: pytest.Pytester) -> None:

@@ -21,7 +21,7 @@ from testbed.cli.races import (
 )
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
-from testbed.expecting import Side, both_sides
+from testbed.expecting import Side, both_sides, refuse_idle
 from testbed.racefile import parse
 
 HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
@@ -82,7 +82,9 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
                 f"{path}: nothing is expected of it.\n"
                 "Next: say `expect: {violates: …}` or `expect: {holds: […]}`."
             )
-        for side in both_sides(file.race, file.recipe, path, keep=False):
+        sides = both_sides(file.race, file.recipe, path, keep=False)
+        refuse_idle(sides, path, file.line("replay", "--heal"))
+        for side in sides:
             yield _result(path, side)
     except (HarnessBug, ReplayDiverged):
         raise
@@ -101,6 +103,7 @@ def _result(path: str, side: Side) -> dict[str, Any]:
         "switches": expected.under,
         "verdict": verdict.outcome,
         "said": str(verdict),
+        "unmatched": [fate.deviation.line for fate in side.unmatched],
         "notes": list(told(side, path)),
         **side_as_dict(side),
     }
@@ -112,6 +115,8 @@ def _line(result: dict[str, Any]) -> str:
         return f"bad           {result['error']}"
     mark = ("as expected  ", "NOT EXPECTED ", "bad          ")[result["code"]]
     line = f"{mark} {result['file']}{under}: {result['expected']}"
+    if result["unmatched"]:
+        line += f"; matched nothing: {', '.join(f'line {n}' for n in result['unmatched'])}"
     notes = [f"    {note}" for note in result["notes"]]
     if result["code"] == NOT_AS_EXPECTED:
         notes.insert(0, f"    {result['said']}")
