@@ -42,10 +42,16 @@ class Document:
     """Where it begins and ends in the text, so that it may be changed and all else kept."""
     name_span: tuple[int, int] = (0, 0)
     """The same of its name, if it has one."""
+    name_line: int = 0
+    """The line its name stands on, if it has one: the value may stand below."""
 
     def refuse(self, said: str, next_step: str) -> NoReturn:
         """Say what is wrong with it: where, what was expected, what to do."""
         raise self.refusal(f"{self.path}, line {self.line}: {said}.\nNext: {next_step}")
+
+    def refuse_name(self, said: str, next_step: str) -> NoReturn:
+        """The same of its name."""
+        attrs.evolve(self, line=self.name_line).refuse(said, next_step)
 
     @property
     def shown(self) -> str:
@@ -180,7 +186,8 @@ def _tree(node: Any, path: str, refusal: type[HarnessError]) -> Document:
         name = _tree(key, path, refusal)
         text = name.text("a name", "write `name: value`.")
         if text in fields:
-            first = fields[text].line
+            first = fields[text].name_line
             name.refuse(f"{text!r} a second time (line {first} has it)", "leave one of them out.")
-        fields[text] = attrs.evolve(_tree(value, path, refusal), name_span=name.span)
+        told = _tree(value, path, refusal)
+        fields[text] = attrs.evolve(told, name_span=name.span, name_line=name.line)
     return Document(fields, path, line, refusal, span)

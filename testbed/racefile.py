@@ -71,7 +71,7 @@ def parse(text: str, path: str) -> Race:
 def _check_names(fields: Mapping[str, Document], known: tuple[str, ...]) -> None:
     for name, value in fields.items():
         if name not in known:
-            value.refuse(f"unknown name {name!r}", f"use one of {', '.join(known)}.")
+            value.refuse_name(f"unknown name {name!r}", f"use one of {', '.join(known)}.")
 
 
 def _items(fields: Mapping[str, Document], name: str) -> list[Document]:

@@ -40,6 +40,9 @@ HOSTILE = {
         "\n".join(" " * n + "a:" for n in range(900)), f"line {DEPTH_MAX + 1}: nesting deeper"
     ),
     "a huge list": ("[" + "a," * 30_000 + "]", f"line 1: more than {NODES_MAX:,} values"),
+    "a name twice, whose value stands below": (
+        "a:\n  - 1\na: 3", "line 3: 'a' a second time (line 1 has it)"
+    ),
     "a name twice": ("a: 1\nb: 2\na: 3", "line 3: 'a' a second time (line 1 has it)"),
     "two documents": ("a: 1\n---\nb: 2", "line 2: a second document: give each its own file"),
     "a name that is a list": ("? [a]\n: b", "line 1: expected a name, found a list"),

@@ -263,6 +263,9 @@ REFUSED = {
     "a scenario that is a list": ("scenario: [x]", 1, "expected the name of a scenario, found a "),
     "an empty scenario": ("scenario:\nholds: []", 1, "expected the name of a scenario, found not"),
     "an unknown name": ("scenario: x\nhold: []", 2, "unknown name 'hold'"),
+    "an unknown name of what stands below it": (
+        "scenario: x\nhold:\n  - hold: alpha get n", 2, "unknown name 'hold'"
+    ),
     "holds that are none": ("scenario: x\nholds: alpha", 2, "expected a list of holds, found 'al"),
     "switches in a list": ("scenario: x\nswitches: [a]", 2, "expected switches and their values"),
     "a switch that is a list": ("scenario: x\nswitches:\n  a: [b]", 3, "expected the value of a s"),
