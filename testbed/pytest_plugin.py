@@ -13,6 +13,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +110,10 @@ def _title(expectation: Expectation) -> str:
     return said + _under(expectation.switches)
 
 
-def _under(switches: Mapping[str, Any]) -> str:
-    said = ",".join(f"{name}={value}" for name, value in switches.items())
-    return f"[{said}]" if said else ""
+def _under(switches: Mapping[str, Any], nth: int = 1) -> str:
+    said = [f"{name}={value}" for name, value in switches.items()]
+    said += [str(nth)] if nth > 1 else []
+    return f"[{','.join(said)}]" if said else ""
 
 
 class _Item(pytest.Item):
@@ -202,13 +204,14 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[ScenarioItem] | None:
     """A function with the mark is a scenario, whatever its name; each mark is a test."""
-    made = [
-        ScenarioItem.from_parent(
-            collector, name=name + _under(mark.kwargs.get("switches", {})), build=obj, mark=mark
-        )
-        for mark in _marks(collector, obj)
-    ]
-    return made or None
+    made: dict[str, ScenarioItem] = {}
+    for mark in _marks(collector, obj):
+        switches = mark.kwargs.get("switches", {})
+        # Two marks may differ in their seed alone: then they are counted.
+        names = (name + _under(switches, nth) for nth in count(1))
+        own = next(each for each in names if each not in made)
+        made[own] = ScenarioItem.from_parent(collector, name=own, build=obj, mark=mark)
+    return [*made.values()] or None
 
 
 def _marks(collector: pytest.Collector, obj: object) -> list[pytest.Mark]:

@@ -257,6 +257,35 @@ def test_a_marked_scenario_is_searched(tree: pytest.Pytester) -> None:
     tree.runpytest_inprocess("kept.race.yaml").assert_outcomes(passed=1)
 
 
+def test_marks_of_equal_switches_are_told_apart(tree: pytest.Pytester) -> None:
+    """By which of them it is, so that each can be called alone, and leaves a race of its own."""
+    lay(
+        tree,
+        test_mine=dedent(MINE) + dedent("""
+            @pytest.mark.testbed(seed=1)
+            @pytest.mark.testbed(seed=2)
+            @pytest.mark.testbed(switches={"guard": True}, seed=1, runs=1)
+            @pytest.mark.testbed(switches={"guard": True}, seed=2, runs=1)
+            def both_sign(world, *, guard=False):
+                build(world, guard)
+            """),
+    )  # fmt: skip
+    result = tree.runpytest_inprocess("-v")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "test_mine.py::both_sign FAILED*",
+            "test_mine.py::both_sign[[]2[]] FAILED*",
+            "test_mine.py::both_sign[[]guard=True[]] PASSED*",
+            "test_mine.py::both_sign[[]guard=True,2[]] PASSED*",
+            "Again: python -m pytest 'test_mine.py::both_sign[[]2[]]'",
+        ]
+    )
+    left = sorted(file.name for file in (tree.path / ".testbed").glob("*.yaml"))
+    assert left == ["both_sign.race.yaml", "both_sign_2_.race.yaml"]
+    tree.runpytest_inprocess("test_mine.py::both_sign[2]").assert_outcomes(failed=1)
+
+
 @pytest.mark.parametrize(
     ("mark", "takes", "expected"),
     [
