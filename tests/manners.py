@@ -15,6 +15,8 @@ LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 FILES_NEVER = {"utils", "util", "common", "helper", "helpers", "manager", "managers", "misc"}
 WORDS_NEVER = {"helper", "helpers", "manager", "managers"}
+ANOTHERS = re.compile("oracle|chaos|campaign", re.IGNORECASE)
+"""Words of others for what has a word here; they stand nowhere, not even within a longer one."""
 
 
 @attrs.frozen
@@ -185,7 +187,10 @@ def _public(scope: Scope) -> Iterator[tuple[Definition, Scope]]:
 
 
 def check_words(source: Source) -> Iterator[Complaint]:
-    """No file, class or function is called by a word that says nothing."""
+    """No file, class or function is called by a word that says nothing; none says another's."""
+    for line, word in others_words(source.text):
+        text = f"{word}: what it means has a word of ours; see the words in docs/house.md"
+        yield source.complain(line, "word", word, text)
     advice = "that word says nothing; name what it is or does"
     for part in source.path.removesuffix(".py").split("/"):
         if part in FILES_NEVER:
@@ -194,6 +199,13 @@ def check_words(source: Source) -> Iterator[Complaint]:
         if isinstance(node, Definition):
             for word in sorted(WORDS_NEVER.intersection(_words(node.name))):
                 yield source.complain(node.lineno, "word", word, f"{node.name}: {advice}")
+
+
+def others_words(text: str) -> Iterator[tuple[int, str]]:
+    """Where a text says a word of others, and which."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for found in ANOTHERS.finditer(line):
+            yield number, found[0].lower()
 
 
 def _words(name: str) -> list[str]:

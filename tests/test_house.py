@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from house import DOORS, OUTSIDE, Line, inspect, unused_exemptions
+from manners import others_words
 
 ROOT = Path(__file__).parent.parent
 RULES = "docs/house.md tells the rules and why"
@@ -45,6 +46,19 @@ def test_the_map_in_the_docs_is_the_line() -> None:
     ranks = {**files, **folders}
     expected = [n.removeprefix("testbed/") for n in sorted(ranks, key=ranks.__getitem__)]
     assert names == [n for n in expected if n not in ("actors/", "scenarios/")]
+
+
+def test_no_page_and_no_test_says_a_word_of_others() -> None:
+    """But where docs/house.md says that it is never said, and here."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.py")]
+    found = []
+    for path in sorted(pages):
+        text = path.read_text(encoding="utf-8")
+        if path.name == "house.md":
+            text = re.sub(r"\|[^|\n]*\|$", "", text, flags=re.MULTILINE)
+        if path.name not in ("manners.py", "test_house.py"):
+            found += [f"{path.relative_to(ROOT)}:{line}: {w}" for line, w in others_words(text)]
+    assert not found, "\n".join(["say the words of docs/house.md", *found])
 
 
 def test_the_linter_bans_what_has_a_door() -> None:
@@ -250,6 +264,14 @@ BAD = {
     "a function that says nothing": (
         module("def _write_helper() -> None: ...\n"),
         "testbed/store.py:2: word: _write_helper",
+    ),
+    "a word of others in a name": (
+        module("CHAOS_MAX = 3\n"),
+        "testbed/store.py:2: word: chaos: what it means has a word of ours",
+    ),
+    "a word of others in a sentence": (
+        module("# It asks oracles.\n"),
+        "testbed/store.py:2: word: oracle: what it means has a word of ours",
     ),
     "a file that does not parse": (module("def\n"), "testbed/store.py:2: syntax"),
 }
