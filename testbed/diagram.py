@@ -14,7 +14,7 @@ import attrs
 
 from testbed.matter import Matter
 from testbed.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
-from testbed.spoken import spoken, struck, withheld
+from testbed.spoken import OVER, spoken, struck, withheld
 from testbed.tale import Tale
 from testbed.trace import Record, Step, Trace
 
@@ -72,7 +72,8 @@ class Rows:
         self.broken = violation.invariant if violation else ""
         """The claim that was broken; empty if none was."""
         told = [row for item in trace.items if (row := self._row(item)) is not None]
-        rows = [row for row in (*told, *self._decisions()) if row.step <= self.last]
+        rows = [*self._overs(), *told, *self._decisions()]
+        rows = [row for row in rows if row.step <= self.last]
         self.all = sorted(rows, key=lambda row: row.step)
         knowledge = matter.knowledge
         self._blind: list[tuple[str, int, int]] = []
@@ -108,6 +109,15 @@ class Rows:
                 now_ms = self._matter.causality.steps[act.decided].now_ms
                 said = f"decides to {act.word} {act.keys[0]}"
                 yield Row(act.decided, now_ms, act.actor, ASKED, said, SPOKEN_OF)
+
+    def _overs(self) -> Iterator[Row]:
+        """When a fault that lasted was over; that matters as much as that it struck."""
+        for step in self._matter.steps:
+            over = self._matter.over(step) if step.kind == FAULT else None
+            if over is not None:
+                said, who = OVER[step.option.verb], step.option.key
+                row = self._weighed(step.number, step.now_ms, who, STRUCK, said, is_about=True)
+                yield attrs.evolve(row, step=over.number, now_ms=over.now_ms)
 
     def _row(self, item: Step | Record) -> Row | None:
         if isinstance(item, Record):

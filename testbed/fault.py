@@ -64,6 +64,11 @@ class Fault:
         """How long, if it strikes now and would last so long by itself."""
         return for_ms if self.until_ms is None else self.until_ms - now_ms
 
+    def ends_ms(self, now_ms: int) -> int | None:
+        """When what it does to its target is over, if it strikes now; None of what does not last,
+        or of what nobody waits for."""
+        return None
+
     def hits(self, name: str) -> bool:
         """Whether that name is among its targets."""
         return fnmatchcase(name, self.target)

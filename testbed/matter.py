@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from testbed.causality import Causality
+from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.knowledge import Act, Knowledge, Stale, Version
 from testbed.objects.meta import changed_fields, field_of
@@ -135,6 +136,20 @@ class Matter:
             return False
         fields = changed_fields(old.value, new.value)
         return any(str(field_of(new.value, field)) in self._words for field in fields)
+
+    def over(self, fault: Step) -> Step | None:
+        """The first Step after a fault that lasted; None if none came, or its target crashed."""
+        until = fault.option.fault.ends_ms(fault.now_ms)
+        if until is None:
+            return None
+        crash = (FAULT, Crash.word, fault.option.key)
+        end = self.violation.step if self.violation else len(self.steps)
+        for step in self.steps[fault.number : end]:
+            if (step.kind, step.option.verb, step.option.key) == crash:
+                return None
+            if step.now_ms >= until:
+                return step
+        return None
 
     def was_right(self, version: Version) -> bool:
         """Whether whoever wrote it had looked at what matters, and it was still so."""

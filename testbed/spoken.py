@@ -35,6 +35,11 @@ FAULTS = {
     "stall": "{target} stalled",
 }
 """What a fault did, by its word."""
+OVER = {
+    "partition": "can be reached again",
+    "stall": "goes on",
+}
+"""What its target does when it is over, if it lasts."""
 
 
 def spoken(verb: str, subresource: str = "") -> str:

@@ -195,7 +195,10 @@ class Tale:
             if step.kind == FAULT and step.number in matter.slice:
                 said = struck(option.verb, option.key) + self._all_the_same(step)
                 said = f"T{said[1:]}" if said.startswith("the ") else said
-                yield Beat(step.number, f"{said} ({self._at(step.number)}).", STRUCK)
+                over = matter.over(step)
+                until = f" until {self._at(over.number)}" if over else ""
+                steps = (step.number, over.number) if over else ()
+                yield Beat(step.number, f"{said} ({self._at(step.number)}){until}.", STRUCK, steps)
             elif option.nth > 1 and step.kind == START and step.number in matter.slice:
                 said = f"{option.actor} began again, knowing nothing"
                 yield Beat(step.number, f"{said} ({self._at(step.number)}).", STRUCK)

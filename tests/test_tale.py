@@ -15,9 +15,13 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
+from testbed.diagram import Rows, diagram
 from testbed.fault import Fault
+from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
+from testbed.faults.partition import Partition
+from testbed.faults.stall import Stall
 from testbed.invariant import Violation
 from testbed.matter import Matter
 from testbed.objects import Note
@@ -246,3 +250,39 @@ def test_our_own_words_are_not_told() -> None:
             told = " ".join(tale_of(make(), Uniform(seed))).lower()
             ours = ("option", "footprint", "turn", "seat", "serve", "endpoint", "effect")
             assert not [word for word in ours if f" {word}" in told]
+
+
+LASTING = {
+    "a partition": (
+        (Partition("alpha", for_ms=50),),
+        "alpha was cut off from the network (step 4) until step 10, 50 ms.",
+        "  10      50  ⚡ can be reached again              │",
+    ),
+    "a stall": (
+        (Stall("alpha", by_ms=50),),
+        "alpha stalled (step 4) until step 11, 50 ms.",
+        "  11      50  ⚡ goes on                           │",
+    ),
+    "a stall that a crash has ended": (
+        (Stall("alpha", by_ms=50), Crash("alpha", restart_after_ms=100)),
+        "alpha stalled (step 4).",
+        "   5          ⚡ alpha crashed                     │",
+    ),
+}
+
+
+@pytest.mark.parametrize(("faults", "said", "drawn"), LASTING.values(), ids=LASTING.keys())
+def test_the_end_of_a_fault_that_lasts_is_told(
+    faults: tuple[Fault, ...], said: str, drawn: str
+) -> None:
+    """With the first Step after it, in words and in the diagram; not of who had crashed by then."""
+    cues = ("serve alpha/main get*", "answer*", *(f"fault*{fault.word}*" for fault in faults))
+    world = find("lost_update").world()
+    told = played(world, Cued(*cues), *faults, said="alpha is claimed to be slow")
+    assert said in Tale(Matter(*told)).sentences
+    rows = Rows(told[0], Matter(*told), Tale(Matter(*told)))
+    lines = diagram(rows).splitlines()
+    assert drawn in lines
+    assert sum("can be reached" in line or "goes on" in line for line in lines) == (
+        len(faults) == 1
+    )

@@ -21,6 +21,9 @@ class Partition(Fault):
     for_ms: int = 10_000
     """How long it is cut off."""
 
+    def ends_ms(self, now_ms: int) -> int:
+        return now_ms + self.lasts_ms(self.for_ms, now_ms)
+
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor that runs and is not cut off already."""
         for role in levers.actors():

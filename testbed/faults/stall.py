@@ -20,6 +20,9 @@ class Stall(Fault):
     by_ms: int = 1000
     """For how long."""
 
+    def ends_ms(self, now_ms: int) -> int:
+        return now_ms + self.lasts_ms(self.by_ms, now_ms)
+
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor that runs and is not stalled already."""
         for role in levers.actors():
