@@ -227,15 +227,13 @@ class Knowledge:
     def known(self, path: str, key: str, at: int) -> Known | None:
         """What that task took for true of that object in turn `at`; None if it had never looked."""
         actor, plural = path.partition("/")[0], key.partition("/")[0]
-        births = self._born.get(actor, [])
-        born = births[bisect_right(births, at) - 1] if bisect_right(births, at) else 0
-        took = self._took.get((path, plural), [])
-        place = bisect_right(took, at)
+        born = self._birth(actor, at)
         # A task that has not looked into the Cache may have been handed things by its handlers.
-        looked = took[place - 1] if place else at
+        taken = self._looked(path, plural, at)
+        looked = at if taken is None else taken
         found = [(look.step, look) for look in self._last(path, key, born, at)]
         for look in self._last(f"cache:{actor}/{plural}", key, born, looked):
-            found.append((looked if place else look.step, look))
+            found.append((look.step if taken is None else looked, look))
         if not found:
             found = [(look.step, look) for look in self._last(actor, key, born, at)]
         if not found:
@@ -243,6 +241,18 @@ class Knowledge:
         look = max(found, key=lambda pair: (pair[0], pair[1].step))[1]
         entry = self.entry(key, look.revision)
         return Known(key, look, entry if look.selector.has(entry) else None)
+
+    def _birth(self, actor: str, at: int) -> int:
+        """When the life began that it was in."""
+        births = self._born.get(actor, [])
+        place = bisect_right(births, at)
+        return births[place - 1] if place else 0
+
+    def _looked(self, path: str, plural: str, at: int) -> int | None:
+        """When that task had last looked into its Cache of that kind; None if never."""
+        took = self._took.get((path, plural), [])
+        place = bisect_right(took, at)
+        return took[place - 1] if place else None
 
     def _last(self, who: str, key: str, born: int, at: int) -> Iterator[Look]:
         """The last look at the object, and the last list of its kind, in that life."""
@@ -268,6 +278,25 @@ class Knowledge:
                 missed = tuple(self.missed(known, act))
                 if missed:
                     yield Stale(act, known, missed)
+
+    def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
+        """Of each of these objects the last write of the actor's own that the Cache did not show
+        yet in which its task looked last before it decided. What the task remembers is its own."""
+        for key in keys:
+            plural = key.partition("/")[0]
+            born = self._birth(act.actor, act.decided)
+            looked = self._looked(act.path, plural, act.decided)
+            if looked is None:
+                continue
+            looks = self._last(f"cache:{act.actor}/{plural}", key, born, looked)
+            look = max(looks, key=_revision_of, default=None)
+            if look is None:
+                continue
+            versions = self.versions.get(key, [])
+            later = versions[bisect_right(versions, look.revision, key=_revision_of) :]
+            own = [v for v in later if v.actor == act.actor and v.step <= looked]
+            if own and look.shows(own[-1].change):
+                yield own[-1]
 
     def missed(self, known: Known, act: Act) -> Iterator[Version]:
         """What others wrote of that object after what was known, and before the act."""

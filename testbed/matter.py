@@ -110,6 +110,15 @@ class Matter:
         told = [stale for weight, stale in found if weight >= best - 1 or not self.violation]
         return told[-STALE_MAX:]
 
+    @cached_property
+    def unseen(self) -> list[tuple[Act, Version]]:
+        """The acts that the Violation is about, or that were stale, each with what its actor had
+        itself written by then, and had not seen yet; oldest first."""
+        told = {stale.act.step for stale in self.stale} | self.about
+        acts = [act for act in self._acts[-ACTS_MAX:] if act.step in told & self.slice]
+        keys = sorted(self.shared)
+        return [(act, own) for act in acts for own in self.knowledge.unseen(act, keys)]
+
     def _weight(self, stale: Stale) -> int:
         """How much it has to do with what the Violation speaks of."""
         act, key = stale.act, stale.known.key

@@ -2,8 +2,9 @@
 
 1. Each stale act that matters gives up to four: what was known, what changed it, why that was not
    heard, and what was done all the same.
-2. So do the faults and restarts in its slice. If nothing was stale, the last writes
-   of what the Violation speaks of are told instead; a long to and fro is one sentence.
+2. So do the faults and restarts in its slice, and who had not yet seen what it wrote itself. If
+   nothing was stale, the last writes of what the Violation speaks of are told instead; a long to
+   and fro is one sentence.
 3. The dullest are left out until eight are left. They stand in the order in which things happened.
 """
 
@@ -24,7 +25,7 @@ from testbed.store import Change
 from testbed.trace import Record, Step
 
 SENTENCES_MAX = 8
-FAULTS_MAX, HOLDS_MAX = 4, 2
+FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
 FIELDS_MAX = 2
 VALUE_MAX = 24
 TURNS_MIN = 5
@@ -56,7 +57,12 @@ class Tale:
         beats = list(self._stale())
         if matter.violation is not None:
             faults, holds = list(self._faults()), list(self._holds())
-            beats += [*faults[-FAULTS_MAX:], *holds[-HOLDS_MAX:], *self._instead()]
+            beats += [
+                *list(self._unseen())[-OWN_MAX:],
+                *faults[-FAULTS_MAX:],
+                *holds[-HOLDS_MAX:],
+                *self._instead(),
+            ]
             beats.append(self._broken(matter.violation))
         unique = list({(beat.step, beat.key, beat.weight): beat for beat in beats}.values())
         unique.sort(key=lambda beat: (beat.weight, -beat.step))
@@ -139,6 +145,14 @@ class Tale:
         if heard is not None:
             said += f" ({self._at(heard.step)}{self._lag(heard, version)})"
         return Beat(at, f"{said}.", LATE, steps, version.key)
+
+    def _unseen(self) -> Iterator[Beat]:
+        """Who had not seen yet, when it decided, what it had written itself."""
+        for act, own in self.matter.unseen:
+            plural = own.key.partition("/")[0]
+            said = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
+            said += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
+            yield Beat(act.decided, f"{said}.", LATE, (own.step, act.decided), own.key)
 
     def _lag(self, heard: Look, version: Version) -> str:
         ms = self._steps[heard.step].now_ms - self._steps[version.step].now_ms

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Any
 
 import pytest
 from binders import two_binders
@@ -286,3 +287,50 @@ def test_the_end_of_a_fault_that_lasts_is_told(
     assert sum("can be reached" in line or "goes on" in line for line in lines) == (
         len(faults) == 1
     )
+
+
+def making(waits: bool) -> Callable[[Client], Coroutine[Any, Any, None]]:
+    """Makes a note wherever it sees none, twice; or waits between for what its Cache is told."""
+
+    async def make(client: Client) -> None:
+        notes = Cache(client, Note)
+        await notes.synced()
+        for name in ("a", "b"):
+            if not notes.all() or waits:
+                await client.create(note(name))
+            if waits:
+                await client.sleep(10)
+
+    return make
+
+
+def test_an_actor_that_had_not_seen_its_own_write_is_told() -> None:
+    """It had been answered, and looked into a Cache that did not show it yet."""
+    said = "notes a and b are one too many"
+    assert tale_of(world_of(alpha=making(waits=False)), Calm(), said=said) == [
+        "alpha created notes/default/a at rv 2 (step 8).",
+        "alpha decided (step 9) before its watch of notes showed it its own create of "
+        "notes/default/a at rv 2.",
+        "alpha created notes/default/b at rv 3 (step 10).",
+        f"So claimed is broken: {said} (step 13).",
+    ]
+
+
+def test_an_actor_that_has_seen_its_own_write_is_not_accused() -> None:
+    """Its Cache had been told before it looked there, or is not told of such a change at all."""
+    told = tale_of(world_of(alpha=making(waits=True)), Calm(), said="notes a and b are too many")
+    assert [said for said in told if "its own" in said] == []
+
+    async def sign(client: Client) -> None:
+        notes = Cache(client, Note, reads=("data.x",))
+        await notes.synced()
+        (found,) = notes.all()
+        await client.update(found.saying(by="alpha"))
+        if notes.all():
+            await client.create(note("b"))
+
+    world = world_of(alpha=sign)
+    world.add(note("a", by=""))
+    told = tale_of(world, Calm(), said="notes a and b are too many")
+    assert "alpha created notes/default/b" in " ".join(told)
+    assert [said for said in told if "its own" in said] == []
