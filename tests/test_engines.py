@@ -104,18 +104,22 @@ def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
 def test_a_worker_that_is_killed_changes_nothing() -> None:
     """Killed for real, at work and at rest: another takes its place, and both are told."""
     with workers(TASK, 2) as engine:
-        outcomes = []
-        for outcome in engine.play(jobs(24)):
-            outcomes.append(outcome)
-            if outcome.run == 3:
-                os.kill(engine.pids[0], signal.SIGKILL)
+        outcomes = [*engine.play(jobs(12))]
+        playing = engine.play(jobs(24)[12:])
+        _, second = engine.pids
+        # What is stopped is given its Run, and does not answer before it is killed.
+        os.kill(second, signal.SIGSTOP)
+        os.waitid(os.P_PID, second, os.WSTOPPED)
+        outcomes.append(next(playing))
+        os.kill(second, signal.SIGKILL)
+        outcomes += playing
         idle = engine.pids[0]
         os.kill(idle, signal.SIGKILL)
         os.waitid(os.P_PID, idle, os.WEXITED | os.WNOWAIT)
         outcomes += engine.play(jobs(36)[24:])
         at_work, at_rest = engine.reports
     assert outcomes == here(36)
-    assert "was ended by signal 9 in run" in at_work
+    assert "was ended by signal 9 in run 13; another plays that run again" in at_work
     assert "was ended by signal 9 between two runs" in at_rest
 
 
