@@ -410,6 +410,53 @@ def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
     assert "expected the name of a scenario" in done.json["checked"][0]["error"]
 
 
+OWN = """
+from testbed import always
+from scenarios.lost_update import lost_update
+
+def dies(world):
+    raise {raised}
+
+def claims(world):
+    lost_update(world)
+    world.claim(always(spoiled, reads=()))
+
+def spoiled(view):
+    return [][0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [("ValueError('of its own')", "ValueError: of its own"), ("SystemExit(0)", "SystemExit: 0")],
+)
+def test_what_one_scenario_raises_keeps_no_other_file_from_being_told(
+    raised: str, said: str, run: Run
+) -> None:
+    """Its line says where and what, as does that of a claim; exit code 2."""
+    Path("wild.py").write_text(OWN.replace("{raised}", raised), encoding="utf-8")
+    written("scenario: wild:dies\nexpect: {holds: []}\n", "1.race.yaml")
+    written("scenario: wild:claims\nexpect: {holds: []}\n", "2.race.yaml")
+    written(LOST, "3.race.yaml")
+    done = run("check", ".", "--scenario-path", ".")
+    assert (done.code, done.err) == (2, "")
+    first, second, *rest = done.out.splitlines()
+    wild = Path("wild.py").absolute()
+    assert first == f"bad           1.race.yaml: {wild}, line 6: dies raised {said}"
+    claim = "spoiled raised IndexError: list index out of range"
+    assert second == f"bad           2.race.yaml: {wild}, line 13: {claim}"
+    assert [line.split(" ")[0] for line in rest] == ["as", "as", "As"]
+    assert rest[-1].startswith("As expected: 2 of 4. Next: testbed replay 1.race.yaml ")
+
+
+def test_a_bug_of_ours_ends_a_check(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says nothing of any file: exit code 4, and the whole traceback."""
+    monkeypatch.setattr("testbed.cli.check.both_sides", None)
+    done = run("check", written(LOST))
+    assert (done.code, done.out) == (4, "")
+    assert "HarnessBug: TypeError: " in done.err
+
+
 def test_a_stale_file_is_a_bad_one(run: Run) -> None:
     """It says what nobody does any more, so it shows nothing."""
     done = run("check", written(LATE.replace("alpha update", "alpha updaet") + VIOLATES))

@@ -7,19 +7,14 @@ Exit codes, of every command:
 from __future__ import annotations
 
 import sys
-import sysconfig
 import traceback
 from importlib import import_module
-from pathlib import Path
 
 import click
 
-import testbed
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, UnknownName
 from testbed.version import VERSION
 
-OURS = str(Path(testbed.__file__).parent)
-LIBRARIES = sorted(set(sysconfig.get_paths().values()))
 COMMANDS = {
     "demo": "Find a race, and tell it.",
     "list": "The scenarios that can be run by a short name.",
@@ -106,22 +101,16 @@ def _say(text: str, code: int) -> int:
 
 def _unforeseen(error: BaseException) -> int:
     """An exception in code that is not ours, a scenario's or a claim's, or else a bug of ours."""
-    said = f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _is_within(frame, OURS, *LIBRARIES)]
-    last = [frame for frame in frames if not _is_within(frame, *LIBRARIES)][-1:]
-    if not theirs or last != theirs[-1:]:
+    # Loaded only now: most commands end without it.
+    raised = import_module("testbed.cli.raised").raised_by_theirs(error)
+    if raised is None:
+        said = f"{type(error).__name__}: {error}"
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
         return _say(f"HarnessBug: {said}. Please report it, with the lines above.", 4)
-    click.echo("".join(traceback.format_list(theirs)), err=True, nl=False)
-    where = f"{theirs[-1].filename}, line {theirs[-1].lineno}"
+    click.echo(raised.lines, err=True, nl=False)
     return _say(
-        f"ScenarioError: {where}: {theirs[-1].name} raised {said}.\n"
+        f"ScenarioError: {raised.said}.\n"
         "The testbed called it to assemble, to choose or to judge, where nothing may raise.\n"
         "Next: mend it, and run again.",
         2,
     )
-
-
-def _is_within(frame: traceback.FrameSummary, *folders: str) -> bool:
-    return any(Path(frame.filename).is_relative_to(folder) for folder in folders)

@@ -19,6 +19,7 @@ from testbed.cli.races import (
     trust_of,
     whose_code,
 )
+from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
 from testbed.expecting import Side, both_sides, refuse_idle
@@ -36,7 +37,8 @@ def command(
 ) -> int:
     """Play each race FILE, and each *.race.yaml in a DIR, on every side of its expectation.
 
-    A line for each: what was expected, and whether it is so.
+    A line for each: what was expected, and whether it is so. What one of them raises ends none
+    of the others.
     """
     trust = trust_of(scenario, folders)
     results: list[dict[str, Any]] = []
@@ -89,7 +91,16 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
     except (HarnessBug, ReplayDiverged):
         raise
     except HarnessError as error:
-        yield {"file": path, "code": BAD, "switches": "", "error": str(error)}
+        yield _bad(path, str(error))
+    except (Exception, SystemExit) as error:
+        if (raised := raised_by_theirs(error)) is None:
+            raise
+        yield _bad(path, raised.said)
+
+
+def _bad(path: str, error: str) -> dict[str, Any]:
+    said = error if error.startswith(path) else f"{path}: {error}"
+    return {"file": path, "code": BAD, "switches": "", "error": said}
 
 
 def _result(path: str, side: Side) -> dict[str, Any]:
