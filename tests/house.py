@@ -32,8 +32,8 @@ ORDER = """
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              failing run seeking
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show
-             cli/playing cli/progress cli/raised cli/races cli/live cli/junit cli/found cli/searched
-             cli/* __main__
+             cli/playing cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found
+             cli/searched cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")

@@ -12,9 +12,8 @@ from typing import Any
 import attrs
 
 from testbed.chooser_kinds import known
+from testbed.cli.folder import FOLDER, Races
 from testbed.cli.found import (
-    FOLDER,
-    Races,
     as_dict,
     outcome_of,
     shares_line,
