@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, final
 
 import attrs
@@ -85,3 +86,16 @@ class Chooser:
     def note(self) -> str:
         """What the Verdict should say of how this Run was chosen; mostly nothing."""
         return ""
+
+
+class Exhaustive(Chooser):
+    """Plays Runs until it has seen all there is to see, and shows what that was."""
+
+    @property
+    def summary(self) -> str:
+        """What may be claimed by now, in a line."""
+        raise NotImplementedError
+
+    def certificate(self, path: str | Path) -> None:
+        """Write what it has seen, for anybody to check; refused before it has seen all."""
+        raise NotImplementedError

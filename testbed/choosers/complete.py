@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.certificate import Seen, write
-from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
 from testbed.classes import NO_TOUCH, Event, Keys, Past, Picked, open_part, with_path
 from testbed.counted import counted
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
@@ -40,7 +40,7 @@ ANY_FAULT = Footprint(writes=frozenset({"budget:faults"}))
 AT_REST = ("quiet", "stuck")
 
 
-class Complete(Chooser):
+class Complete(Exhaustive):
     """Plays until it has seen every class of Runs, with at most so many faults in each.
 
     One search, from the first `begin` to the one that says None. A Violation does not end a Run of
@@ -120,7 +120,6 @@ class Complete(Chooser):
 
     @property
     def summary(self) -> str:
-        """What may be claimed, in a line."""
         said = "complete" if self.is_complete else "not complete"
         if self.limits:
             said += f" up to {' and '.join(sorted(self.limits))}"
@@ -130,7 +129,7 @@ class Complete(Chooser):
         )
 
     def certificate(self, path: str | Path) -> None:
-        """Write what it has seen, for `python -m testbed.checks.certificate`."""
+        """For `python -m testbed.checks.certificate`."""
         if not self.is_complete or not self.keeps:
             raise ScenarioError(
                 f"{path}: there is nothing to certify, since this search "

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from testbed.chooser import Exhaustive
 from testbed.chooser_kinds import known
 from testbed.cli.folder import FOLDER, Races
 from testbed.cli.found import (
@@ -141,7 +142,7 @@ def _search(wishes: Wishes) -> int:
             progress.clear()
             say(told_finding(finding, races, recipe) + "\n")
 
-    is_whole = wishes.effort.name == COMPLETE
+    whole = _whole(wishes, player)
     ledger = _ledger(wishes, player)
     search = Search(
         player,
@@ -150,8 +151,8 @@ def _search(wishes: Wishes) -> int:
         runs_max=runs_of(wishes.effort, wishes.chooser) if wishes.runs is None else wishes.runs,
         ledger=ledger,
         until_first=wishes.until_first,
-        level=lambda: str(getattr(player.chooser(COMPLETE), "summary", "")) if is_whole else "",
-        to_the_end=is_whole,
+        level=lambda: "" if whole is None else whole.summary,
+        to_the_end=whole is not None,
         watching=Watching(progress.ran, progress.shrinks, races.write, found, clock.is_over),
     )
     progress.watch(search)
@@ -165,11 +166,20 @@ def _search(wishes: Wishes) -> int:
         for finding in search.found:
             if finding not in told:
                 found(finding)
-        _certify(wishes, search, player)
+        _certify(wishes, search, whole)
         _tell(wishes, search, races, world.judge.claims)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
+
+
+def _whole(wishes: Wishes, player: Player) -> Exhaustive | None:
+    """Who plays all there is, if that was asked for."""
+    if wishes.effort.name != COMPLETE:
+        return None
+    chooser = player.chooser(COMPLETE)
+    assert isinstance(chooser, Exhaustive)
+    return chooser
 
 
 def _engine(wishes: Wishes, player: Player) -> Engine:
@@ -239,13 +249,12 @@ def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> No
         _junit(wishes, search, races, claims)
 
 
-def _certify(wishes: Wishes, search: Search, player: Player) -> None:
+def _certify(wishes: Wishes, search: Search, whole: Exhaustive | None) -> None:
     """What a complete search has seen, for anybody to check."""
-    if wishes.out is not None and search.to_the_end and search.is_exhausted:
+    if wishes.out is not None and whole is not None and search.is_exhausted:
         short = wishes.task.scenario.rpartition(":")[2]
         Path(wishes.out).mkdir(parents=True, exist_ok=True)
-        chooser: Any = player.chooser(COMPLETE)
-        chooser.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
+        whole.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
 
 
 def _again(wishes: Wishes, search: Search) -> str:
