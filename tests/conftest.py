@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check every citation, also when no report is asked for."""
+    """Check every citation, also when no report is asked for; and hear Ctrl-C, to which a shell
+    that puts these tests in the background makes them, and whatever they begin, deaf."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     spec = Spec.read(Path(__file__).parent.parent / "docs/spec.md")
     config.pluginmanager.register(SpecReport(spec), "spec-report")
 
