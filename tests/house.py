@@ -11,6 +11,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -180,6 +181,7 @@ def _is_meant(complaint: Complaint, exempt: Exempt) -> bool:
     )
 
 
+@cache
 def inspect_strictly(root: Path) -> list[Complaint]:
     """Every breach of a rule of the house under `root`."""
     line = Line()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import product, starmap
 from typing import Any
 
 import pytest
@@ -29,7 +30,21 @@ BUILT_IN = {
     "revisions_increase", "watches_are_gap_free", "caches_equal_the_store", "no_actor_dies",
     "nobody_is_stuck",
 }  # fmt: skip
-RESTARTS = pytest.mark.parametrize("restart_after_ms", [None, 0, 10], ids=["never", "now", "soon"])
+RESTARTS = {"never": None, "now": 0, "soon": 10}
+SHORT = (("trio", "never"), ("direct", "now"), ("trio", "soon"))
+"""Each driver and each restart, for the two do not touch each other; the rest is `long`."""
+
+
+def how(driver: str, restart: str, *more: object, is_short: bool = True, name: str = "") -> Any:
+    """The parameters of one test."""
+    marks = () if is_short and (driver, restart) in SHORT else (pytest.mark.long,)
+    name = "-".join(filter(None, [name, driver, restart]))
+    return pytest.param(*more, driver, RESTARTS[restart], id=name, marks=marks)
+
+
+HOWS = pytest.mark.parametrize(
+    ("driver", "restart_after_ms"), list(starmap(how, product(DRIVERS, RESTARTS)))
+)
 
 
 # -- what must hold after each of them ----------------------------------------------------------
@@ -119,8 +134,7 @@ def sweep(
 
 
 @pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
-@pytest.mark.parametrize("driver", DRIVERS)
-@RESTARTS
+@HOWS
 def test_a_scenario_stands_a_crash_at_every_turn(
     scenario: Scenario, driver: str, restart_after_ms: int | None
 ) -> None:
@@ -141,15 +155,16 @@ def unguarded() -> Iterator[Any]:
             continue
         roles = tuple(scenario.world().table.roles)
         some = ONE_SIDE.get(scenario.name, roles)
-        yield pytest.param(scenario, some, id=scenario.name)
-        if others := tuple(name for name in roles if name not in some):
-            yield pytest.param(scenario, others, id=f"{scenario.name}+", marks=pytest.mark.long)
+        others = tuple(name for name in roles if name not in some)
+        for driver, restart in SHORT:
+            is_short = some == roles or restart == "now"
+            yield how(driver, restart, scenario, some, is_short=is_short, name=scenario.name)
+            if others:
+                name = f"{scenario.name}+"
+                yield how(driver, restart, scenario, others, is_short=False, name=name)
 
 
-@pytest.mark.parametrize(("scenario", "targets"), list(unguarded()))
-@pytest.mark.parametrize(
-    ("driver", "restart_after_ms"), [("trio", None), ("direct", 0), ("trio", 10)]
-)
+@pytest.mark.parametrize(("scenario", "targets", "driver", "restart_after_ms"), list(unguarded()))
 def test_an_unguarded_scenario_stands_a_crash_at_every_turn(
     scenario: Scenario, targets: tuple[str, ...], driver: str, restart_after_ms: int | None
 ) -> None:
@@ -201,8 +216,7 @@ def test_the_stores_endpoint_may_crash_at_every_turn(driver: str, restart_after_
 
 
 @pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
-@pytest.mark.parametrize("driver", DRIVERS)
-@RESTARTS
+@HOWS
 def test_a_scenario_ends_when_its_stores_endpoint_crashes_at_any_turn(
     scenario: Scenario, driver: str, restart_after_ms: int | None
 ) -> None:
@@ -334,7 +348,7 @@ NASTY = [clears_up, spawns_five, hands_on, gives_up, asks_the_slow_one]
 
 
 @pytest.mark.parametrize("main", NASTY)
-@RESTARTS
+@pytest.mark.parametrize("restart_after_ms", RESTARTS.values(), ids=RESTARTS)
 def test_an_actor_with_nasty_traits_stands_a_crash_at_every_turn(
     main: Doing, restart_after_ms: int | None
 ) -> None:
@@ -411,8 +425,7 @@ async def swallows(client: Client) -> None:
     await again()
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
-@RESTARTS
+@HOWS
 def test_a_swallower_is_named_whenever_it_crashes(
     driver: str, restart_after_ms: int | None
 ) -> None:

@@ -49,9 +49,9 @@ def ended(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def digests() -> list[Digests]:
-    """Of six processes, two at a time: three hash seeds, with Hypothesis and without."""
+    """Of four processes, two at a time: two hash seeds, with Hypothesis and without."""
     found = []
-    for hash_seed in ("1", "2", "random"):
+    for hash_seed in ("1", "random"):
         pair = [start(WITNESS, hash_seed), start(WITNESS, hash_seed, "hypothesis", "pytest")]
         for output, loaded in zip(ended(pair), ([], ["hypothesis", "pytest"]), strict=True):
             heard = json.loads(output)
@@ -62,7 +62,7 @@ def digests() -> list[Digests]:
 
 def test_no_process_makes_another_trace(digests: list[Digests]) -> None:
     """Not with another hash seed, and not with Hypothesis imported or left out."""
-    assert len(digests) == 6
+    assert len(digests) == 4
     assert all(measured == digests[0] for measured in digests)
 
 

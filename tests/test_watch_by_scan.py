@@ -312,12 +312,13 @@ class WatchesBesideScan(RuleBasedStateMachine):
         assert all(c.revision <= cursor.revision for c in whole if c.revision not in cut)
 
 
+@pytest.mark.parametrize("examples", [60, pytest.param(2_000, marks=pytest.mark.long)])
 @pytest.mark.spec("API-6", "API-45", "API-46")
-def test_watches_deliver_what_a_naive_scan_finds() -> None:
+def test_watches_deliver_what_a_naive_scan_finds(examples: int) -> None:
     """In order, once, gap-free, converted, up to the Cursor; the callbacks miss nothing."""
     run_state_machine_as_test(
         WatchesBesideScan,
         settings=settings(
-            max_examples=250, stateful_step_count=40, deadline=None, derandomize=True
+            max_examples=examples, stateful_step_count=40, deadline=None, derandomize=True
         ),
     )
