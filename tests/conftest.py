@@ -30,6 +30,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SpecReport(spec), "spec-report")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Python may write no bytecode, what the tests begin shares it in a folder of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.dont_write_bytecode:
+            patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))
+        yield
+
+
 @pytest.fixture
 def stories(request: pytest.FixtureRequest) -> Stories:
     """What was told before, to be compared with what is told now."""
