@@ -548,7 +548,7 @@ def test_nobody_may_be_left_waiting() -> None:
     assert fair.is_held, fair
 
 
-@pytest.mark.parametrize("runs", [500, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [150, pytest.param(10_000, marks=pytest.mark.long)])
 def test_a_field_manager_ends_it(runs: int) -> None:
     """The guarded half of the pair, under random choices: held, each of them."""
     outcomes: dict[str, int] = {}

@@ -47,11 +47,19 @@ def random_run(recipe: Scenario, seed: int, switches: Mapping[str, object] | Non
     return world
 
 
+def seeds(few: int, many: int) -> pytest.MarkDecorator:
+    """So many random Runs of each; and, in minutes, so many."""
+    return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.long)])
+
+
+@seeds(12, 300)
 @pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
-def test_any_run_is_a_race(recipe: Scenario) -> None:
+def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Written as a text, read back and played over the calm run, it makes the same turns, and each
     of its lines speaks of something."""
-    for seed in range(8 if recipe.name == "tug_of_war" else 30):  # each of its Runs proves a lap
+    if recipe.name == "tug_of_war":  # Each of its Runs proves a lap.
+        seeds //= 3
+    for seed in range(seeds):
         world = random_run(recipe, seed)
         race = race_of(recipe, {}, world.trace.choices)
         assert parse(race.text(), "a.race.yaml") == race
@@ -61,10 +69,11 @@ def test_any_run_is_a_race(recipe: Scenario) -> None:
         assert all(fate.matched for fate in played.fates)
 
 
+@seeds(25, 400)
 @pytest.mark.parametrize("faults", [0, 2])
-def test_a_run_with_faults_and_picks_is_a_race(faults: int) -> None:
+def test_a_run_with_faults_and_picks_is_a_race(faults: int, seeds: int) -> None:
     """Crashes, lost messages, stalls and what else the rich scenario allows."""
-    for seed in range(60):
+    for seed in range(seeds):
         world = random_run(LOTS, seed, {"faults": faults})
         race = race_of(LOTS, {"faults": faults}, world.trace.choices)
         assert parse(race.text(), "a.race.yaml") == race
@@ -72,11 +81,12 @@ def test_a_run_with_faults_and_picks_is_a_race(faults: int) -> None:
         assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
 
 
+@seeds(12, 1_000)
 @pytest.mark.parametrize("recipe", [BUSY, LATE], ids=["busy", "late"])
-def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario) -> None:
+def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Tasks that ask and pick the same, with faults between; servers that lag, too."""
     faults = (LoseReply(times_max=2), LoseRequest(times_max=2), Crash(restart_after_ms=50))
-    for seed in range(25):
+    for seed in range(seeds):
         world = recipe.world(faults=faults)
         world.run(Uniform(seed), driver="direct", trace=Trace({}, keep=True))
         race = race_of(recipe, {}, world.trace.choices, faults=faults)
