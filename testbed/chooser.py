@@ -68,7 +68,8 @@ class Chooser:
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
         """The index of what happens next: 0 is the dullest; from `options.ready` on are faults.
         Of the alternatives of a pick, the index of one, or CUT. Nothing is ready only while this
-        Chooser holds something back and nothing else can move: then it releases something."""
+        Chooser holds something back and nothing else can move: then it releases something, or a
+        fault strikes."""
         raise NotImplementedError
 
     def strike(self, options: Options) -> int | None:

@@ -141,12 +141,13 @@ class Raced(Chooser):
             for index, option in enumerate(held):
                 if self._is_over(self._holding[option]):
                     return self._release(index, option)
-            if not options.ready:
-                self._holding[held[0]].expired = True
-                return self._release(0, held[0])
-        first = options[0]
         if self._strikes and (strike := self._strike(options)) is not None:
             return strike
+        if not options.ready:
+            # Nothing else can move: neither an Option, nor a fault whose moment has come.
+            self._holding[options.held[0]].expired = True
+            return self._release(0, options.held[0])
+        first = options[0]
         if first not in self._let_go:
             for fate in self._holds:
                 if self._is_meant(fate, first):
