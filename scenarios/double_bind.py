@@ -19,17 +19,22 @@ from testbed import (
     World,
     always,
 )
-from testbed.objects import Node, NodeStatus, Pod, PodSpec
+from testbed.objects import Node, Pod, requests_of, room_of
 
-READS = ("spec.scheduler_name", "spec.node_name", "spec.cpu_m")
+READS = ("spec",)
 """What of a pod a scheduler goes by."""
 RETRY_MS = 1000
 """How long a pod that could not be bound is left alone."""
 
 
+def asked_m(pod: Pod) -> int:
+    """The cpu that a pod asks for."""
+    return requests_of(pod).get("cpu", 0)
+
+
 def taken_m(node: Node, pods: Iterable[Pod]) -> int:
     """The cpu that those of these pods ask for which are bound to the node."""
-    return sum(pod.spec.cpu_m for pod in pods if pod.spec.node_name == node.meta.name)
+    return sum(asked_m(pod) for pod in pods if pod.spec.node_name == node.meta.name)
 
 
 @attrs.frozen
@@ -54,7 +59,7 @@ class Scheduler(Actor):
             if pod is None or pod.spec.node_name:
                 continue
             for node in nodes:
-                if taken_m(node, pods.all()) + pod.spec.cpu_m <= node.status.cpu_m:
+                if taken_m(node, pods.all()) + asked_m(pod) <= room_of(node)["cpu"]:
                     if not await self.bind(client, pod, node):
                         await client.sleep(RETRY_MS, f"retry {pod.key}")
                         todo.put(name)
@@ -97,7 +102,7 @@ class Desk(StoreEndpoint):
         if self.guard:
             node = yield from ask("get", "nodes", target)
             pods = yield from ask("list", "pods")
-            if taken_m(node, pods.items) + pod.spec.cpu_m > node.status.cpu_m:
+            if taken_m(node, pods.items) + asked_m(pod) > room_of(node)["cpu"]:
                 raise Conflict(f"node {target} has no room for pod {name}")
         spec = attrs.evolve(pod.spec, node_name=target)
         yield from ask("update", "pods", name, namespace, attrs.evolve(pod, spec=spec))
@@ -115,19 +120,18 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     for entry in see.store.snapshot("nodes/"):
         node: Any = entry.value
-        taken = taken_m(node, pods)
-        if taken > node.status.cpu_m:
-            name = node.meta.name
-            return f"{name} has {node.status.cpu_m}m cpu, and its pods ask for {taken}m"
+        taken, has = taken_m(node, pods), room_of(node)["cpu"]
+        if taken > has:
+            return f"{node.meta.name} has {has}m cpu, and its pods ask for {taken}m"
     return None
 
 
 def double_bind(world: World, *, guard: bool = False) -> None:
     """Two schedulers race for the last place on a node; the bind itself checks only the pod."""
     world.serve(lambda store: Desk(store, guard=guard))
-    world.add(Node("n1", status=NodeStatus(cpu_m=1000)))
-    world.add(Pod("c", spec=PodSpec(scheduler_name="alpha", cpu_m=800)))
-    world.add(Pod("d", spec=PodSpec(scheduler_name="beta", cpu_m=800)))
+    world.add(Node.of("n1", cpu_m=1000))
+    world.add(Pod.of("c", cpu_m=800, scheduler_name="alpha"))
+    world.add(Pod.of("d", cpu_m=800, scheduler_name="beta"))
     world.start(Scheduler("alpha"), Scheduler("beta"))
     reads = ("log:pods.spec", "log:nodes.status")
     world.claim(always(no_node_is_overcommitted, reads=reads))

@@ -20,21 +20,22 @@ from manners import Bases, Complaint, Source, complaints
 # Each module of `testbed` imports only what stands before it. `faults/*` are siblings, which never
 # import each other; their folder's `__init__` stands right behind them.
 ORDER = """
-    words    errors version spoken counted objects/meta objects/note objects/pod objects/node
-             objects/codec objects/__init__ budget change option document
+    words    errors version spoken counted objects/meta objects/quantity objects/calendar
+             objects/form objects/labels objects/condition objects/affinity objects/note objects/pod
+             objects/node objects/codec objects/__init__ budget change option document
     ground   life pending txn store selector watch endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides classes certificate tree world lapping choosers/* chooser_kinds
-             scenario choosing allowed
-    search   racing reason shrink window sweep expecting rewriting healing job bounds player
-             engine engines/* coverage finding sources ledger portfolio effort search
+             sampler asides classes certificate tree lapping choosers/* chooser_kinds scenario
+             choosing allowed
+    search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
+             engines/* coverage finding sources ledger portfolio effort
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              failing run seeking
-    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show
-             cli/playing cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found
-             cli/searched cli/* __main__
+    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/playing
+             cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found cli/searched
+             cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
@@ -95,6 +96,7 @@ EXEMPT = (
     Exempt("testbed/scenario.py", "late", "import_module", "scenarios are found by their names"),
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),
     Exempt("testbed/watchdog.py", "outside", "threading", "only the main thread gets signals"),
+    Exempt("testbed/objects/calendar.py", "outside", "datetime", "a calendar; it reads no clock"),
     Exempt("testbed/likeness.py", "outside", "id", "it finds again what it has met; none is kept"),
 )
 

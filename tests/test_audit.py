@@ -30,7 +30,7 @@ def test_what_was_declared_can_be_read() -> None:
     pod = shown("spec.node_name", "meta.labels", "status")
     assert pod.spec.node_name == "n1"
     assert pod.meta.labels is POD.meta.labels
-    assert pod.status.phase == "Pending"
+    assert pod.status.phase == ""
     identity = (pod.key, pod.kind, pod.plural, pod.meta.name, pod.meta.namespace, pod.meta.uid)
     assert identity == ("pods/default/p", "Pod", "pods", "p", "default", "")
 

@@ -1,12 +1,20 @@
 """The objects a cluster is made of: frozen, integers only, no I/O; one file per family."""
 
-from testbed.objects.meta import UNSET, Map, Meta, Object, Revision
-from testbed.objects.node import Node, NodeSpec, NodeStatus
+from testbed.objects.affinity import Affinity, Taint, Toleration
+from testbed.objects.condition import Condition
+from testbed.objects.labels import LabelSelector, Requirement
+from testbed.objects.meta import UNSET, Map, Meta, Object, Owner, Revision
+from testbed.objects.node import Node, NodeSpec, NodeStatus, room_of
 from testbed.objects.note import Note
-from testbed.objects.pod import Pod, PodSpec, PodStatus
+from testbed.objects.pod import Container, Pod, PodSpec, PodStatus, Resources, qos_of, requests_of
+from testbed.objects.quantity import Quantity
 
 __all__ = [
     "UNSET",
+    "Affinity",
+    "Condition",
+    "Container",
+    "LabelSelector",
     "Map",
     "Meta",
     "Node",
@@ -14,8 +22,17 @@ __all__ = [
     "NodeStatus",
     "Note",
     "Object",
+    "Owner",
     "Pod",
     "PodSpec",
     "PodStatus",
+    "Quantity",
+    "Requirement",
+    "Resources",
     "Revision",
+    "Taint",
+    "Toleration",
+    "qos_of",
+    "requests_of",
+    "room_of",
 ]

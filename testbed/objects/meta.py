@@ -35,6 +35,12 @@ def texts(items: Mapping[str, str]) -> Map[str]:
     return items if isinstance(items, Map) else Map(items)
 
 
+def wire(name: str = "", shape: str = "", *, always: bool = False) -> dict[str, Any]:
+    """How a field is written on the wire, as its metadata: under which name, as what (`time`,
+    `fine time`), and whether even while it is unset. See `form.py`."""
+    return {"wire": name, "shape": shape, "always": always}
+
+
 class Revision:
     """What the Store's clock read when an object last changed, as a client may see it.
 
@@ -78,21 +84,53 @@ UNSET = Revision()
 
 
 @attrs.frozen
-class Meta:
-    """Name, identity and age of an object."""
+class Owner:
+    """The object that another belongs to, and goes with."""
 
+    api_version: str
+    kind: str
     name: str
-    """Unique in its namespace among objects of its kind."""
+    uid: str
+    controller: bool | None = None
+    """Whether it is the one that manages it; at most one of its owners is."""
+    block_owner_deletion: bool | None = None
+
+
+@attrs.frozen
+class Meta:
+    """Name, identity and age of an object (API-1)."""
+
+    name: str = ""
+    """Unique in its namespace among objects of its kind; empty only until the server names it."""
     namespace: str = ""
     """Empty for what belongs to the whole cluster."""
     uid: str = ""
     """Given at create, never reused: a re-created object of the same name has another."""
-    revision: Revision = UNSET
+    revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
     """The Store's revision of this object's last change; opaque."""
-    created_ms: int = 0
+    created_ms: int | None = attrs.field(default=None, metadata=wire("creationTimestamp", "time"))
     """When it was created, in whole seconds as the real API keeps it (GEN-4)."""
     labels: Map[str] = attrs.field(factory=Map, converter=texts)
     """What selectors look at."""
+    annotations: Map[str] = attrs.field(factory=Map, converter=texts)
+    """What else anybody notes of it."""
+    generate_name: str = ""
+    """What the server begins a name with if none is given."""
+    generation: int = 0
+    """How often what is wanted of it has changed, for kinds that count that (API-17)."""
+    deleted_ms: int | None = attrs.field(default=None, metadata=wire("deletionTimestamp", "time"))
+    """By when it is to be gone, once somebody has asked for its deletion."""
+    grace_s: int | None = attrs.field(default=None, metadata=wire("deletionGracePeriodSeconds"))
+    """How long it was given then."""
+    owners: tuple[Owner, ...] = attrs.field(default=(), metadata=wire("ownerReferences"))
+    """Whose it is."""
+    finalizers: tuple[str, ...] = ()
+    """Who has something to do before it may go."""
+
+    @property
+    def is_terminating(self) -> bool:
+        """Whether somebody has asked for its deletion."""
+        return self.deleted_ms is not None
 
 
 def _meta(given: Meta | str) -> Meta:
@@ -101,6 +139,11 @@ def _meta(given: Meta | str) -> Meta:
         return given
     namespace, _, name = given.rpartition("/")
     return Meta(name=name, namespace=namespace)
+
+
+def named(name: str, labels: Mapping[str, str] | None) -> Meta:
+    """The Meta of what is called `name`, or `namespace/name`, and has these labels."""
+    return attrs.evolve(_meta(name), labels=labels or {})
 
 
 @attrs.frozen
@@ -112,9 +155,13 @@ class Object:
     plural: ClassVar[str] = ""
     """As it stands in a key and in a URL: `pods`."""
     is_namespaced: ClassVar[bool] = True
+    api_version: ClassVar[str] = "v1"
+    """The group and version it is written under."""
 
-    meta: Meta = attrs.field(converter=_meta)
+    meta: Meta = attrs.field(converter=_meta, metadata=wire("metadata"))
     """Name, identity, revision. A string `name` or `namespace/name` will do."""
+    extra: Map[Any] = attrs.field(factory=Map, kw_only=True)
+    """What it said when it was read that it has no field for."""
 
     def __attrs_post_init__(self) -> None:
         if self.is_namespaced and not self.meta.namespace:

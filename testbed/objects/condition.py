@@ -1,0 +1,47 @@
+"""Condition: one thing that is so, is not so, or is not known of an object, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from testbed.objects.meta import wire
+
+TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+
+
+@attrs.frozen
+class Condition:
+    """One thing that is so or is not, such as `Ready`, `PodScheduled` or `DisruptionTarget`."""
+
+    type: str = attrs.field(default="", metadata=wire(always=True))
+    status: str = attrs.field(default="", metadata=wire(always=True))
+    """True, False or Unknown."""
+    reason: str = ""
+    message: str = ""
+    since_ms: int | None = attrs.field(default=None, metadata=wire("lastTransitionTime", "time"))
+    """When its status last changed."""
+    heartbeat_ms: int | None = attrs.field(default=None, metadata=wire("lastHeartbeatTime", "time"))
+    """When it was last said, of a node's."""
+
+    @property
+    def is_true(self) -> bool:
+        """Whether it is so."""
+        return self.status == TRUE
+
+
+def find(conditions: Iterable[Condition], type: str) -> Condition | None:
+    """The condition of that type, if there is one."""
+    return next((each for each in conditions if each.type == type), None)
+
+
+def having(conditions: tuple[Condition, ...], new: Condition, now_ms: int) -> tuple[Condition, ...]:
+    """These with that one in its place, or at their end; the same ones if nothing changes. Since
+    when it is so stays as it was unless its status changes."""
+    old = find(conditions, new.type)
+    if old is None:
+        return (*conditions, attrs.evolve(new, since_ms=now_ms // 1000 * 1000))
+    since_ms = old.since_ms if old.status == new.status else now_ms // 1000 * 1000
+    new = attrs.evolve(new, since_ms=since_ms)
+    return conditions if new == old else tuple(new if c is old else c for c in conditions)

@@ -1,0 +1,119 @@
+"""Quantity: an amount of a resource (`500m`, `1Gi`, `2`), read and printed as Kubernetes does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Self
+
+import attrs
+
+from testbed.objects.meta import Map
+
+NANO = 10**9
+CPU = "cpu"
+DECIMAL, BINARY, EXPONENT = "decimal", "binary", "exponent"
+_DECIMALS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARIES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_SUFFIXES = {power: suffix for suffix, power in _DECIMALS.items()}
+_WRITTEN = re.compile(
+    r"([+-]?)([0-9]{1,99}\.?[0-9]{0,99}|\.[0-9]{1,99})"
+    r"(?:([numkMGTPE]?)|([KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))"
+)
+LARGEST = 2**63 - 1
+"""A larger one is taken for this."""
+
+
+@attrs.frozen
+class Quantity:
+    """An exact amount, in billionths, and the way in which it is written.
+
+    What is smaller than a billionth is rounded away from zero, as Kubernetes does: whoever asks
+    for something gets something. It prints in its canonical form: `1000m` is `1`, `1024Mi` `1Gi`.
+    """
+
+    nano: int
+    """The amount in billionths."""
+    form: str = DECIMAL
+    """By which suffixes it is written: decimal (`k`), binary (`Ki`) or exponent (`e3`)."""
+
+    @classmethod
+    def parse(cls, text: str | int | float) -> Self:
+        """The amount that is written so; ValueError if none is."""
+        found = _WRITTEN.fullmatch(str(text)) if not isinstance(text, bool) else None
+        if found is None:
+            raise ValueError("an amount such as 500m, 1Gi or 2")
+        sign, digits, suffix, binary, exponent = found.groups()
+        amount, form = Fraction(digits.rstrip(".") or "0"), DECIMAL
+        if binary:
+            amount, form = amount * 2 ** _BINARIES[binary], BINARY
+        elif exponent is not None:
+            amount, form = amount * Fraction(10) ** int(exponent), EXPONENT
+        else:
+            amount = amount * Fraction(10) ** _DECIMALS[suffix or ""]
+        nano = min(_up(amount * NANO), LARGEST * NANO)
+        if form == BINARY and (nano < 1024 * NANO or nano % NANO):
+            form = DECIMAL
+        return cls(-nano if sign == "-" else nano, form)
+
+    @property
+    def milli(self) -> int:
+        """In thousandths, rounded up: what cpu is counted in."""
+        return -(-self.nano // 10**6)
+
+    @property
+    def whole(self) -> int:
+        """In whole units, rounded up: what all else is counted in."""
+        return -(-self.nano // NANO)
+
+    def __bool__(self) -> bool:
+        return self.nano != 0
+
+    def __str__(self) -> str:
+        sign, nano = ("-" if self.nano < 0 else ""), abs(self.nano)
+        if self.form == BINARY and nano >= 1024 * NANO and nano % NANO == 0:
+            return sign + _in_binary(nano // NANO)
+        power = -9
+        while nano and nano % 1000 == 0 and power < 18:
+            nano, power = nano // 1000, power + 3
+        if not nano:
+            return "0"
+        if self.form == EXPONENT:
+            return f"{sign}{nano}e{power}" if power else f"{sign}{nano}"
+        return f"{sign}{nano}{_SUFFIXES[power]}"
+
+
+def amounts(given: Mapping[str, Quantity | str | int]) -> Map[Quantity]:
+    """A Map of Quantities, of what may be written as `{"cpu": "500m", "memory": "1Gi"}`."""
+    if isinstance(given, Map) and all(type(each) is Quantity for each in given.values()):
+        return given
+    return Map({k: v if isinstance(v, Quantity) else Quantity.parse(v) for k, v in given.items()})
+
+
+def milli(amount: int) -> Quantity:
+    """So many thousandths."""
+    return Quantity(amount * 10**6)
+
+
+def whole(amount: int) -> Quantity:
+    """So many whole units, written by binary suffixes where there is one."""
+    return Quantity(amount * NANO, BINARY if abs(amount) >= 1024 else DECIMAL)
+
+
+def counted(resource: str, amount: Quantity) -> int:
+    """An amount as the whole number it is compared by: cpu in thousandths (GEN-11)."""
+    return amount.milli if resource == CPU else amount.whole
+
+
+def _up(amount: Fraction) -> int:
+    return -(-amount.numerator // amount.denominator)
+
+
+def _in_binary(amount: int) -> str:
+    suffix = ""
+    for name in _BINARIES:
+        if amount % 1024:
+            break
+        amount, suffix = amount // 1024, name
+    return f"{amount}{suffix}"
