@@ -9,22 +9,35 @@ EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 """What virtual time 0 is called on the wire."""
 _MS = timedelta(milliseconds=1)
 _WRITTEN = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})"
 )
 
 
 def written(ms: int) -> str:
     """That time in whole seconds, as most fields have it: `2025-01-01T00:00:30Z`."""
-    return (EPOCH + ms // 1000 * 1000 * _MS).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _written(ms, "seconds")
 
 
 def written_fine(ms: int) -> str:
     """That time with its fraction, as Leases and Events have it: `2025-01-01T00:00:30.250000Z`."""
-    return (EPOCH + ms * _MS).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return _written(ms, "microseconds")
+
+
+def _written(ms: int, to: str) -> str:
+    return f"{(EPOCH + ms * _MS).replace(tzinfo=None).isoformat(timespec=to)}Z"
 
 
 def read(text: str) -> int:
     """The virtual time that is written so, before the epoch if it is negative; ValueError."""
     if _WRITTEN.fullmatch(text) is None:
         raise ValueError("a time such as 2025-01-01T00:00:30Z")
-    return (datetime.fromisoformat(text) - EPOCH) // _MS
+    try:
+        return (datetime.fromisoformat(text).astimezone(UTC) - EPOCH) // _MS
+    except OverflowError as error:
+        raise ValueError("a time such as 2025-01-01T00:00:30Z") from error
+
+
+def read_whole(text: str) -> int:
+    """The same without its fraction, as fields of whole seconds are kept (GEN-4)."""
+    return read(text) // 1000 * 1000

@@ -18,11 +18,13 @@ _DECIMALS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, 
 _BINARIES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _SUFFIXES = {power: suffix for suffix, power in _DECIMALS.items()}
 _WRITTEN = re.compile(
-    r"([+-]?)([0-9]{1,99}\.?[0-9]{0,99}|\.[0-9]{1,99})"
+    r"([+-]?)([0-9]{1,99}(?:\.[0-9]{0,99})?|\.[0-9]{1,99})"
     r"(?:([numkMGTPE]?)|([KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))"
 )
+LAST_SUFFIX = 18
+"""The power of ten beyond which there is no decimal suffix."""
 LARGEST = 2**63 - 1
-"""A larger one is taken for this."""
+"""What a larger one by binary suffixes is taken for."""
 
 
 @attrs.frozen
@@ -31,6 +33,8 @@ class Quantity:
 
     What is smaller than a billionth is rounded away from zero, as Kubernetes does: whoever asks
     for something gets something. It prints in its canonical form: `1000m` is `1`, `1024Mi` `1Gi`.
+    A form that the amount cannot be written in gives way to one that it can, as if it had been
+    printed and read again: `1.5Ki` is the decimal `1536`, `1000E` is `1e21`.
     """
 
     nano: int
@@ -52,36 +56,43 @@ class Quantity:
             amount, form = amount * Fraction(10) ** int(exponent), EXPONENT
         else:
             amount = amount * Fraction(10) ** _DECIMALS[suffix or ""]
-        nano = min(_up(amount * NANO), LARGEST * NANO)
-        if form == BINARY and (nano < 1024 * NANO or nano % NANO):
-            form = DECIMAL
+        nano = _up(amount * NANO)
+        if form == BINARY:
+            nano = min(nano, LARGEST * NANO)
         return cls(-nano if sign == "-" else nano, form)
+
+    def __attrs_post_init__(self) -> None:
+        form, amount = self.form, abs(self.nano)
+        if form == BINARY and (amount % (1024 * NANO) or not 0 < amount <= LARGEST * NANO):
+            form = DECIMAL
+        if form == EXPONENT and _power_of(self.nano) == 0:
+            form = DECIMAL
+        if form == DECIMAL and not self.nano % 10**30 and _power_of(self.nano) > LAST_SUFFIX:
+            form = EXPONENT
+        if form is not self.form:
+            object.__setattr__(self, "form", form)
 
     @property
     def milli(self) -> int:
-        """In thousandths, rounded up: what cpu is counted in."""
-        return -(-self.nano // 10**6)
+        """In thousandths, rounded away from zero: what cpu is counted in."""
+        return _away(self.nano, 10**6)
 
     @property
     def whole(self) -> int:
-        """In whole units, rounded up: what all else is counted in."""
-        return -(-self.nano // NANO)
+        """In whole units, rounded away from zero: what all else is counted in."""
+        return _away(self.nano, NANO)
 
     def __bool__(self) -> bool:
         return self.nano != 0
 
     def __str__(self) -> str:
-        sign, nano = ("-" if self.nano < 0 else ""), abs(self.nano)
-        if self.form == BINARY and nano >= 1024 * NANO and nano % NANO == 0:
-            return sign + _in_binary(nano // NANO)
-        power = -9
-        while nano and nano % 1000 == 0 and power < 18:
-            nano, power = nano // 1000, power + 3
-        if not nano:
-            return "0"
+        if self.form == BINARY:
+            return _in_binary(self.nano // NANO)
+        power = _power_of(self.nano)
+        amount = self.nano // 10 ** (power + 9)
         if self.form == EXPONENT:
-            return f"{sign}{nano}e{power}" if power else f"{sign}{nano}"
-        return f"{sign}{nano}{_SUFFIXES[power]}"
+            return f"{amount}e{power}"
+        return f"{amount}{_SUFFIXES[power]}"
 
 
 def amounts(given: Mapping[str, Quantity | str | int]) -> Map[Quantity]:
@@ -108,6 +119,19 @@ def counted(resource: str, amount: Quantity) -> int:
 
 def _up(amount: Fraction) -> int:
     return -(-amount.numerator // amount.denominator)
+
+
+def _away(amount: int, unit: int) -> int:
+    """So many of the unit, a part of one taken for one; below zero as above it."""
+    return -(-amount // unit) if amount > 0 else amount // unit
+
+
+def _power_of(nano: int) -> int:
+    """The largest multiple of three to whose power of ten it is a whole number."""
+    power = -9 if nano else 0
+    while nano and nano % 1000 == 0:
+        nano, power = nano // 1000, power + 3
+    return power
 
 
 def _in_binary(amount: int) -> str:

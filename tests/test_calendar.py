@@ -1,0 +1,68 @@
+"""The calendar: virtual milliseconds as timestamps, and back; no clock is read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from testbed.objects import calendar
+
+DECADES = st.integers(-(10**12), 10**12)
+
+
+@pytest.mark.parametrize(
+    ("ms", "text", "fine"),
+    [
+        (0, "2025-01-01T00:00:00Z", "2025-01-01T00:00:00.000000Z"),
+        (30_250, "2025-01-01T00:00:30Z", "2025-01-01T00:00:30.250000Z"),
+        (30_999, "2025-01-01T00:00:30Z", "2025-01-01T00:00:30.999000Z"),
+        (-1, "2024-12-31T23:59:59Z", "2024-12-31T23:59:59.999000Z"),
+        (-63_000_000_000_000, "0028-08-11T08:00:00Z", "0028-08-11T08:00:00.000000Z"),
+    ],
+)
+@pytest.mark.spec("GEN-4")
+def test_a_time_is_written_in_whole_seconds_or_finely(ms: int, text: str, fine: str) -> None:
+    """Most fields drop the fraction, downward; a year has four digits, however early."""
+    assert calendar.written(ms) == text
+    assert calendar.written_fine(ms) == fine
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(DECADES)
+def test_what_is_written_is_read_as_the_same(ms: int) -> None:
+    """Finely to the millisecond; else to the second it is in."""
+    assert calendar.read(calendar.written_fine(ms)) == ms
+    assert calendar.read(calendar.written(ms)) == ms // 1000 * 1000
+    assert calendar.read_whole(calendar.written_fine(ms)) == ms // 1000 * 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("2025-01-01T02:00:00+02:00", 0),
+        ("2024-12-31T19:00:01-05:00", 1000),
+        ("2025-01-01T00:00:00.5Z", 500),
+        ("2025-01-01T00:00:00.000999Z", 0),
+        ("2025-01-01T00:00:00.123456789Z", 123),
+    ],
+)
+def test_any_zone_and_any_fraction_is_read(text: str, ms: int) -> None:
+    """What is finer than a millisecond is dropped."""
+    assert calendar.read(text) == ms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "now", "2025-01-01", "2025-01-01T00:00:00", "2025-01-01 00:00:00Z", "1735689600"),
+        *("2025-13-01T00:00:00Z", "2025-02-29T00:00:00Z", "2025-01-01T24:00:00Z"),
+        *("2025-01-01T00:00:60Z", "2025-01-01T00:00:00+99:00", "2025-01-01T00:00:00.Z"),
+        *("0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:00:00-05:00"),
+        "٢٠٢٥-01-01T00:00:00Z",
+    ],
+)
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """A date that there is not, and one that cannot be written again, among them."""
+    with pytest.raises(ValueError, match=r"."):
+        calendar.read(text)
