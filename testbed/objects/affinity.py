@@ -18,7 +18,7 @@ class Taint:
 
     key: str
     value: str = ""
-    effect: str = ""
+    effect: str = attrs.field(default="", metadata=wire(always=True))
     """NoSchedule, PreferNoSchedule (a score only) or NoExecute (evicts, too)."""
     added_ms: int | None = attrs.field(default=None, metadata=wire("timeAdded", "time"))
 

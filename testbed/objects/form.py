@@ -3,14 +3,17 @@
 Each attrs class has one form, made of its fields and their types when it is first asked for. A
 field is written under its own name in camelCase (`node_name` as `nodeName`), unless its metadata
 (`wire(…)`) says how, and left out while it is unset. What a class does not model is not lost: a
-tree of only that is kept in the object's `extra`, and laid over its own tree on the way out.
+tree of only that (of a list, by the names of its parts) is kept in the object's `extra`, and
+written again with the value it stood beside, for as long as that is there.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import partial, reduce
+from math import isfinite
+from operator import or_
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
@@ -20,11 +23,17 @@ from testbed.objects.meta import Map, Object, Revision
 from testbed.objects.quantity import Quantity
 
 T = TypeVar("T")
-MAPPING, LIST = "a mapping", "a list"
+MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
+DEPTH_MAX = 64
+"""How deep a tree may go where nothing says what it is."""
+MARKS = ("name", "type", "uid")
+"""What tells the parts of a list from one another, if each has one of its own."""
 Tree = Any
 """What JSON can say; frozen, its mappings are Maps and its lists tuples."""
-Reader = Callable[[Tree, str], Any]
-Writer = Callable[[Any], Tree]
+Reader = Callable[[Tree, str], tuple[Any, Tree]]
+"""From a tree, and the path at which it stands: the value, and what it does not say of it."""
+Writer = Callable[[Any, Tree], Tree]
+"""From a value, and what it does not say of it: the tree."""
 
 
 class Misfit(ValueError):
@@ -72,65 +81,82 @@ class Field:
 
 def to_tree(value: Any) -> dict[str, Any]:
     """The tree it is on the wire; of an Object, with its apiVersion, its kind and its `extra`."""
-    tree: dict[str, Any] = {}
-    if isinstance(value, Object):
-        tree["apiVersion"], tree["kind"] = value.api_version, value.kind
-    for field in fields_of(type(value)):
-        given = getattr(value, field.name)
-        if not field.is_unset(given):
-            written = field.shape.write(given)
-            if written != {} or field.is_optional or field.is_always:
-                tree[field.wire_name] = written
-    return laid_over(tree, value.extra) if isinstance(value, Object) else tree
+    if not isinstance(value, Object):
+        return _write(value, NOTHING)
+    return {"apiVersion": value.api_version, "kind": value.kind, **_write(value, value.extra)}
 
 
 def from_tree(cls: type[T], tree: Tree, path: str = "") -> T:
     """What a tree says; an Object keeps, as its `extra`, what it has no field for. Misfit."""
+    item, _ = _read(cls, tree, path)
+    return item
+
+
+def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
     if not isinstance(tree, Mapping):
         raise Misfit(path, MAPPING, tree)
-    given = {}
-    for field in fields_of(cls):
-        here = tree.get(field.wire_name)
-        if here is not None:
-            given[field.name] = field.shape.read(here, _below(path, field.wire_name))
-        elif field.is_required:
+    given: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    fields, is_object = _by_wire_name(cls), issubclass(cls, Object)
+    for name, here in tree.items():
+        field = fields.get(name)
+        if here is None or (is_object and name in ("apiVersion", "kind")):
+            continue
+        below = _below(path, name)
+        if field is None:
+            rest[name] = frozen(here, below)
+            continue
+        value, left = field.shape.read(here, below)
+        given[field.name] = value
+        if left:
+            rest[name] = left
+        elif field.is_unset(value) or (not here and not field.is_optional and not field.is_always):
+            rest[name] = frozen(here, below)
+    for field in fields.values():
+        if field.is_required and field.name not in given:
             raise Misfit(_below(path, field.wire_name), field.shape.expected, None)
-    item = cls(**given)
-    if not isinstance(item, Object):
-        return item
-    extra = beyond(tree, to_tree(item))
-    return attrs.evolve(item, extra=extra) if extra else item
+    if is_object:
+        given["extra"] = Map(rest)
+    return cls(**given), Map(rest)
 
 
-def beyond(said: Tree, written: Tree) -> Map[Any]:
-    """What one tree says that another does not, frozen: by name, and in lists by place."""
-    left: dict[str, Any] = {}
-    for name, here in _named(said):
-        there = dict(_named(written)).get(name)
-        if there is None and here is not None:
-            left[name] = frozen(here)
-        elif rest := beyond(here, there):
-            left[name] = rest
-    return Map(left)
-
-
-def laid_over(tree: Any, extra: Tree) -> Any:
-    """A tree with what it does not say said by another."""
-    for name, rest in _named(extra):
-        if isinstance(tree, list):
-            place = int(name)
-            if place < len(tree):
-                tree[place] = laid_over(tree[place], rest)
-        elif isinstance(tree, dict):
-            tree[name] = laid_over(tree[name], rest) if name in tree else thawed(rest)
+def _write(value: Any, rest: Tree) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    fields = _by_wire_name(type(value))
+    for name, field in fields.items():
+        given, over = getattr(value, field.name), rest.get(name)
+        if not field.is_unset(given):
+            written = field.shape.write(given, over)
+            if written != {} or field.is_optional or field.is_always or over == NOTHING:
+                tree[name] = written
+        elif over is not None and not over:
+            # It was said that it is nought. What it had beside a value goes with the value.
+            tree[name] = thawed(over)
+    for name in rest:
+        if name not in fields:
+            tree[name] = thawed(rest[name])
     return tree
 
 
-def frozen(tree: Tree) -> Tree:
-    """The same tree, unable to change."""
+def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX) -> Tree:
+    """The same tree, unable to change and without its nulls; Misfit if it is no such thing."""
+    if isinstance(tree, Mapping | list | tuple) and not deep:
+        raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
-        return Map({name: frozen(value) for name, value in tree.items() if value is not None})
-    return tuple(map(frozen, tree)) if isinstance(tree, list | tuple) else tree
+        return Map(
+            {
+                name: frozen(value, _below(path, name), deep - 1)
+                for name, value in tree.items()
+                if value is not None
+            }
+        )
+    if isinstance(tree, list | tuple):
+        return tuple(frozen(each, f"{path}[{n}]", deep - 1) for n, each in enumerate(tree))
+    if isinstance(tree, str):
+        return _text(tree, path)
+    if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
+        return tree
+    raise Misfit(path, JSON, tree)
 
 
 def thawed(tree: Tree) -> Tree:
@@ -148,6 +174,8 @@ def shown(found: object) -> str:
         return "a list"
     if found is None:
         return "nothing"
+    if isinstance(found, int) and found.bit_length() > 64:
+        return "a number of more than 64 bits"
     text = repr(found) if isinstance(found, str) else str(found)
     text = text.lower() if isinstance(found, bool) else text
     return text if len(text) <= 60 else f"{text[:57]}…"
@@ -159,14 +187,19 @@ def wire_name_of(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-_known: dict[type, tuple[Field, ...]] = {}
+_known: dict[type, dict[str, Field]] = {}
+NOTHING: Map[Any] = Map()
 
 
 def fields_of(cls: type) -> tuple[Field, ...]:
     """The fields of an attrs class that are written, in the order they are."""
+    return tuple(_by_wire_name(cls).values())
+
+
+def _by_wire_name(cls: type) -> dict[str, Field]:
     fields = _known.get(cls)
     if fields is None:
-        fields = _known[cls] = tuple(_fields(cls))
+        fields = _known[cls] = {field.wire_name: field for field in _fields(cls)}
     return fields
 
 
@@ -178,16 +211,17 @@ def _fields(cls: type[Any]) -> Iterator[Field]:
             hint, is_optional = _bare(hints[each.name])
             shape = _shape(said.get("shape") or hint)
             name = said.get("wire") or wire_name_of(each.name)
-            is_always, is_required = said.get("always", False), each.default is attrs.NOTHING
+            is_required = each.default is attrs.NOTHING
+            is_always = said.get("always", False) or is_required
             yield Field(each.name, name, shape, is_optional, is_always, is_required)
 
 
 def _bare(hint: Any) -> tuple[Any, bool]:
     """A type without its None, and whether it had one."""
     alternatives = [each for each in get_args(hint) if each is not types.NoneType]
-    if not isinstance(hint, types.UnionType) or len(alternatives) != 1:
+    if not isinstance(hint, types.UnionType) or len(alternatives) == len(get_args(hint)):
         return hint, False
-    return alternatives[0], True
+    return reduce(or_, alternatives), True
 
 
 def _shape(hint: Any) -> Shape:
@@ -199,75 +233,112 @@ def _shape(hint: Any) -> Shape:
     if origin is Map:
         return _map_of(_shape(arguments[0]))
     if attrs.has(hint):
-        return Shape(MAPPING, partial(from_tree, hint), to_tree)
+        return Shape(MAPPING, partial(_read, hint), lambda value, rest: _write(value, rest or {}))
     raise TypeError(f"{hint} has no form on the wire")
 
 
 def _list_of(item: Shape) -> Shape:
-    def read(tree: Tree, path: str) -> Any:
+    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
         if not isinstance(tree, list | tuple):
             raise Misfit(path, LIST, tree)
-        return tuple(item.read(each, f"{path}[{n}]") for n, each in enumerate(tree))
+        pairs = [item.read(each, f"{path}[{n}]") for n, each in enumerate(tree)]
+        values = tuple(value for value, _ in pairs)
+        if not any(left for _, left in pairs):
+            return values, None
+        marks = _marks([item.write(value, None) for value in values])
+        return values, Map(
+            {mark: left for mark, (_, left) in zip(marks, pairs, strict=True) if left}
+        )
 
-    return Shape(LIST, read, lambda value: [item.write(each) for each in value])
+    def write(values: Any, rest: Tree) -> Tree:
+        trees = [item.write(value, None) for value in values]
+        if rest:
+            for n, mark in enumerate(_marks(trees)):
+                if mark in rest:
+                    trees[n] = item.write(values[n], rest[mark])
+        return trees
+
+    return Shape(LIST, read, write)
+
+
+def _marks(trees: list[Tree]) -> list[str]:
+    """What to know the parts of a list by: a name of their own, or else their place."""
+    if all(isinstance(tree, Mapping) for tree in trees):
+        for mark in MARKS:
+            said = [tree.get(mark) for tree in trees]
+            if all(said) and len(set(said)) == len(said):
+                return said
+    return [str(n) for n in range(len(trees))]
 
 
 def _map_of(item: Shape) -> Shape:
-    def read(tree: Tree, path: str) -> Any:
+    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
         if not isinstance(tree, Mapping):
             raise Misfit(path, MAPPING, tree)
-        return Map({name: item.read(each, _below(path, name)) for name, each in tree.items()})
+        pairs = {
+            name: item.read(each, _below(path, name))
+            for name, each in tree.items()
+            if each is not None
+        }
+        rest = Map({name: left for name, (_, left) in pairs.items() if left})
+        return Map({name: value for name, (value, _) in pairs.items()}), rest
 
-    return Shape(
-        MAPPING, read, lambda value: {name: item.write(each) for name, each in value.items()}
-    )
+    def write(values: Any, rest: Tree) -> Tree:
+        over = rest or NOTHING
+        return {name: item.write(value, over.get(name)) for name, value in values.items()}
+
+    return Shape(MAPPING, read, write)
 
 
 def _plain(kind: type | tuple[type, ...], expected: str) -> Shape:
-    def read(tree: Tree, path: str) -> Any:
+    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
         if not isinstance(tree, kind) or (isinstance(tree, bool) and kind is not bool):
             raise Misfit(path, expected, tree)
-        return tree
+        if isinstance(tree, str):
+            return _text(tree, path), None
+        if isinstance(tree, int) and tree.bit_length() > 63:
+            raise Misfit(path, expected, tree)
+        return tree, None
 
-    return Shape(expected, read, lambda value: value)
+    return Shape(expected, read, lambda value, _: value)
 
 
-def _parsed(parse: Callable[[Any], Any], write: Writer, *kind: type) -> Shape:
-    def read(tree: Tree, path: str) -> Any:
+def _parsed(
+    expected: str, parse: Callable[[Any], Any], write: Callable[[Any], Tree], *kind: type
+) -> Shape:
+    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
         if not isinstance(tree, kind) or isinstance(tree, bool):
             raise Misfit(path, expected, tree)
         try:
-            return parse(tree)
+            return parse(tree), None
         except ValueError as error:
             raise Misfit(path, expected, tree) from error
 
-    expected = ""
-    try:
-        parse("?")
-    except ValueError as error:
-        expected = str(error)
-    return Shape(expected, read, write)
+    return Shape(expected, read, lambda value, _: write(value))
 
 
+def _text(text: str, path: str) -> str:
+    """The same text; a Misfit if no bytes can say it."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise Misfit(path, "a text without half a letter", text)
+    return text
+
+
+TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"
 SHAPES: dict[Any, Shape] = {
-    "time": _parsed(calendar.read, calendar.written, str),
-    "fine time": _parsed(calendar.read, calendar.written_fine, str),
-    str: _plain(str, "a text"),
+    "time": _parsed(TIME, calendar.read_whole, calendar.written, str),
+    "fine time": _parsed(TIME, calendar.read, calendar.written_fine, str),
+    str: _plain(str, TEXT),
     bool: _plain(bool, "true or false"),
     int: _plain(int, "a whole number"),
     int | str: _plain((int, str), "a whole number or a percentage"),
-    Any: Shape("anything", lambda tree, _: frozen(tree), thawed),
-    Quantity: _parsed(Quantity.parse, str, str, int, float),
-    Revision: _parsed(Revision, str, str),
+    Any: Shape(JSON, lambda tree, path: (frozen(tree, path), None), lambda tree, _: thawed(tree)),
+    Quantity: _parsed("an amount such as 500m, 1Gi or 2", Quantity.parse, str, str, int, float),
+    Revision: _parsed(TEXT, Revision, str, str),
 }
 
 
-def _named(tree: Tree) -> list[tuple[str, Any]]:
-    """The parts of a tree: by name, or in a list by place."""
-    if isinstance(tree, Mapping):
-        return list(tree.items())
-    return [(str(n), each) for n, each in enumerate(tree)] if isinstance(tree, list) else []
-
-
-def _below(path: str, name: str) -> str:
+def _below(path: str, name: object) -> str:
+    if not isinstance(name, str):
+        raise Misfit(path, "a text for each name", name)
     return f"{path}.{name}" if path else name

@@ -128,6 +128,8 @@ class ContainerStatus:
     name: str = attrs.field(default="", metadata=wire(always=True))
     ready: bool = attrs.field(default=False, metadata=wire(always=True))
     restart_count: int = attrs.field(default=0, metadata=wire(always=True))
+    image: str = attrs.field(default="", metadata=wire(always=True))
+    image_id: str = attrs.field(default="", metadata=wire("imageID", always=True))
     state: ContainerState | None = None
     last_state: ContainerState | None = None
 

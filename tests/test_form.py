@@ -1,0 +1,522 @@
+"""The wire form: what an object says on the wire, and back; nothing lost, nothing crashed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from testbed.objects import Condition, Map, Meta, Node, Object, Owner, Pod, Quantity, Revision
+from testbed.objects.codec import decode, encode
+from testbed.objects.form import (
+    DEPTH_MAX,
+    Misfit,
+    Shape,
+    fields_of,
+    from_tree,
+    frozen,
+    shown,
+    thawed,
+    to_tree,
+    wire_name_of,
+)
+from testbed.objects.meta import wire
+
+OFTEN = settings(max_examples=100, derandomize=True, deadline=None)
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "web",
+        "namespace": "team",
+        "uid": "u-1",
+        "resourceVersion": "7",
+        "creationTimestamp": "2025-01-01T00:00:05Z",
+        "labels": {"app": "web", "empty": ""},
+        "managedFields": [{"manager": "kubectl", "fieldsV1": {"f:spec": {}}}],
+    },
+    "spec": {
+        "nodeName": "n1",
+        "priority": 0,
+        "hostNetwork": False,
+        "containers": [
+            {
+                "name": "main",
+                "resources": {"requests": {"cpu": "500m"}, "claims": [{"name": "gpu"}]},
+                "env": [{"name": "A", "value": ""}],
+                "ports": [{"containerPort": 80, "hostPort": 0}],
+            },
+            {"name": "side", "env": [{"name": "B", "value": "2"}]},
+        ],
+        "tolerations": [{"key": "a", "operator": "Exists", "later": 1}, {"operator": "Exists"}],
+        "volumes": [],
+    },
+    "status": {
+        "phase": "Running",
+        "conditions": [
+            {"type": "Ready", "status": "True", "observedGeneration": 3},
+            {"type": "PodScheduled", "status": "True", "observedGeneration": 1},
+        ],
+    },
+}
+
+
+def test_an_object_is_written_as_kubernetes_writes_it() -> None:
+    """Camel case, nothing that is unset, quantities canonical, times in whole seconds."""
+    pod = Pod.of("team/web", cpu_m=1000, memory=2**30, labels={"app": "web"}, node_name="n1")
+    pod = pod.with_meta(created_ms=5_250, revision=Revision(7))
+    assert to_tree(pod) == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "web",
+            "namespace": "team",
+            "resourceVersion": "7",
+            "creationTimestamp": "2025-01-01T00:00:05Z",
+            "labels": {"app": "web"},
+        },
+        "spec": {
+            "nodeName": "n1",
+            "containers": [
+                {"name": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+            ],
+        },
+    }
+
+
+def test_what_is_modelled_is_read_into_its_field_and_the_rest_kept_beside() -> None:
+    """What has a field is there; the `extra` has all else, and what was said to be nought."""
+    pod = from_tree(Pod, POD)
+    assert (pod.meta.created_ms, pod.meta.revision, pod.spec.priority) == (5000, Revision(7), 0)
+    assert pod.spec.containers[0].resources.requests == {"cpu": Quantity.parse("500m")}
+    assert pod.extra == {
+        "metadata": {"managedFields": ({"manager": "kubectl", "fieldsV1": {"f:spec": {}}},)},
+        "spec": {
+            "hostNetwork": False,
+            "containers": {
+                "main": {
+                    "resources": {"claims": ({"name": "gpu"},)},
+                    "env": ({"name": "A", "value": ""},),
+                    "ports": {"0": {"hostPort": 0}},
+                },
+                "side": {"env": ({"name": "B", "value": "2"},)},
+            },
+            "tolerations": {"0": {"later": 1}},
+            "volumes": (),
+        },
+        "status": {
+            "conditions": {
+                "Ready": {"observedGeneration": 3},
+                "PodScheduled": {"observedGeneration": 1},
+            }
+        },
+    }
+    assert to_tree(pod) == POD
+    assert hash(pod) == hash(from_tree(Pod, frozen(POD)))
+
+
+def changed(pod: Pod, part: str, **changes: Any) -> dict[str, Any]:
+    """The tree of a Pod after a change by an actor to its spec or its status."""
+    return to_tree(attrs.evolve(pod, **{part: attrs.evolve(getattr(pod, part), **changes)}))
+
+
+def test_what_is_kept_beside_stays_with_what_it_stood_beside() -> None:
+    """A change to a field changes that alone; parts of a list are known by their names."""
+    pod = from_tree(Pod, POD)
+    main, side = pod.spec.containers
+    assert changed(pod, "spec", node_name="n2") == {
+        **POD,
+        "spec": {**POD["spec"], "nodeName": "n2"},
+    }
+    swapped = changed(pod, "spec", containers=(side, main))["spec"]["containers"]
+    assert swapped == POD["spec"]["containers"][::-1]
+    fewer = changed(pod, "spec", containers=(side,))["spec"]["containers"]
+    assert fewer == POD["spec"]["containers"][1:]
+    new = Condition("DisruptionTarget", "True")
+    more = changed(pod, "status", conditions=(new, *pod.status.conditions))["status"]["conditions"]
+    assert more == [{"type": "DisruptionTarget", "status": "True"}, *POD["status"]["conditions"]]
+    port = attrs.evolve(main.ports[0], host_port=8080)
+    opened = changed(pod, "spec", containers=(attrs.evolve(main, ports=(port,)), side))
+    assert opened["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "hostPort": 8080}]
+
+
+def test_what_is_kept_beside_goes_with_what_it_stood_beside() -> None:
+    """A list, a struct that an actor has unset: no ghost of them is written."""
+    pod = from_tree(Pod, POD)
+    spec = changed(pod, "spec", containers=(), tolerations=())["spec"]
+    assert spec == {"nodeName": "n1", "priority": 0, "hostNetwork": False, "volumes": []}
+    tree = {"metadata": {"name": "p"}, "spec": {"affinity": {"nodeAffinity": {"later": 1}}}}
+    near = from_tree(Pod, tree)
+    assert to_tree(near)["spec"] == tree["spec"]
+    assert "spec" not in changed(near, "spec", affinity=None)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"priority": 0, "terminationGracePeriodSeconds": 0, "nodeName": "", "containers": []},
+        {"affinity": {}, "nodeSelector": {}, "overhead": {}, "tolerations": [{}]},
+        {"affinity": {"podAffinity": {}, "nodeAffinity": {}}},
+        {"containers": [{"name": "", "resources": {}}, {"name": "", "resources": {"limits": {}}}]},
+        {"hostPID": False, "hostname": "", "volumes": [], "securityContext": {}},
+        {"topologySpreadConstraints": []},
+        {},
+    ],
+)
+def test_an_explicit_nought_is_written_again(spec: dict[str, Any]) -> None:
+    """Zero, false, the empty text, list and mapping: nothing said is not the same as these."""
+    tree = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "x"}}
+    assert to_tree(from_tree(Pod, {**tree, "spec": spec})) == {**tree, "spec": spec}
+
+
+def test_nulls_are_dropped() -> None:
+    """Wherever they stand by a name: to say null is to say nothing."""
+    tree = {
+        "metadata": {"name": "p", "creationTimestamp": None, "labels": {"a": None, "b": "1"}},
+        "spec": {"nodeName": None, "volumes": None, "dnsConfig": {"options": None, "x": 1}},
+        "status": None,
+    }
+    assert to_tree(from_tree(Pod, tree)) == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "default", "labels": {"b": "1"}},
+        "spec": {"dnsConfig": {"x": 1}},
+    }
+
+
+leaves = st.one_of(st.booleans(), st.integers(-9, 9), st.sampled_from(["", "a", "1Gi", "é"]))
+anything: st.SearchStrategy[Any] = st.recursive(
+    leaves | st.just([]) | st.just({}),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["name", "type", "x", "y"]), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+TIMES = st.integers(-9, 9).map(lambda n: f"2025-01-01T00:00:{n % 60:02}Z")
+QUANTITIES = st.sampled_from(["0", "1", "500m", "1Gi", "10e3"])
+
+
+def trees_of(cls: type, depth: int = 3) -> st.SearchStrategy[dict[str, Any]]:
+    """Trees of a class: fields it models, rightly typed, and names that it does not model."""
+    known = {
+        field.wire_name: trees_for(field.shape, depth)
+        for field in fields_of(cls)
+        if depth or field.is_always
+    }
+    must = {f.wire_name for f in fields_of(cls) if f.is_always}
+    required = {name: known[name] for name in known if name in must}
+    optional = {name: known[name] for name in known if name not in must}
+    modelled = st.fixed_dictionaries(required, optional=optional)
+    beyond = st.dictionaries(st.sampled_from(["later", "newer"]), anything, max_size=1)
+    return st.builds(lambda one, other: {**other, **one}, modelled, beyond)
+
+
+def trees_for(shape: Shape, depth: int) -> st.SearchStrategy[Any]:
+    """Trees of a shape, found out by what it reads: the shape itself tells no more."""
+    if shape.expected == "a mapping":
+        cls = getattr(shape.read, "args", (None,))[0]
+        return trees_of(cls, depth - 1) if cls else maps_for(shape)
+    if shape.expected == "a list":
+        item = inner(shape)
+        return st.lists(trees_for(item, max(depth - 1, 0)), max_size=2)
+    return {
+        "a text": st.sampled_from(["", "a", "b", "é"]),
+        "true or false": st.booleans(),
+        "a whole number": st.integers(-3, 3),
+        "a whole number or a percentage": st.sampled_from([0, 1, "50%"]),
+    }.get(shape.expected, TIMES if "time" in shape.expected else QUANTITIES)
+
+
+def inner(shape: Shape) -> Shape:
+    """The shape of the parts of a list or a mapping."""
+    (found,) = (
+        cell.cell_contents
+        for cell in getattr(shape.read, "__closure__", ())
+        if isinstance(cell.cell_contents, Shape)
+    )
+    assert isinstance(found, Shape)
+    return found
+
+
+def maps_for(shape: Shape) -> st.SearchStrategy[Any]:
+    """Mappings of such parts, by names."""
+    return st.dictionaries(st.sampled_from(["a", "cpu"]), trees_for(inner(shape), 1), max_size=2)
+
+
+def headed(cls: type[Object], tree: dict[str, Any]) -> dict[str, Any]:
+    """The tree with what the class itself says of it, and a namespace."""
+    meta = {"namespace": "x", **tree["metadata"]}
+    if not meta["namespace"]:
+        meta["namespace"] = "x"
+    return {**tree, "apiVersion": cls.api_version, "kind": cls.kind, "metadata": meta}
+
+
+@pytest.mark.parametrize("cls", [Pod, Node])
+def test_what_is_read_is_written_again(cls: type[Object]) -> None:
+    """Whatever of a kind's fields is said, and whatever else; and it is the same object then."""
+
+    @OFTEN
+    @given(trees_of(cls).map(lambda tree: headed(cls, tree)))
+    def it_is(tree: dict[str, Any]) -> None:
+        item = from_tree(cls, tree)
+        assert to_tree(item) == tree
+        assert from_tree(cls, decode(encode(to_tree(item)))) == item
+        assert from_tree(cls, frozen(tree)) == item
+        assert hash(item) == hash(from_tree(cls, tree))
+
+    it_is()
+
+
+def wrongs(cls: type, path: str) -> list[tuple[str, Any, str]]:
+    """For each field of a class, at any depth: its path, a tree that is wrong there, and what was
+    expected of it."""
+    found: list[tuple[str, Any, str]] = []
+    base = {f.wire_name: right(f.shape) for f in fields_of(cls) if f.is_required}
+    for field in fields_of(cls):
+        here, shape = f"{path}.{field.wire_name}".removeprefix("."), field.shape
+        wrong: Any = 5 if shape.expected in ("a text", "a mapping", "a list") else {}
+        bad: Any
+        for bad in (wrong, 5.5 if "amount" not in shape.expected else [], [[]]):
+            found.append((here, {**base, field.wire_name: bad}, shape.expected))
+            if shape.expected == "a list":
+                break
+        for below, tree, expected in deeper(shape, here):
+            found.append((below, {**base, field.wire_name: tree}, expected))
+    return found
+
+
+def deeper(shape: Shape, path: str) -> list[tuple[str, Any, str]]:
+    """The same for what is within a field."""
+    cls = getattr(shape.read, "args", (None,))[0]
+    if cls is not None:
+        return wrongs(cls, path)
+    if shape.expected == "a list":
+        item = inner(shape)
+        plain = [(f"{path}[1]", [right(item), [[]]], item.expected)]
+        return plain + [
+            (f"{below}", [tree], expected) for below, tree, expected in deeper(item, f"{path}[0]")
+        ]
+    if shape.expected == "a mapping":
+        return [(f"{path}.k", {"k": [[]]}, inner(shape).expected)]
+    return []
+
+
+def right(shape: Shape) -> Any:
+    """A tree that fits a shape."""
+    cls = getattr(shape.read, "args", (None,))[0]
+    if cls is not None:
+        return {f.wire_name: right(f.shape) for f in fields_of(cls) if f.is_required}
+    return {"a list": [], "a mapping": {}, "a whole number": 1}.get(
+        shape.expected, "2025-01-01T00:00:00Z" if "time" in shape.expected else "1"
+    )
+
+
+@pytest.mark.parametrize("cls", [Pod, Node])
+def test_each_field_of_the_wrong_type_is_named(cls: type[Object]) -> None:
+    """At any depth: where it stands, what was expected, what was found; all of it in one line."""
+    tried = wrongs(cls, "")
+    for path, tree, expected in tried:
+        with pytest.raises(Misfit) as raised:
+            from_tree(cls, tree)
+        assert (raised.value.path, raised.value.expected) == (path, expected)
+        text = str(raised.value)
+        assert text == f"{path}: expected {expected}, found {shown(raised.value.found)}"
+    assert len(tried) > 50
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (None, "the object: expected a mapping, found nothing"),
+        ([], "the object: expected a mapping, found a list"),
+        ({}, "metadata: expected a mapping, found nothing"),
+        (
+            {"metadata": {"name": "p", "labels": {"a": 1}}},
+            "metadata.labels.a: expected a text, found 1",
+        ),
+        (
+            {"metadata": {"ownerReferences": [{"kind": "Job", "name": "j", "uid": "u"}]}},
+            "metadata.ownerReferences[0].apiVersion: expected a text, found nothing",
+        ),
+        (
+            {"metadata": {}, "spec": {"priority": True}},
+            "spec.priority: expected a whole number, found true",
+        ),
+        (
+            {"metadata": {}, "spec": {"priority": 2**63}},
+            "spec.priority: expected a whole number, found 9223372036854775808",
+        ),
+        (
+            {"metadata": {}, "spec": {"priority": 10**9999}},
+            "spec.priority: expected a whole number, found a number of more than 64 bits",
+        ),
+        (
+            {"metadata": {"creationTimestamp": "today" * 50}},
+            "metadata.creationTimestamp: expected a time such as 2025-01-01T00:00:30Z, found "
+            f"'{'today' * 11}t…",
+        ),
+        (
+            {"metadata": {"resourceVersion": 7}},
+            "metadata.resourceVersion: expected a text, found 7",
+        ),
+        (
+            {"metadata": {}, "spec": {"overhead": {"cpu": "many"}}},
+            "spec.overhead.cpu: expected an amount such as 500m, 1Gi or 2, found 'many'",
+        ),
+    ],
+)
+def test_a_misfit_is_told_in_one_line(tree: Any, text: str) -> None:
+    """In the words of a manifest, however long what was found is."""
+    with pytest.raises(Misfit) as raised:
+        from_tree(Pod, tree)
+    assert str(raised.value) == text
+
+
+def nested(depth: int) -> Any:
+    """Lists in lists."""
+    tree: Any = 1
+    for _ in range(depth):
+        tree = [tree]
+    return tree
+
+
+def looped() -> Any:
+    """A mapping that holds itself."""
+    tree: dict[str, Any] = {}
+    tree["again"] = tree
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("where", "bad", "expected"),
+    [
+        ("spec", {"later": nested(100_000)}, f"at most {DEPTH_MAX} levels"),
+        ("later", looped(), f"at most {DEPTH_MAX} levels"),
+        ("spec", {1: 2}, "a text for each name"),
+        ("spec", {"nodeSelector": {True: "x"}}, "a text for each name"),
+        ("later", {"a": {None: 1}}, "a text for each name"),
+        ("later", [{("a",): 1}], "a text for each name"),
+        ("later", {"a": float("nan")}, "what JSON can say"),
+        ("later", [b"bytes"], "what JSON can say"),
+        ("later", {"a": {1, 2}}, "what JSON can say"),
+        ("later", ["\ud800"], "a text without half a letter"),
+        ("spec", {"nodeName": "\udfff"}, "a text without half a letter"),
+    ],
+)
+def test_a_hostile_tree_is_a_misfit(where: str, bad: Any, expected: str) -> None:
+    """Too deep, a loop, a name that is no text, a value that no JSON can say."""
+    with pytest.raises(Misfit) as raised:
+        from_tree(Pod, {"metadata": {"name": "p"}, where: bad})
+    assert raised.value.expected == expected
+    assert raised.value.path.startswith(where)
+    assert len(str(raised.value)) < 1000
+
+
+def test_a_tree_as_deep_as_is_allowed_is_kept() -> None:
+    """The bound is one on what nothing tells the form of, not off by one."""
+    tree = {"metadata": {"name": "p", "namespace": "x"}, "later": nested(DEPTH_MAX)}
+    assert to_tree(from_tree(Pod, tree))["later"] == nested(DEPTH_MAX)
+
+
+def test_a_huge_tree_is_read_in_one_walk() -> None:
+    """Thousands of labels, of unknown names and of conditions: each is looked at once."""
+    many = {f"k{n}": "" for n in range(10_000)}
+    tree = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "x", "labels": many, "later": many},
+        "status": {
+            "conditions": [{"type": f"t{n}", "status": "", "more": n} for n in range(10_000)]
+        },
+    }
+    assert to_tree(from_tree(Pod, tree)) == tree
+
+
+json_like = st.recursive(
+    leaves | st.none() | st.floats(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = ["metadata", "spec", "status", "labels", "containers", "conditions", "name", "priority"]
+near = st.recursive(
+    json_like,
+    lambda inner: (
+        st.dictionaries(st.sampled_from(NAMES), inner, max_size=4) | st.lists(inner, max_size=2)
+    ),
+    max_leaves=10,
+)
+
+
+@settings(OFTEN, max_examples=80)
+@given(near)
+def test_any_tree_at_all_is_an_object_or_a_misfit(tree: Any) -> None:
+    """And if it is one, it is written as what reads as the same."""
+    try:
+        pod = from_tree(Pod, tree)
+    except Misfit as misfit:
+        told = str(misfit)
+    else:
+        told = "" if from_tree(Pod, to_tree(pod)) != pod else pod.key
+    assert told
+
+
+def test_a_tree_is_frozen_and_thawed() -> None:
+    """Maps and tuples for dicts and lists, and back."""
+    tree = {"a": [{"b": 1}, [], "x"], "c": {}}
+    ice = frozen({**tree, "gone": None})
+    assert ice == {"a": (Map(b=1), (), "x"), "c": Map()}
+    assert hash(ice)
+    assert thawed(ice) == tree
+
+
+@attrs.frozen
+class Odd:
+    """A class with each way a field may be declared."""
+
+    both: int | str | None = None
+    some: Any = attrs.field(default=None, metadata=wire("odd-name"))
+    fine_ms: int | None = attrs.field(default=None, metadata=wire("fine", "fine time"))
+    flag: bool = attrs.field(default=False, metadata=wire(always=True))
+
+
+def test_a_field_may_say_how_it_is_written() -> None:
+    """Under which name, as what, and whether always; a number or a text or nothing is a type."""
+    assert to_tree(Odd()) == {"flag": False}
+    for both in (0, "0", "50%"):
+        odd = Odd(both, Map(a=(1,)), 250, flag=True)
+        tree = to_tree(odd)
+        assert tree == {
+            "both": both,
+            "odd-name": {"a": [1]},
+            "fine": "2025-01-01T00:00:00.250000Z",
+            "flag": True,
+        }
+        assert from_tree(Odd, tree) == odd
+    assert [wire_name_of(name) for name in ("a", "node_name", "a_b_c")] == ["a", "nodeName", "aBC"]
+
+
+def test_what_is_required_is_always_written() -> None:
+    """An object of which a part is empty can be read again."""
+    meta = Meta("p", "x", owners=(Owner("", "", "", ""),))
+    assert to_tree(Pod(meta))["metadata"]["ownerReferences"] == [
+        {"apiVersion": "", "kind": "", "name": "", "uid": ""}
+    ]
+    assert from_tree(Pod, to_tree(Pod(meta))) == Pod(meta)
+
+
+@attrs.frozen
+class Unwritable:
+    """A class with a field that has no form."""
+
+    when: complex = 0j
+    plural: ClassVar[str] = "x"
+
+
+def test_a_type_without_a_form_is_refused() -> None:
+    """When the class is first written, and named."""
+    with pytest.raises(TypeError, match=r"complex.* has no form on the wire"):
+        to_tree(Unwritable())
