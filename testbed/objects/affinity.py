@@ -67,8 +67,8 @@ class NodeSelectorTerm:
         if not self.match_expressions and not self.match_fields:
             return False
         fields = {"metadata.name": name}
-        return all(_holds(each, labels) for each in self.match_expressions) and all(
-            _holds(each, fields) for each in self.match_fields
+        return all(each.holds(labels) for each in self.match_expressions) and all(
+            each.holds(fields) for each in self.match_fields
         )
 
 
@@ -79,6 +79,10 @@ class NodeSelector:
     node_selector_terms: tuple[NodeSelectorTerm, ...] = attrs.field(
         default=(), metadata=wire(always=True)
     )
+
+    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether a node of that name with these labels is one of them."""
+        return any(term.matches(name, labels) for term in self.node_selector_terms)
 
 
 @attrs.frozen
@@ -157,16 +161,3 @@ class TopologySpreadConstraint:
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
-
-
-def _holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:
-    if requirement.operator not in ("Gt", "Lt"):
-        return requirement.holds(labels)
-    here, there = labels.get(requirement.key, ""), "".join(requirement.values[:1])
-    if not _is_whole(here) or not _is_whole(there):
-        return False
-    return int(here) > int(there) if requirement.operator == "Gt" else int(here) < int(there)
-
-
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal() and len(text) < 20

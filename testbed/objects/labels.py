@@ -10,11 +10,14 @@ import attrs
 from testbed.objects.meta import Map, texts
 
 IN, NOT_IN, EXISTS, ABSENT = "In", "NotIn", "Exists", "DoesNotExist"
-OPERATORS = (IN, NOT_IN, EXISTS, ABSENT)
-_ONE = re.compile(
-    r"\s*(?:(?P<not>!)\s*)?(?P<key>[A-Za-z0-9][-A-Za-z0-9_./]*)\s*"
-    r"(?:(?P<sign>==|=|!=)\s*(?P<value>[-A-Za-z0-9_.]*)|(?P<word>in|notin)\s*\((?P<values>[^()]*)\))?\s*(?:,|$)"
-)
+MORE, LESS = "Gt", "Lt"
+SHOWN = 80
+"""So many letters of a line are shown from where it breaks."""
+_SIGNS = {"=": IN, "==": IN, "in": IN, "!=": NOT_IN, "notin": NOT_IN, ">": MORE, "<": LESS}
+_WORD = re.compile(r"==|!=|[=!(),<>]|[^\s=!(),<>]+")
+_KEY = re.compile(r"([a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 
 @attrs.frozen
@@ -23,16 +26,29 @@ class Requirement:
 
     key: str
     operator: str
-    """In, NotIn, Exists or DoesNotExist."""
+    """In, NotIn, Exists or DoesNotExist; of a node's labels also Gt or Lt, of a whole number."""
     values: tuple[str, ...] = ()
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels are so. What is absent is not in any list (API-47)."""
-        if self.operator == IN:
-            return labels.get(self.key) in self.values
-        if self.operator == NOT_IN:
-            return labels.get(self.key) not in self.values
-        return (self.key in labels) == (self.operator == EXISTS)
+        """Whether these labels are so. What is absent is not in any list (API-47), and neither
+        more nor less than anything."""
+        has, value = self.key in labels, labels.get(self.key, "")
+        match self.operator:
+            case "In":
+                return has and value in self.values
+            case "NotIn":
+                return not has or value not in self.values
+            case "Exists":
+                return has
+            case "DoesNotExist":
+                return not has
+            case "Gt" | "Lt" if has and len(self.values) == 1:
+                here, there = _whole(value), _whole(self.values[0])
+                if here is None or there is None:
+                    return False
+                return here > there if self.operator == MORE else here < there
+            case _:
+                return False
 
 
 @attrs.frozen
@@ -55,23 +71,69 @@ class LabelSelector:
         return all(requirement.holds(labels) for requirement in self.match_expressions)
 
 
+class _Words:
+    """The words of a line, each with its place."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found = [(word[0], word.start()) for word in _WORD.finditer(text)]
+        self.found.append(("", len(text)))
+        self.n = 0
+
+    @property
+    def now(self) -> str:
+        """The next word; empty at the end."""
+        return self.found[self.n][0]
+
+    def take(self, kind: re.Pattern[str] | str) -> str:
+        """The next word, which must be such a one."""
+        word, place = self.found[self.n]
+        fits = word == kind if isinstance(kind, str) else kind.fullmatch(word)
+        if not fits:
+            at = repr(self.text[place : place + SHOWN]) if word else "its end"
+            raise ValueError(f"a label selector such as app=web,tier!=db, at {at}")
+        self.n += bool(word)
+        return word
+
+
 def parse(text: str) -> tuple[Requirement, ...]:
     """What `app=web,tier!=db,env in (a,b),!legacy` asks for; ValueError tells where it breaks."""
-    requirements, place = [], 0
-    while place < len(text):
-        found = _ONE.match(text, place)
-        if found is None or (found["not"] and (found["sign"] or found["word"])):
-            raise ValueError(f"a label selector such as app=web,tier!=db, at {text[place:]!r}")
-        place = found.end()
-        requirements.append(_requirement(found))
+    words = _Words(text)
+    requirements = [_requirement(words)] if words.now else []
+    while words.now:
+        words.take(",")
+        requirements.append(_requirement(words))
     return tuple(requirements)
 
 
-def _requirement(found: re.Match[str]) -> Requirement:
-    key = found["key"]
-    if found["sign"]:
-        return Requirement(key, NOT_IN if found["sign"] == "!=" else IN, (found["value"],))
-    if found["word"]:
-        values = tuple(sorted(value.strip() for value in found["values"].split(",")))
-        return Requirement(key, IN if found["word"] == "in" else NOT_IN, values)
-    return Requirement(key, ABSENT if found["not"] else EXISTS)
+def _requirement(words: _Words) -> Requirement:
+    if words.now == "!":
+        words.take("!")
+        return Requirement(words.take(_KEY), ABSENT)
+    key = words.take(_KEY)
+    operator = _SIGNS.get(words.now)
+    if operator is None:
+        return Requirement(key, EXISTS)
+    is_list = words.take(words.now) in ("in", "notin")
+    return Requirement(key, operator, _values(words) if is_list else (_value(words),))
+
+
+def _value(words: _Words) -> str:
+    """A value, which may be empty: nothing before the next comma, bracket or end."""
+    return "" if words.now in ("", ",", ")") else words.take(_VALUE)
+
+
+def _values(words: _Words) -> tuple[str, ...]:
+    words.take("(")
+    values = {_value(words)}
+    while words.now != ")":
+        words.take(",")
+        values.add(_value(words))
+    words.take(")")
+    return tuple(sorted(values))
+
+
+def _whole(text: str) -> int | None:
+    """A whole number of 64 bits, as Gt and Lt compare; None if it is none."""
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
