@@ -73,9 +73,13 @@ class Field:
     """Written even if it is unset."""
     is_required: bool
     """There is no such object without it."""
+    blank: Any
+    """Of a part that is always there (a spec, a status): what it is while it says nothing."""
 
     def is_unset(self, value: Any) -> bool:
         """Whether it has nothing to say."""
+        if self.blank is not None:
+            return bool(value == self.blank)
         return value is None or not (self.is_optional or self.is_always or value)
 
 
@@ -110,8 +114,8 @@ def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
         given[field.name] = value
         if left:
             rest[name] = left
-        elif field.is_unset(value) or (not here and not field.is_optional and not field.is_always):
-            rest[name] = frozen(here, below)
+        elif field.is_unset(value):
+            rest[name] = NOTHING if field.blank is not None else frozen(here, below)
     for field in fields.values():
         if field.is_required and field.name not in given:
             raise Misfit(_below(path, field.wire_name), field.shape.expected, None)
@@ -125,9 +129,9 @@ def _write(value: Any, rest: Tree) -> dict[str, Any]:
     fields = _by_wire_name(type(value))
     for name, field in fields.items():
         given, over = getattr(value, field.name), rest.get(name)
-        if not field.is_unset(given):
+        if not field.is_unset(given) or (over is not None and field.blank is not None):
             written = field.shape.write(given, over)
-            if written != {} or field.is_optional or field.is_always or over == NOTHING:
+            if written or field.blank is None or not over:
                 tree[name] = written
         elif over is not None and not over:
             # It was said that it is nought. What it had beside a value goes with the value.
@@ -138,20 +142,22 @@ def _write(value: Any, rest: Tree) -> dict[str, Any]:
     return tree
 
 
-def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX) -> Tree:
-    """The same tree, unable to change and without its nulls; Misfit if it is no such thing."""
+def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
+    """The same tree, unable to change; Misfit if it is no such thing. A null by a name says
+    nothing and is dropped, unless `nulls` are to be kept."""
     if isinstance(tree, Mapping | list | tuple) and not deep:
         raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
         return Map(
             {
-                name: frozen(value, _below(path, name), deep - 1)
+                name: frozen(value, _below(path, name), deep - 1, nulls=nulls)
                 for name, value in tree.items()
-                if value is not None
+                if nulls or value is not None
             }
         )
     if isinstance(tree, list | tuple):
-        return tuple(frozen(each, f"{path}[{n}]", deep - 1) for n, each in enumerate(tree))
+        parts = enumerate(tree)
+        return tuple(frozen(each, f"{path}[{n}]", deep - 1, nulls=nulls) for n, each in parts)
     if isinstance(tree, str):
         return _text(tree, path)
     if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
@@ -213,7 +219,9 @@ def _fields(cls: type[Any]) -> Iterator[Field]:
             name = said.get("wire") or wire_name_of(each.name)
             is_required = each.default is attrs.NOTHING
             is_always = said.get("always", False) or is_required
-            yield Field(each.name, name, shape, is_optional, is_always, is_required)
+            is_part = attrs.has(hint) and not is_optional and not is_always
+            blank = hint() if is_part else None
+            yield Field(each.name, name, shape, is_optional, is_always, is_required, blank)
 
 
 def _bare(hint: Any) -> tuple[Any, bool]:
@@ -325,9 +333,11 @@ def _text(text: str, path: str) -> str:
 
 
 TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"
+FINE = "a time such as 2025-01-01T00:00:30.250000Z"
 SHAPES: dict[Any, Shape] = {
     "time": _parsed(TIME, calendar.read_whole, calendar.written, str),
-    "fine time": _parsed(TIME, calendar.read, calendar.written_fine, str),
+    "times": _map_of(_parsed(TIME, calendar.read_whole, calendar.written, str)),
+    "fine time": _parsed(FINE, calendar.read, calendar.written_fine, str),
     str: _plain(str, TEXT),
     bool: _plain(bool, "true or false"),
     int: _plain(int, "a whole number"),

@@ -37,7 +37,7 @@ def texts(items: Mapping[str, str]) -> Map[str]:
 
 def wire(name: str = "", shape: str = "", *, always: bool = False) -> dict[str, Any]:
     """How a field is written on the wire, as its metadata: under which name, as what (`time`,
-    `fine time`), and whether even while it is unset. See `form.py`."""
+    `times` by names, `fine time`), and whether even while it is unset. See `form.py`."""
     return {"wire": name, "shape": shape, "always": always}
 
 

@@ -1,0 +1,55 @@
+"""Every kind of object, found by its name."""
+
+from __future__ import annotations
+
+from testbed.errors import UnknownName
+from testbed.objects.binding import Binding, Eviction
+from testbed.objects.config import ConfigMap
+from testbed.objects.event import Event
+from testbed.objects.lease import Lease
+from testbed.objects.meta import Object
+from testbed.objects.namespace import Namespace
+from testbed.objects.node import Node
+from testbed.objects.note import Note
+from testbed.objects.pod import Pod
+from testbed.objects.policy import PodDisruptionBudget
+from testbed.objects.priority import PriorityClass
+from testbed.objects.quota import ResourceQuota
+from testbed.objects.workload import DaemonSet, Job, ReplicaSet
+
+KINDS: tuple[type[Object], ...] = (
+    Binding,
+    ConfigMap,
+    DaemonSet,
+    Event,
+    Eviction,
+    Job,
+    Lease,
+    Namespace,
+    Node,
+    Note,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ResourceQuota,
+)
+"""All there are, by name."""
+_BY_KIND = {f"{cls.api_version} {cls.kind}": cls for cls in KINDS}
+_BY_PLURAL = {cls.plural: cls for cls in KINDS}
+
+
+def kind_of(api_version: str, kind: str) -> type[Object]:
+    """The class of what a manifest calls so: `policy/v1`, `PodDisruptionBudget`."""
+    return _found("kind of object", f"{api_version} {kind}", _BY_KIND)
+
+
+def kind_by_plural(plural: str) -> type[Object]:
+    """The class of what a URL calls so: `pods`."""
+    return _found("kind of object with the plural", plural, _BY_PLURAL)
+
+
+def _found(what: str, name: str, among: dict[str, type[Object]]) -> type[Object]:
+    if name not in among:
+        raise UnknownName(what, name, among, see="write it as one of these.")
+    return among[name]
