@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
-import attrs
-
-from testbed.actor import Actor, factory_of
 from testbed.asides import CUT_SHORT, Asides
-from testbed.budget import Budget
+from testbed.assembly import Assembly
 from testbed.chooser import Chooser, Cut, RunInfo
-from testbed.client import Client
 from testbed.drivers import trio
 from testbed.ending import End, Ending
-from testbed.endpoint import Endpoint, Operation, StoreEndpoint, answer_at_once
-from testbed.errors import HarnessBug, Overrun, ScenarioError, UnknownName
-from testbed.fault import Allowed, Fault, Levers
-from testbed.invariant import Evidence, Invariant, Verdict
-from testbed.invariants.caches import CachesEqualTheStore
-from testbed.invariants.history import RevisionsIncrease
-from testbed.invariants.progress import NoActorDies, NobodyIsStuck
-from testbed.invariants.watches import WatchesAreGapFree
-from testbed.judge import Judge
-from testbed.life import Role, Seat
-from testbed.objects.meta import Object
-from testbed.option import START, Marks, Option
+from testbed.errors import HarnessBug, Overrun, ScenarioError
+from testbed.invariant import Verdict
+from testbed.life import Seat
+from testbed.option import Marks, Option
 from testbed.pending import Options
 from testbed.session import guarded, play_all
 from testbed.store import Store
 from testbed.trace import Record, Step, Trace
-from testbed.turns import Table
 from testbed.version import VERSION
-from testbed.wire import Wire
 
 
-class World:
-    """Assemble it (`add` objects, `serve` Endpoints, `start` actors, `allow` faults, `claim`
-    invariants, `limit` it), then `run` it under a Chooser. The same assembly and the same choices
-    give the same Run, byte for byte."""
+class World(Assembly):
+    """Assemble it, then `run` it under a Chooser. The same assembly and the same choices give the
+    same Run, byte for byte."""
 
     def __init__(
         self,
@@ -50,27 +34,13 @@ class World:
         audit: bool = False,
         without: Iterable[str] = (),
     ) -> None:
-        self.scenario = scenario
-        self.switches = switches or {}
-        self.without = frozenset(without)
-        """Actors and objects that are left out, by name and by key."""
-        self.store = Store() if store is None else store
-        self.table = table = Table()
-        self.wire = Wire(table)
-        self.evidence = Evidence(table, self.wire, self.store)
-        self.judge = Judge(table, self.wire, self.evidence)
-        self.budget = Budget()
+        super().__init__(scenario, switches, store=store, audit=audit, without=without)
         self.trace = Trace({})
         self.verdict: Verdict | None = None
         """What the Run has shown; None until it has ended."""
-        self.needs_no_race: str = ""
-        """Why even its calm run is violated, if the scenario says so."""
-        self.goes_on = False
-        """Whether the Run goes on after a Violation."""
         self.turns_expected: Callable[[], int] = lambda: 100
         """The length of the calm run, for Choosers that spread things over it."""
-        self._levers = Levers(table, self.wire, self.store, self._offer_start)
-        self._allowed: list[Allowed] = []
+        table = self.table
         self._options = Options(table.pending, self._find_faults)
         self._chooser: Chooser
         self._asides = Asides(table)
@@ -81,70 +51,9 @@ class World:
         self._turn_is_open = False
         self._instant_turns = 0
         self._title = ""
-        table.audits = audit
         table.advance = self._advance
         table.pick = self._asides.pick
         table.on_record = self._note_record
-        self.store.marks = table.marks
-        self.wire.serve(StoreEndpoint(self.store))
-        self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
-        self.claim(NoActorDies(), NobodyIsStuck())
-
-    # -- assembling -----------------------------------------------------------------------------
-
-    def add(self, *items: Object) -> None:
-        """Put objects into the Store before anything moves, in this order."""
-        self.evidence.forget_scenario()
-        endpoint = self.wire.posts["store"].endpoint
-        for item in [item for item in items if item.key not in self.without]:
-            meta = item.meta
-            create = Operation("create", item.plural, meta.name, meta.namespace, item)
-            answer_at_once(endpoint, create, "scenario")
-
-    def serve(self, factory: Callable[[Store], Endpoint]) -> None:
-        """Put another Endpoint on the wire; one of the same name is replaced."""
-        self.evidence.forget_scenario()
-        self.wire.serve(factory(self.store))
-
-    def start(self, *actors: Actor | Callable[[], Actor]) -> None:
-        """Start actors: frozen settings, or factories called anew for each life."""
-        self.evidence.forget_scenario()
-        for given in actors:
-            factory = factory_of(given)
-            actor = factory()
-            if (name := actor.name) in self.without:
-                continue
-            if name in self.table.roles or name in self.wire.posts:
-                raise ScenarioError(f"two actors are called {name!r}; give each its own name")
-            role = Role(name, factory, actor.rank, actor.shares_memory)
-            self.table.roles[name] = role
-            self._offer_start(role, 0)
-
-    def allow(self, *faults: Fault) -> None:
-        """Let these faults strike, each as often as it says."""
-        self.evidence.forget_scenario()
-        self._allowed.extend(Allowed(fault) for fault in faults)
-
-    @property
-    def faults_max(self) -> int:
-        """How many faults may strike in its Run."""
-        return sum(allowed.fault.times_max for allowed in self._allowed)
-
-    def forbid(self) -> None:
-        """Let no fault strike, whatever was allowed before."""
-        self._allowed.clear()
-
-    def claim(self, *invariants: Invariant) -> None:
-        """Judge the Run by these, too."""
-        self.judge.claim(*invariants)
-
-    def limit(self, **limits: Any) -> None:
-        """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Budget."""
-        known = {field.name for field in attrs.fields(Budget)}
-        for name in limits:
-            if name not in known:
-                raise UnknownName("limit", name, known)
-        self.budget = attrs.evolve(self.budget, **limits)
 
     # -- playing --------------------------------------------------------------------------------
 
@@ -375,25 +284,6 @@ class World:
     def _find_faults(self) -> list[Option]:
         """Every fault that could strike now; worked out only when a Chooser looks for it."""
         return [o for allowed in self._allowed for o in allowed.options(self._levers)]
-
-    def _offer_start(self, role: Role, after_ms: int) -> None:
-        table = self.table
-        role.is_starting = True
-        nth = role.lives + 1
-        option = Option(
-            START, f"{role.name}/main", partial(self._begin_life, role), (table.step,),
-            table.now_ms + after_ms, role.name, "", "", "", nth, may=lambda: role.may,
-        )  # fmt: skip
-        table.offer(option)
-
-    def _begin_life(self, role: Role) -> Seat | None:
-        """Make the actor anew, and let its main task move."""
-        role.is_starting = False
-        if role.is_up:
-            return None
-        actor = role.actor = role.factory()
-        life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
-        return life.seats[f"{role.name}/main"]
 
     def _note_record(self, record: Record) -> None:
         if self._keeps_steps:

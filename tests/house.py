@@ -30,8 +30,8 @@ ORDER = """
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides classes certificate tree lapping choosers/* chooser_kinds scenario
-             choosing allowed
+             sampler asides classes certificate tree assembly lapping choosers/* chooser_kinds
+             scenario choosing allowed
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
              engines/* coverage finding sources ledger portfolio effort
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
