@@ -9,6 +9,7 @@ from testbed.audit import whole
 from testbed.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.errors import Cancelled, Crashed, TimedOut
 from testbed.life import Life, Seat
+from testbed.objects.form import frozen
 from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.selector import Selector
 from testbed.stream import Stream
@@ -103,25 +104,43 @@ class Client:
             item = whole(item).with_meta(revision=UNSET)
         return await self._write("update", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
 
+    async def patch(
+        self,
+        item: O,
+        tree: Mapping[str, Any],
+        *,
+        how: str = "merge",
+        subresource: str = "",
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> O:
+        """Change so much of whatever bears its name now, as the tree says in the wire's own words:
+        `{"status": {"phase": "Running"}}`. How: `merge`, or `strategic`. NotFound."""
+        meta, options = item.meta, Map({"how": how})
+        operation = Operation(
+            "patch", item.plural, meta.name, meta.namespace, frozen(tree), subresource=subresource,
+            options=options,
+        )  # fmt: skip
+        return await self.ask(operation, timeout_ms=timeout_ms, because=because)  # type: ignore[no-any-return]
+
     async def delete(
         self,
         item: Object,
         *,
         whatever_it_was: bool = False,
+        options: Map[Any] = NO_OPTIONS,
         timeout_ms: int | None = None,
         because: int = 0,
     ) -> None:
         """Delete it, if it is still the same object at the same revision; with
-        `whatever_it_was`, whatever bears its name now. NotFound, Conflict."""
+        `whatever_it_was`, whatever bears its name now. Before an API server the options
+        `grace_s` and `propagation` say how. NotFound, Conflict."""
         meta = item.meta
         operation = Operation(
-            "delete",
-            item.plural,
-            meta.name,
-            meta.namespace,
+            "delete", item.plural, meta.name, meta.namespace,
             revision=UNSET if whatever_it_was else meta.revision,
-            uid="" if whatever_it_was else meta.uid,
-        )
+            uid="" if whatever_it_was else meta.uid, options=options,
+        )  # fmt: skip
         await self.ask(operation, timeout_ms=timeout_ms, because=because)
 
     async def _write(
@@ -148,7 +167,7 @@ class Client:
         when the answer is later than that; the Operation stays on its way."""
         seat = self._seat()
         if seat.life.is_alive:
-            post = self._wire.post(operation.endpoint)
+            post = self._wire.post_of(operation, seat.life.role)
             if post.endpoint.near:
                 return self._wire.ask_near(seat, post, operation)
             request = self._wire.ask(seat, post, operation, timeout_ms, because)

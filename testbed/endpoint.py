@@ -42,8 +42,8 @@ class Operation:
     subresource: str = ""
     options: Map[Any] = NO_OPTIONS
     """What else the verb knows: `bookmarks`, …"""
-    endpoint: str = "store"
-    """Whom it is addressed to."""
+    endpoint: str = ""
+    """Whom it is addressed to; empty: whoever stands before the Store for its caller."""
     key: str = attrs.field(init=False, eq=False, repr=False)
     """What it is about, as users write it: `pods/default/p1`, or `pods` for all of them."""
 
@@ -94,6 +94,8 @@ class Listing:
 
     items: tuple[Any, ...]
     revision: Revision
+    more: str = ""
+    """Where the next page begins, if this was not all; opaque."""
 
 
 class Endpoint(Protocol):
@@ -110,6 +112,8 @@ class Endpoint(Protocol):
     """Whom Operations are addressed to."""
     near: bool
     """Served and answered within the caller's own turn, as a kubelet's own runtime is."""
+    is_front: bool
+    """It stands before the Store: actors that name no Endpoint speak to it."""
     on_behind: Callable[[Cursor], None] | None
     """To be called with a cursor of it that lags and has something to read; set by the World."""
 
@@ -131,6 +135,7 @@ class StoreEndpoint:
     """
 
     near: bool = False
+    is_front: bool = False
 
     def __init__(self, store: Store, name: str = "store", *, lags: tuple[str, ...] = ()) -> None:
         self.name = name

@@ -2,6 +2,8 @@
 
     Exception
      ├─ ApiError              what an actor must survive: an answer that is a refusal
+     │   ├─ BadRequest        400  the request cannot be read
+     │   ├─ Forbidden         403  admission does not let it pass
      │   ├─ NotFound          404  the object is not there
      │   ├─ AlreadyExists     409  the name is taken
      │   ├─ Conflict          409  the object has moved on, or a precondition failed
@@ -40,6 +42,29 @@ class ApiError(Exception):
 
     code: ClassVar[int] = 500
     reason: ClassVar[str] = "InternalError"
+
+    def __init__(
+        self, said: str = "", *, retry_after_s: int = 0, causes: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(said)
+        self.retry_after_s = retry_after_s
+        """When to ask again, if its Endpoint has said so."""
+        self.causes = causes
+        """What more it says of why."""
+
+
+class BadRequest(ApiError):
+    """The request cannot be read."""
+
+    code = 400
+    reason = "BadRequest"
+
+
+class Forbidden(ApiError):
+    """The request can be read, and admission does not let it pass."""
+
+    code = 403
+    reason = "Forbidden"
 
 
 class NotFound(ApiError):
@@ -85,7 +110,7 @@ class TooManyRequests(ApiError):
 
 
 class InternalError(ApiError):
-    """The Endpoint refused, without effect, because a fault made it."""
+    """The Endpoint refused, without effect: a fault made it, or it does not know what to do."""
 
     reason = "InternalError"
 

@@ -53,6 +53,8 @@ class Role:
         self.lives = 0
         self.is_starting = False
         """Whether its next life has been announced."""
+        self.home = ""
+        """The Endpoint it speaks to if it names none; empty: the World's first before the Store."""
         self.clock_shift_ms = 0
         self.cut_off_until_ms = 0
         """Partitioned until then: nothing of it crosses the wire."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 
 from testbed.change import Change, Entry
-from testbed.objects.meta import Revision, field_of
+from testbed.objects.labels import Requirement
+from testbed.objects.meta import Object, Revision, field_of
 from testbed.option import LOG, fields_changed
 
 
@@ -17,6 +18,10 @@ class Selector:
     name: str | None = None
     fields: tuple[tuple[str, str | int | bool], ...] = ()
     """Dotted paths and what must stand there: `(("spec.node_name", "n1"),)`."""
+    unlike: tuple[tuple[str, str | int | bool], ...] = ()
+    """Dotted paths and what must not stand there: `(("status.phase", "Failed"),)`."""
+    labels: tuple[Requirement, ...] = ()
+    """What its labels must be, as `labels.parse("app=web,tier!=db")` reads it."""
 
     @property
     def filed_under(self) -> tuple[str, str | int | bool] | None:
@@ -30,7 +35,8 @@ class Selector:
     @property
     def paths(self) -> tuple[str, ...]:
         """The fields it looks at that can change."""
-        return tuple(path for path, _ in self.fields)
+        labels = ("meta.labels",) if self.labels else ()
+        return (*(path for path, _ in (*self.fields, *self.unlike)), *labels)
 
     def matches(self, value: object) -> bool:
         """Whether an object is among those selected."""
@@ -38,7 +44,14 @@ class Selector:
             return False
         if self.namespace is not None and field_of(value, "meta.namespace") != self.namespace:
             return False
-        return all(field_of(value, path) == wanted for path, wanted in self.fields)
+        if any(field_of(value, path) != wanted for path, wanted in self.fields):
+            return False
+        if any(field_of(value, path) == unwanted for path, unwanted in self.unlike):
+            return False
+        if not self.labels:
+            return True
+        labels = value.meta.labels if isinstance(value, Object) else {}
+        return all(requirement.holds(labels) for requirement in self.labels)
 
     def has(self, entry: Entry | None) -> bool:
         """Whether there is an object and it is among those selected."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from testbed.endpoint import Endpoint, Operation, Pause
 from testbed.errors import ApiError, Crashed, TimedOut, Unavailable, WatchBroken
-from testbed.life import Seat
+from testbed.life import Role, Seat
 from testbed.option import FEED, HISTORY, LOG, START, WAKE, Footprint, Option
 from testbed.request import Post, Request
 from testbed.stream import Stream, Streams
@@ -29,6 +29,8 @@ class Wire:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.posts: dict[str, Post] = {}
+        self.front = "store"
+        """Which Endpoint stands before the Store: the first that does."""
         self.paused: dict[Request, None] = {}
         """Half served, waiting for a cursor."""
         self.served: Request | None = None
@@ -80,7 +82,7 @@ class Wire:
 
     def tell(self, seat: Seat, operation: Operation) -> None:
         """Announce an Operation nobody waits for: a message; one to a near Endpoint is there."""
-        post = self.post(operation.endpoint)
+        post = self.post_of(operation, seat.life.role)
         if post.endpoint.near:
             with suppress(ApiError):
                 self.ask_near(seat, post, operation)
@@ -95,8 +97,14 @@ class Wire:
     def serve(self, endpoint: Endpoint) -> Post:
         """Put an Endpoint at its place on the wire."""
         post = self.posts[endpoint.name] = Post(endpoint)
+        if endpoint.is_front and not self.posts[self.front].endpoint.is_front:
+            self.front = endpoint.name
         endpoint.on_behind = lambda cursor: self.offer_feed(post, cursor)
         return post
+
+    def post_of(self, operation: Operation, role: Role) -> Post:
+        """The place of the Endpoint that an Operation of that actor goes to."""
+        return self.post(operation.endpoint or role.home or self.front)
 
     def post(self, name: str) -> Post:
         """The Endpoint of that name, at its place."""

@@ -742,6 +742,7 @@ class Broken(Endpoint):
     def __init__(self, error: BaseException, part: int, *, near: bool) -> None:
         self.name = "other"
         self.near = near
+        self.is_front = False
         self.on_behind: Callable[[Cursor], None] | None = None
         self.error = error
         self.part = part
