@@ -3,7 +3,8 @@
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
   words    errors · version · spoken · counted · objects/ · budget · change · option · document
-  ground   life · pending · txn · store · selector · watch · endpoint · trace
+  ground   life · pending · txn · store · selector · delivery · watch · endpoint · store_endpoint ·
+           trace
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · settings · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from testbed.choosers.calm import Calm
     from testbed.choosers.uniform import Uniform
     from testbed.client import Client
-    from testbed.endpoint import BETWEEN, Operation, Pause, StoreEndpoint
+    from testbed.endpoint import BETWEEN, Operation, Pause
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from testbed.invariants.lasso import no_lasso
     from testbed.scenario import Scenario
     from testbed.selector import Selector
+    from testbed.store_endpoint import StoreEndpoint
     from testbed.trace import Trace
     from testbed.world import World
 
@@ -65,7 +67,7 @@ _HOMES = {
     "Plan": "chooser",
     "Scenario": "scenario",
     "Selector": "selector",
-    "StoreEndpoint": "endpoint",
+    "StoreEndpoint": "store_endpoint",
     "Trace": "trace",
     "Unavailable": "errors",
     "Uniform": "choosers.uniform",

@@ -15,7 +15,7 @@ import attrs
 from testbed.actor import Actor, factory_of
 from testbed.budget import Budget
 from testbed.client import Client
-from testbed.endpoint import Endpoint, Operation, StoreEndpoint, answer_at_once
+from testbed.endpoint import Endpoint, Operation, answer_at_once
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Levers
 from testbed.invariant import Evidence, Invariant
@@ -28,6 +28,7 @@ from testbed.life import Role, Seat
 from testbed.objects.meta import Object
 from testbed.option import START, Option
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.turns import Table
 from testbed.wire import Wire
 

@@ -15,13 +15,13 @@ from typing import Any, Generic, TypeVar
 
 from testbed.audit import audited
 from testbed.client import Client
+from testbed.delivery import BOOKMARK, DELETED, Delivery
 from testbed.endpoint import EVERYTHING, Listing
 from testbed.errors import ApiError, Expired
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
 from testbed.selector import Selector, differ_in
 from testbed.stream import Stream
 from testbed.waits import Wait
-from testbed.watch import BOOKMARK, DELETED, Delivery
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import attrs
 
 from testbed.budget import Budget
+from testbed.delivery import BOOKMARK
 from testbed.errors import Overrun
 from testbed.invariant import Evidence
 from testbed.judge import Judge
 from testbed.option import WAKE
 from testbed.trace import Trace
 from testbed.turns import Table
-from testbed.watch import BOOKMARK
 
 
 @attrs.frozen

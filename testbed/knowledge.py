@@ -18,6 +18,7 @@ from operator import attrgetter
 
 import attrs
 
+from testbed.delivery import BOOKMARK
 from testbed.endpoint import EVERYTHING
 from testbed.objects.meta import changed_fields
 from testbed.option import ANSWER, DELIVER, SERVE, START
@@ -25,7 +26,6 @@ from testbed.selector import Selector
 from testbed.spoken import spoken
 from testbed.store import Change, Entry
 from testbed.trace import Record, Step, Trace
-from testbed.watch import BOOKMARK
 
 GET, LIST, WATCH, WROTE = "get", "list", "watch", "wrote"
 """How an actor learns of an object."""

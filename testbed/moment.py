@@ -18,7 +18,7 @@ import attrs
 
 from testbed.cache import Cache
 from testbed.client import Client, Task
-from testbed.endpoint import StoreEndpoint
+from testbed.delivery import BOOKMARK
 from testbed.invariant import Evidence
 from testbed.life import Life, Role, Seat
 from testbed.likeness import Likeness, Mark, StandIns, digest_of
@@ -26,9 +26,10 @@ from testbed.objects.meta import Revision
 from testbed.option import Option
 from testbed.request import Post, Request
 from testbed.store import Change, Entry, Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.stream import Stream, Streams
 from testbed.turns import Table
-from testbed.watch import BOOKMARK, Cursor, Watch
+from testbed.watch import Cursor, Watch
 from testbed.wire import Wire
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from testbed.delivery import BOOKMARK, Delivery
 from testbed.endpoint import Operation
 from testbed.errors import ApiError, WatchBroken
 from testbed.life import Life, Role, Seat
 from testbed.option import DELIVER, HISTORY, Footprint, Option
 from testbed.turns import Table
 from testbed.waits import Wait
-from testbed.watch import BOOKMARK, Delivery, Watch
+from testbed.watch import Watch
 
 BOOKMARK_MS = 60_000
 """How long after it fell behind a quiet watch is sent a bookmark (API-44)."""

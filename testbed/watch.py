@@ -14,44 +14,16 @@ each debt is paid by a delivery or a bookmark of its own.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-import attrs
-
 from testbed.change import Change
+from testbed.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import UNSET, Object, Revision, field_of
+from testbed.objects.meta import Object, Revision, field_of
 from testbed.option import HISTORY, LOG
 from testbed.selector import Selector, View
 from testbed.store import Store
-
-ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
-BOOKMARK, ERROR = "BOOKMARK", "ERROR"
-
-
-@attrs.frozen
-class Delivery:
-    """What a Watch tells its reader: one event of the watch protocol."""
-
-    type: str
-    """ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
-    object: object | None = None
-    """As it is now; for DELETED as it last was, with the revision of the deletion."""
-    revision: Revision = UNSET
-    """Where to resume: all that matches up to here has been delivered. Unset for ERROR.
-
-    It is the Change's own, unless others of its transaction are still to come on this Watch.
-    """
-    change: Change | None = None
-    """The Change it tells of, for the harness; None for BOOKMARK and ERROR."""
-    error: Expired | None = None
-    """Why the Watch ends here, for ERROR."""
-
-    @property
-    def key(self) -> str:
-        """The key of the object it tells of; empty for BOOKMARK and ERROR."""
-        return "" if self.change is None else self.change.key
 
 
 class Cursor:
@@ -247,11 +219,15 @@ class Watch:
         *,
         fields: tuple[str, ...] | None = None,
         bookmarks: bool = False,
+        first: Sequence[Change] = (),
+        oldest: int = 0,
         on_ready: Callable[[Watch], None] | None = None,
         on_owing: Callable[[Watch], None] | None = None,
     ) -> None:
         """Open it; Expired if what happened after `since` has been compacted away.
 
+        Before all else it delivers `first`, which is what there is already. If its server can
+        tell no more than what happened from `oldest` on, and that is too late, it only says so.
         `on_ready` is called whenever there is something to take after there was nothing, and
         `on_owing` whenever `owes_bookmark` becomes true; here too, if that is so from the start.
         """
@@ -276,8 +252,11 @@ class Watch:
         self._next: Delivery | None = None
         self._is_over = False
         # It takes over what its Cursor has already read.
+        self.queue.extend(first)
         if cursor.is_expired:
             self._expire()
+        elif since + 1 < oldest:
+            self._end(f"too old resource version: {since} ({oldest})")
         for place in range(cursor._log.place_after(since), cursor._place):
             self._push(cursor._log[place])
         if not self.is_ready:
@@ -383,14 +362,17 @@ class Watch:
             self.on_owing(self)
 
     def _expire(self) -> None:
-        """End: what was still to be delivered is gone, and so is the queue that kept it."""
-        self._is_over = True
-        was_ready, compacted = self.is_ready, self.cursor.store.compacted
-        error = Expired(
-            f"too old resource version: {self.revision} ({compacted}): a compaction overtook this "
-            f"watch of {self.plural}; list again"
+        """What was still to be delivered is gone, and so is the queue that kept it."""
+        self._end(
+            f"too old resource version: {self.revision} ({self.cursor.store.compacted}): a "
+            f"compaction overtook this watch of {self.plural}; list again"
         )
+
+    def _end(self, said: str) -> None:
+        """End with an ERROR that says so, and deliver nothing before it."""
+        self._is_over = True
+        was_ready = self.is_ready
         self.queue.clear()
-        self._next = Delivery(ERROR, error=error)
+        self._next = Delivery(ERROR, error=Expired(said))
         if not was_ready and self.on_ready is not None:
             self.on_ready(self)

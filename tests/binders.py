@@ -9,10 +9,11 @@ import attrs
 from testbed.actor import Actor
 from testbed.cache import Cache
 from testbed.client import Client
-from testbed.endpoint import Handler, Operation, StoreEndpoint
+from testbed.endpoint import Handler, Operation
 from testbed.errors import ApiError, NotFound
 from testbed.invariant import Evidence, always
 from testbed.objects import Node, Pod
+from testbed.store_endpoint import StoreEndpoint
 from testbed.world import World
 
 

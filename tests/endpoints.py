@@ -6,12 +6,13 @@ from typing import Any
 
 import attrs
 
-from testbed.endpoint import BETWEEN, Handler, Operation, Pause, StoreEndpoint
+from testbed.endpoint import BETWEEN, Handler, Operation, Pause
 from testbed.errors import NotFound
 from testbed.objects.meta import Map, Object, Revision
 from testbed.objects.note import Note
 from testbed.option import Footprint
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 
 
 class Clerk(StoreEndpoint):

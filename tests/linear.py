@@ -16,11 +16,11 @@ import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.uniform import Uniform
+from testbed.delivery import BOOKMARK
 from testbed.objects.meta import Revision, field_of
 from testbed.option import FAULT, PICK, Footprint, Option
 from testbed.pending import Alternatives, Options
 from testbed.trace import Trace
-from testbed.watch import BOOKMARK
 from testbed.world import World
 
 Name = tuple[Any, ...]

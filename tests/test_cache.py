@@ -15,7 +15,7 @@ from testbed.cache import Cache
 from testbed.choosers.drawn import Drawn
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.endpoint import Operation, StoreEndpoint
+from testbed.endpoint import Operation
 from testbed.errors import ApiError, Expired, NotFound, ScenarioError
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.clock_step import ClockStep
@@ -30,6 +30,7 @@ from testbed.faults.server_error import ServerError
 from testbed.faults.stall import Stall
 from testbed.objects import Map, Note, Object, Pod, PodSpec
 from testbed.selector import Selector
+from testbed.store_endpoint import StoreEndpoint
 from testbed.world import World
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))

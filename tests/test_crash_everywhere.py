@@ -14,7 +14,7 @@ from strike import at_every_turn
 from testbed.cache import Cache
 from testbed.choosers.struck import Struck
 from testbed.client import Client
-from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
+from testbed.endpoint import BETWEEN, Handler, Operation
 from testbed.errors import ApiError, Conflict, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.invariant import Verdict
@@ -22,6 +22,7 @@ from testbed.objects import Note
 from testbed.option import FAULT, SERVE, START
 from testbed.scenario import Scenario, known, of
 from testbed.store import Change, Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Step, Trace
 from testbed.world import World
 

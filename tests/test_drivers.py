@@ -15,7 +15,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.drivers.trio import _Play, play_async
-from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
+from testbed.endpoint import BETWEEN, Handler, Operation
 from testbed.errors import ApiError, Cancelled, HarnessBug
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.clock_step import ClockStep
@@ -33,6 +33,7 @@ from testbed.option import CALM_ORDER, FAULT, PICK
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, known, of, play_runs
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Trace
 from testbed.world import World
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from stage import note
 
-from testbed.endpoint import VERBS, Listing, Operation, StoreEndpoint, answer_at_once
+from testbed.endpoint import Listing, Operation, answer_at_once
 from testbed.errors import AlreadyExists, ApiError, Conflict, Expired, Invalid, NotFound
 from testbed.objects import UNSET, Map, Note, Pod, PodSpec, Revision
 from testbed.option import Footprint, Marks
 from testbed.selector import Selector
 from testbed.store import Store
+from testbed.store_endpoint import VERBS, StoreEndpoint
 from testbed.watch import Watch
 
 

@@ -14,7 +14,8 @@ from testbed.cache import Cache
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.endpoint import Operation, StoreEndpoint
+from testbed.delivery import DELETED, Delivery
+from testbed.endpoint import Operation
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
@@ -39,8 +40,9 @@ from testbed.pending import Alternatives, Options
 from testbed.scenario import find
 from testbed.selector import Selector
 from testbed.store import Change, Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Step, Trace
-from testbed.watch import DELETED, Delivery, Watch
+from testbed.watch import Watch
 from testbed.world import World
 
 # -- when they look -----------------------------------------------------------------------------

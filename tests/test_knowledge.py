@@ -13,7 +13,7 @@ from testbed.cache import Cache
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.client import Client
-from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
+from testbed.endpoint import BETWEEN, Handler, Operation
 from testbed.errors import ApiError, NotFound, Unavailable
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
@@ -21,6 +21,7 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.knowledge import GET, LIST, WATCH, WROTE, Act, Knowledge, Stale
 from testbed.objects import Map, Note
 from testbed.selector import Selector
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Trace
 from testbed.world import World
 

@@ -18,7 +18,6 @@ from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.endpoint import StoreEndpoint
 from testbed.errors import Conflict
 from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, Verdict
@@ -28,6 +27,7 @@ from testbed.objects.note import Note
 from testbed.option import SERVE, Choice
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, find, of, play_runs
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Trace
 from testbed.world import World
 

@@ -11,7 +11,6 @@ from testbed.actor import Actor
 from testbed.cache import Cache
 from testbed.choosers.raced import Fate
 from testbed.client import Client
-from testbed.endpoint import StoreEndpoint
 from testbed.errors import ApiError, Unavailable
 from testbed.objects.meta import Map
 from testbed.objects.note import Note
@@ -19,6 +18,7 @@ from testbed.option import ANSWER, DELIVER, FAULT, FEED, PICK, SERVE, START, WAK
 from testbed.racefile import parse
 from testbed.racing import Played, play
 from testbed.scenario import of
+from testbed.store_endpoint import StoreEndpoint
 from testbed.world import World
 
 

@@ -7,13 +7,14 @@ from endpoints import Clerk
 from stage import Puppet, note, play, world_of
 
 from testbed.client import Client
-from testbed.endpoint import Operation, StoreEndpoint
+from testbed.endpoint import Operation
 from testbed.errors import Expired, ScenarioError, WatchBroken
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Note, Pod, PodSpec, Revision
 from testbed.selector import Selector
+from testbed.store_endpoint import StoreEndpoint
 from testbed.stream import BOOKMARK_MS, Stream
 from testbed.world import World
 

@@ -11,7 +11,7 @@ from stage import Puppet, note
 from testbed.cache import Cache
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.client import Client
-from testbed.endpoint import BETWEEN, Handler, Operation, StoreEndpoint
+from testbed.endpoint import BETWEEN, Handler, Operation
 from testbed.errors import ScenarioError, Unavailable
 from testbed.fault import Fault
 from testbed.faults.break_watch import BreakWatch
@@ -26,6 +26,7 @@ from testbed.objects import Note
 from testbed.option import FAULT, Choice
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, find, known, of
+from testbed.store_endpoint import StoreEndpoint
 from testbed.sweep import Cell, sweep
 from testbed.trace import Step, Trace
 from testbed.world import World

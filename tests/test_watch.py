@@ -9,6 +9,7 @@ import attrs
 import msgspec
 import pytest
 
+from testbed.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Revision
 from testbed.objects.pod import Pod, PodSpec
@@ -16,7 +17,7 @@ from testbed.option import Marks
 from testbed.selector import Selector
 from testbed.store import Store
 from testbed.txn import Delete, Put
-from testbed.watch import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Cursor, Delivery, Watch
+from testbed.watch import Cursor, Watch
 
 EVERY = Selector()
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))

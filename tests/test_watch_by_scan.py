@@ -7,13 +7,14 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from testbed.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Revision
 from testbed.objects.pod import Pod, PodSpec, PodStatus
 from testbed.selector import Selector
 from testbed.store import Change, Entry, Store
 from testbed.txn import Put
-from testbed.watch import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Cursor, Delivery, Watch
+from testbed.watch import Cursor, Watch
 
 NODES = ("", "n1", "n2")
 SELECTORS = (

@@ -15,7 +15,6 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
-from testbed.endpoint import StoreEndpoint
 from testbed.errors import AlreadyExists, HarnessBug, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
@@ -24,6 +23,7 @@ from testbed.objects import Note
 from testbed.option import Choice
 from testbed.pending import Alternatives, Options
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Step, Trace
 from testbed.version import VERSION
 from testbed.world import World

@@ -10,11 +10,12 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from testbed.endpoint import Operation, StoreEndpoint, answer_at_once
+from testbed.endpoint import Operation, answer_at_once
 from testbed.objects import Map, Note
 from testbed.selector import Selector
 from testbed.session import collected_between
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 from testbed.watch import Cursor, Watch
 
 SIZES = (1_000, 100_000)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from testbed.delivery import Delivery
 from testbed.invariant import DELIVERY, Evidence, Invariant
 from testbed.selector import touches
 from testbed.store import Change, Store
 from testbed.stream import Stream
 from testbed.trace import Step
-from testbed.watch import Delivery
 
 
 class WatchesAreGapFree(Invariant):
@@ -35,6 +35,8 @@ class WatchesAreGapFree(Invariant):
             self._told.pop(stream, None)
             return None
         told = delivery.change
+        if told is not None and not told.serial:
+            return _check_first(stream, told, store)
         upto = told.revision if told is not None else int(str(delivery.revision))
         self._told[stream] = (upto, told.serial if told is not None else serial)
         if upto < revision:
@@ -48,6 +50,14 @@ class WatchesAreGapFree(Invariant):
             wanted = _named(expected) if expected is not None else "nothing"
             return f"{stream.path} was told of {_named(told)}, and {wanted} was next"
         return None
+
+
+def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
+    """What a watch begins with is what there is where it begins."""
+    there = store.peek(told.key, stream.opened_at)
+    if there is None or there is not told.new:
+        return f"{stream.path} began with {_named(told)}, which was not there at its beginning"
+    return None
 
 
 def _next(stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
