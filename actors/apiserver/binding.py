@@ -1,0 +1,42 @@
+"""Bind: a pod is given its node, once. Nothing else is checked: not the node, not its room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver.call import Call
+from testbed.endpoint import Handler
+from testbed.errors import BadRequest
+from testbed.objects import Binding, Condition, condition
+
+SCHEDULED = Condition("PodScheduled", "True")
+
+
+def bind(call: Call) -> Handler:
+    """Set its node, if it has none and may still run (API-19 to API-22)."""
+    body: Any = call.operation.body
+    if not isinstance(body, Binding) or not body.target.name:
+        raise BadRequest(f"{call.operation}: expected a Binding with a target, found {body!r}")
+    pod = call.found()
+    name, meta = pod.meta.name, body.meta
+    if meta.uid and meta.uid != pod.meta.uid:
+        raise call.conflict(
+            f"Precondition failed: UID in precondition: {meta.uid}, UID in object meta: "
+            f"{pod.meta.uid}"
+        )
+    if pod.meta.is_terminating:
+        raise call.conflict(f"pod {name} is being deleted, cannot be assigned to a host")
+    if pod.spec.node_name:
+        raise call.conflict(f'pod {name} is already assigned to node "{pod.spec.node_name}"')
+    if pod.spec.scheduling_gates:
+        raise call.conflict(f"pod {name} has non-empty .spec.schedulingGates")
+    conditions = condition.having(pod.status.conditions, SCHEDULED, call.now_ms)
+    status = attrs.evolve(pod.status, conditions=conditions)
+    if call.server.switch("clear_nnn_on_bind") == "on":
+        status = attrs.evolve(status, nominated_node_name="")
+    pod = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
+    spec = attrs.evolve(pod.spec, node_name=body.target.name)
+    return call.put(attrs.evolve(pod, spec=spec, status=status))
+    yield

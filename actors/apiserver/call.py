@@ -1,0 +1,84 @@
+"""Call: one request as the verbs see it: what is asked, when, and the Store behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver.desk import Desk
+from testbed.endpoint import Operation
+from testbed.errors import Conflict, NotFound
+from testbed.objects import Map, Object, Revision
+from testbed.objects.kinds import kind_by_plural
+
+
+@attrs.frozen
+class Call:
+    """One request: the Operation, who asks, when it was begun, and the server that answers."""
+
+    server: Desk
+    operation: Operation
+    caller: str
+    now_ms: int
+
+    @property
+    def kind(self) -> type[Object]:
+        """The kind it is about."""
+        return kind_by_plural(self.operation.plural)
+
+    @property
+    def options(self) -> Map[Any]:
+        """What else the verb was told."""
+        return self.operation.options
+
+    @property
+    def resource(self) -> str:
+        """Its kind as the messages have it: `pods`, `poddisruptionbudgets.policy`."""
+        return resource_of(self.kind)
+
+    def found(self) -> Any:
+        """The object it names, as it is now; NotFound."""
+        item = self.stands_at(self.operation.key)
+        if item is None:
+            raise self.not_found()
+        return item
+
+    def stands_at(self, key: str) -> Any:
+        """The object at a key, as it is now; None."""
+        entry = self.server.store.get(key)
+        return None if entry is None else entry.value
+
+    def not_found(self) -> NotFound:
+        """The refusal for an object that is not there."""
+        return NotFound(f'{self.resource} "{self.operation.name}" not found')
+
+    def conflict(self, why: str) -> Conflict:
+        """The refusal for an object that is not as its caller believes."""
+        what = self.resource
+        if self.operation.subresource:
+            what = f"{what}/{self.operation.subresource}"
+        return Conflict(f'Operation cannot be fulfilled on {what} "{self.operation.name}": {why}')
+
+    def put(self, item: Any) -> Any:
+        """Commit it, and tell it with its new revision."""
+        store = self.server.store
+        item = item.with_meta(revision=Revision(store.revision + 1))
+        store.put(item.key, item)
+        return item
+
+    def remove(self, item: Object) -> None:
+        """Commit that it is gone."""
+        self.server.store.delete(item.key)
+
+
+def resource_of(kind: type[Object]) -> str:
+    """A kind as the messages have it: `pods`, `poddisruptionbudgets.policy`."""
+    group, slash, _ = kind.api_version.partition("/")
+    return f"{kind.plural}.{group}" if slash else kind.plural
+
+
+def kind_of_message(kind: type[Object]) -> str:
+    """A kind as validation has it: `Pod`, `PodDisruptionBudget.policy`."""
+    group, slash, _ = kind.api_version.partition("/")
+    return f"{kind.kind}.{group}" if slash else kind.kind

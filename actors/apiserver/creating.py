@@ -1,0 +1,60 @@
+"""Create: a new object, named, completed, admitted and given an identity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver import admission, rules
+from actors.apiserver.call import Call
+from actors.apiserver.names import generated
+from testbed.endpoint import Handler
+from testbed.errors import AlreadyExists, BadRequest, InternalError
+from testbed.objects import Object
+
+
+def create(call: Call) -> Handler:
+    """1. Name and complete it. 2. Let admission change or refuse it; that looks at other objects,
+    so something may come between. 3. Commit, if nothing bears its name by then (API-8)."""
+    item = rules.complete(_named(call, body_of(call)))
+    if item.meta.revision and str(item.meta.revision) != "0":
+        raise InternalError("resourceVersion should not be set on objects to be created")
+    item = yield from admission.admit(call, item)
+    there = call.stands_at(item.key)
+    if there is not None:
+        gone = "object is being deleted: " if there.meta.is_terminating else ""
+        raise AlreadyExists(f'{gone}{call.resource} "{item.meta.name}" already exists')
+    return call.put(call.server.stamp(call.caller, call.now_ms, item))
+
+
+def body_of(call: Call) -> Any:
+    """What is to be written; BadRequest if it is of another kind, name or namespace."""
+    body, operation = call.operation.body, call.operation
+    if not isinstance(body, Object) or body.plural != operation.plural:
+        raise BadRequest(f"{operation}: expected a {call.kind.kind} as its body, found {body!r}")
+    if operation.namespace and body.meta.namespace != operation.namespace:
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if body.meta.name != operation.name:
+        raise BadRequest(
+            f"the name of the object ({body.meta.name}) does not match the name on the URL "
+            f"({operation.name})"
+        )
+    return body
+
+
+def _named(call: Call, item: Any) -> Any:
+    """The object under its own name, or under one the server makes for it (API-9)."""
+    meta = item.meta
+    if meta.name:
+        return item
+    if not meta.generate_name:
+        raise rules.refuse(
+            type(item), "", "metadata.name", "Required value: name or generateName is required"
+        )
+    creator = f"{call.caller}/{meta.owners[0].uid}" if meta.owners else call.caller
+    ordinal = call.server.count(f"{creator}/{meta.generate_name}")
+    name = generated(meta.generate_name, creator, ordinal)
+    return attrs.evolve(item, meta=attrs.evolve(meta, name=name))

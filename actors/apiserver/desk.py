@@ -1,0 +1,123 @@
+"""Desk: all that one API server remembers: how far it has read, and what it has counted."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from testbed import StoreEndpoint
+from testbed.change import Change
+from testbed.endpoint import Operation
+from testbed.objects import Object
+from testbed.objects.meta import prefix_of
+from testbed.watch import Cursor
+
+EVENTS_KEPT = 100
+"""So many Changes of a kind it can always tell again."""
+KEPT_MS = 75_000
+"""And those that are no older than this (API-43)."""
+SWITCHES = {
+    "clear_nnn_on_bind": "off",
+    "client_priority": "must_equal",
+    "system_class_scope": "any",
+}
+"""How it behaves where versions of Kubernetes differ: as 1.26 does."""
+
+
+class Desk(StoreEndpoint):
+    """What the verbs ask of the server they belong to. It is lost when the server crashes."""
+
+    is_front = True
+
+    def __init__(
+        self,
+        store: Any,
+        name: str = "api",
+        *,
+        lags: tuple[str, ...] = (),
+        switches: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(store, name, lags=lags)
+        self._switches = SWITCHES | (switches or {})
+        self._counts: dict[str, int] = {}
+        self._began: dict[str, int] = {}
+        self._noted: deque[tuple[int, int]] = deque()
+        """When it has seen the Store at which revision; the oldest is `KEPT_MS` ago, or longer."""
+
+    def restart(self) -> None:
+        """It has read nothing yet, and can tell nothing that was before."""
+        super().restart()
+        self._began.clear()
+        self._noted.clear()
+
+    def switch(self, name: str) -> str:
+        """How it behaves where versions of Kubernetes differ."""
+        return self._switches[name]
+
+    def stamp(self, caller: str, now_ms: int, item: Object) -> Object:
+        """A new object with an identity of its own."""
+        return self._made(item, caller, now_ms)
+
+    def count(self, what: str) -> int:
+        """How often it was asked to count that."""
+        self.store.mark(writes=(f"uids:{what}@{self.name}",))
+        nth = self._counts[what] = self._counts.get(what, 0) + 1
+        return nth
+
+    def as_read(self, plural: str, key: str) -> Any:
+        """The object at that key, as far as this server has read its kind; None."""
+        cursor = self.cursor(plural)
+        if cursor.follows:
+            entry = self.store.get(key)
+        else:
+            self.store.mark(reads=(cursor.key,))
+            entry = self.store.get(key, max(cursor.revision, self.store.compacted))
+        return None if entry is None else entry.value
+
+    def all_read(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+        """All objects of a kind, as far as this server has read it."""
+        prefix = prefix_of(kind, namespace)
+        cursor = self.cursor(kind.plural)
+        if cursor.follows:
+            return [entry.value for entry in self.store.range(prefix)]
+        self.store.mark(reads=(cursor.key,))
+        at = max(cursor.revision, self.store.compacted)
+        return [entry.value for entry in self.store.range(prefix, at)]
+
+    # -- watches --------------------------------------------------------------------------------
+
+    def cursor(self, plural: str) -> Cursor:
+        """How far it has read that kind; it can tell of no Change before it began to."""
+        cursor = super().cursor(plural)
+        self._began.setdefault(plural, cursor.revision)
+        return cursor
+
+    def since(self, operation: Operation, revision: int) -> int:
+        """The point a watch is opened at, noted as what the order of all before it matters to."""
+        return self._dated(operation) or revision
+
+    def first(self, operation: Operation) -> list[Change]:
+        """What there is already, told as if it had just been added."""
+        cursor, view = self.cursor(operation.plural), operation.view
+        self.store.mark(reads=sorted(view.logs) if cursor.follows else (cursor.key,))
+        at = None if cursor.follows else max(cursor.revision, self.store.compacted)
+        entries = self.store.snapshot(f"{operation.plural}/", at)
+        chosen = [entry for entry in entries if operation.selector.has(entry)]
+        return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
+
+    def oldest(self, cursor: Cursor) -> int:
+        """The oldest revision whose Change it can still tell a watch of (API-42, API-43)."""
+        began = self._began[cursor.plural] + 1
+        changes = self.store.log(cursor.plural).changes
+        if len(changes) <= EVENTS_KEPT or not self._noted:
+            return began
+        return max(began, min(changes[-EVENTS_KEPT].revision, self._noted[0][1] + 1))
+
+    def note_time(self, now_ms: int) -> None:
+        """Note the revision of this moment, and forget those that are too long ago but one."""
+        noted = self._noted
+        if noted and noted[-1][1] == self.store.revision:
+            return
+        noted.append((now_ms, self.store.revision))
+        while len(noted) > 1 and noted[1][0] <= now_ms - KEPT_MS:
+            noted.popleft()

@@ -1,0 +1,142 @@
+"""Patching: a tree of the wire changed by another, in either of the two ways clients use.
+
+`merge` (RFC 7386): mappings are merged, null takes away, all else is replaced. `strategic`: the
+same, but that lists whose items have a key are merged by it, and directives (`$patch`,
+`$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`) say what else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from testbed.objects.form import thawed
+
+Tree = Any
+KEYS = {
+    "addresses": "type", "conditions": "type", "containers": "name", "env": "name",
+    "ephemeralContainers": "name", "hostAliases": "ip", "imagePullSecrets": "name",
+    "initContainers": "name", "ownerReferences": "uid", "podIPs": "ip", "ports": "containerPort",
+    "resourceClaims": "name", "schedulingGates": "name", "secrets": "name",
+    "topologySpreadConstraints": "topologyKey", "volumeDevices": "devicePath",
+    "volumeMounts": "mountPath", "volumes": "name",
+}  # fmt: skip
+"""Lists that are merged, and what their items are known by; all others are replaced."""
+SETS = ("finalizers",)
+"""Lists of texts that are merged."""
+PATCH, RETAIN = "$patch", "$retainKeys"
+DELETE_FROM, ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
+
+
+def patched(tree: Tree, patch: Tree, how: str) -> Tree:
+    """The tree as the patch leaves it; ValueError if the patch makes no sense."""
+    if not isinstance(patch, Mapping):
+        raise ValueError("a patch is a mapping, such as {'metadata': {'labels': {'a': 'b'}}}")
+    if how == "merge":
+        return _merged(tree, patch)
+    if how == "strategic":
+        return _merged_by_key(tree, patch)
+    raise ValueError(f"there is no patch of the kind {how!r}: one is merge or strategic")
+
+
+def _merged(tree: Tree, patch: Tree) -> Tree:
+    if not isinstance(patch, Mapping):
+        return thawed(patch)
+    merged = dict(tree) if isinstance(tree, Mapping) else {}
+    for name, change in patch.items():
+        if change is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), change)
+    return merged
+
+
+def _merged_by_key(tree: Tree, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """One mapping changed by another."""
+    directive = patch.get(PATCH)
+    if directive not in (None, "replace", "delete", "merge"):
+        raise ValueError(f"there is no $patch: {directive}")
+    if directive == "delete":
+        return {}
+    if directive == "replace":
+        return {name: thawed(value) for name, value in patch.items() if name != PATCH}
+    merged = dict(tree) if isinstance(tree, Mapping) else {}
+    if RETAIN in patch:
+        merged = {name: value for name, value in merged.items() if name in patch[RETAIN]}
+    for name, change in patch.items():
+        if name.startswith("$"):
+            continue
+        if change is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _changed(merged.get(name), change, name)
+    _take_and_order(merged, patch)
+    return merged
+
+
+def _changed(value: Tree, change: Tree, name: str) -> Tree:
+    """What stands at a name, changed."""
+    if isinstance(change, Mapping):
+        return _merged_by_key(value, change)
+    if not isinstance(change, Sequence) or isinstance(change, str):
+        return change
+    here = list(value) if isinstance(value, Sequence) else []
+    if name in SETS:
+        return [*here, *(each for each in change if each not in here)]
+    if name in KEYS:
+        return _merged_list(here, change, KEYS[name])
+    return thawed(change)
+
+
+def _merged_list(items: list[Any], changes: Sequence[Any], key: str) -> list[Any]:
+    """A list merged by the key of its items; what is new stands at its end."""
+    if any(_directive(change) == "replace" for change in changes):
+        return [thawed(change) for change in changes if _directive(change) != "replace"]
+    for change in changes:
+        if not isinstance(change, Mapping) or key not in change:
+            raise ValueError(f"an item of the patch has no {key}, by which it would be merged")
+        place = _place_of(items, change[key], key)
+        if _directive(change) == "delete":
+            items = [item for item in items if item.get(key) != change[key]]
+        elif place is None:
+            items = [*items, _merged_by_key({}, change)]
+        else:
+            items = [*items[:place], _merged_by_key(items[place], change), *items[place + 1 :]]
+    return items
+
+
+def _take_and_order(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """What the directives beside a list say of it."""
+    for name, said in patch.items():
+        if name.startswith(DELETE_FROM) and (listed := name.removeprefix(DELETE_FROM)) in merged:
+            merged[listed] = [each for each in merged[listed] if each not in said]
+    for name, said in patch.items():
+        if name.startswith(ORDER) and (listed := name.removeprefix(ORDER)) in merged:
+            merged[listed] = _ordered(merged[listed], said, KEYS.get(listed, ""))
+
+
+def _ordered(items: list[Any], said: Sequence[Any], key: str) -> list[Any]:
+    """Those that are named in the order named; each other before the first named one that it
+    stood before."""
+    order = [each.get(key) if key and isinstance(each, Mapping) else each for each in said]
+    was = [_name_of(item, key) for item in items]
+    named = sorted((i for i in items if _name_of(i, key) in order),
+                   key=lambda item: order.index(_name_of(item, key)))  # fmt: skip
+    others = [item for item in items if _name_of(item, key) not in order]
+    merged: list[Any] = []
+    while named and others:
+        is_before = was.index(_name_of(others[0], key)) < was.index(_name_of(named[0], key))
+        merged.append(others.pop(0) if is_before else named.pop(0))
+    return [*merged, *named, *others]
+
+
+def _name_of(item: Any, key: str) -> Any:
+    return item.get(key) if key and isinstance(item, Mapping) else item
+
+
+def _place_of(items: list[Any], name: Any, key: str) -> int | None:
+    return next((n for n, item in enumerate(items) if item.get(key) == name), None)
+
+
+def _directive(change: Any) -> Any:
+    return change.get(PATCH) if isinstance(change, Mapping) else None

@@ -1,0 +1,77 @@
+"""Update and patch: an object becomes another, but for what a write of it may not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.apiserver import admission, rules
+from actors.apiserver.call import Call
+from actors.apiserver.creating import body_of
+from actors.apiserver.patching import patched
+from testbed.endpoint import Handler
+from testbed.errors import BadRequest
+from testbed.objects.form import Misfit, from_tree, to_tree
+
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+def update(call: Call) -> Handler:
+    """Replace it by what its caller has made of the revision he has read (API-11)."""
+    new = body_of(call)
+    return (yield from revise(call, call.found(), new))
+
+
+def patch(call: Call) -> Handler:
+    """Change so much of it as it is now; so nobody's change of other fields is lost (API-13)."""
+    old, body = call.found(), call.operation.body
+    try:
+        tree = patched(to_tree(old), body, call.options.get("how", "merge"))
+        new = from_tree(call.kind, tree)
+    except Misfit as error:
+        raise rules.refuse(call.kind, call.operation.name, error.path, str(error)) from error
+    except ValueError as error:
+        raise BadRequest(f"{call.operation}: {error}") from error
+    return (yield from revise(call, old, new))
+
+
+def revise(call: Call, old: Any, new: Any) -> Handler:
+    """Commit what it may become. It is the object's own commit that shows what was read to be
+    still so; nothing comes between."""
+    check_preconditions(call, old, new)
+    new = rules.merged(new, old, call.operation.subresource)
+    if not call.operation.subresource:
+        new = admission.admit_change(call, new, old)
+        rules.check(new)
+        rules.check_change(new, old)
+    if new.is_as(old):
+        return old
+    if _is_free_to_go(new, old):
+        call.remove(old)
+        return new
+    return call.put(new)
+    yield
+
+
+def check_preconditions(call: Call, old: Any, new: Any) -> None:
+    """Conflict if it is not the object, or not the revision of it, that the caller has read."""
+    mine, theirs = new.meta, old.meta
+    if mine.uid and mine.uid != theirs.uid:
+        raise call.conflict(
+            f"Precondition failed: UID in precondition: {mine.uid}, UID in object meta: "
+            f"{theirs.uid}"
+        )
+    if not mine.revision or str(mine.revision) == "0":
+        if old.plural in rules.CONDITIONAL:
+            raise rules.refuse(
+                type(old), theirs.name, "metadata.resourceVersion",
+                "Invalid value: 0x0: must be specified for an update",
+            )  # fmt: skip
+    elif mine.revision != theirs.revision:
+        raise call.conflict(MODIFIED)
+
+
+def _is_free_to_go(new: Any, old: Any) -> bool:
+    """Whether nothing holds it any longer that was to go at once (API-30)."""
+    return old.meta.is_terminating and not new.meta.finalizers and not old.meta.grace_s
