@@ -1,10 +1,12 @@
 """Cache: an actor's own view of one kind, as stale as its watch (the reflector and informer).
 
-1. List; what changed since the last list is told to the handlers as additions, updates, deletions.
+1. List whatever the server has read, or, if this was listed before, nothing older than what was
+   seen then (API-54); what changed is told to the handlers as additions, updates, deletions.
 2. Watch from the revision of the list; apply each Delivery, tell the handlers.
 3. The watch broke: wait (0.8 s, doubling to 30 s, and 0.8 s again when the last such wait is two
    minutes ago; API-55), watch again from the last revision seen.
-4. The history is gone (Expired): back to 1.
+4. The history is gone (Expired): back to 1. If the server has not read so far itself, list again
+   from the Store.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from testbed.endpoint import EVERYTHING, Listing
 from testbed.errors import ApiError, Expired
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
 from testbed.selector import Selector, differ_in
+from testbed.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
 from testbed.stream import Stream
 from testbed.waits import Wait
 
@@ -119,7 +122,9 @@ class Cache(Generic[O]):
     async def _read(self) -> None:
         client, kind = self._client, self.kind
         projected: dict[str, Any] = {} if self.reads is None else {"fields": self.reads}
-        listed, watched = Map(projected), Map({**projected, "bookmarks": True})
+        listed = Map({**projected, "match": NOT_OLDER})
+        watched = Map({**projected, "bookmarks": True})
+        at = Revision(ANY)
         stream: Stream | None = None
         retry_ms = RETRY_MS
         retried_at_ms = 0
@@ -127,7 +132,8 @@ class Cache(Generic[O]):
             news: Listing | Delivery | None = None
             try:
                 if not self._revision:
-                    news = await client.list(kind, self.selector, options=listed)
+                    options = listed if at else Map(projected)
+                    news = await client.list(kind, self.selector, at=at, options=options)
                 elif stream is None:
                     stream = await client.watch(
                         kind, self._revision, self.selector, options=watched
@@ -135,9 +141,13 @@ class Cache(Generic[O]):
                 else:
                     news = await stream.next()
             except Expired:
-                self._revision, stream = UNSET, None
-            except ApiError:
+                # What a list may not be as old as, a server that is behind may not have read.
+                at, self._revision, stream = self._revision, UNSET, None
+            except ApiError as error:
                 stream = None
+                if TOO_LARGE in error.causes:
+                    at = UNSET
+                    continue
                 if self._table.now_ms - retried_at_ms > HEALTHY_MS:
                     retry_ms = RETRY_MS
                 retried_at_ms = self._table.now_ms

@@ -17,6 +17,10 @@ VERBS = ("get", "list", "watch", "create", "update", "delete", "txn")
 READS = ("get", "list", "watch")
 ANY = "0"
 """As a revision: whatever the Endpoint has read."""
+EXACT, NOT_OLDER = "Exact", "NotOlderThan"
+"""How a list is to match the revision it names."""
+TOO_LARGE = "ResourceVersionTooLarge"
+"""Why a read is refused by an Endpoint that has not read so far."""
 
 
 class StoreEndpoint:
@@ -73,7 +77,7 @@ class StoreEndpoint:
     def may(self, operation: Operation) -> Footprint:
         """One key; a list or a watch reads its kind's log, a txn every key it names."""
         at, view = operation.revision, operation.view
-        is_dated = str(at) not in ("", ANY)
+        is_dated = str(at) not in ("", ANY) and operation.options.get("match") != NOT_OLDER
         if is_dated and operation.verb in READS and not view.is_told(at):
             past = frozenset({HISTORY})
             return Footprint(past | {LOG}, past | self._opened(operation.plural))
@@ -126,6 +130,11 @@ class StoreEndpoint:
         return entry.value  # type: ignore[return-value]
 
     def _list(self, operation: Operation, *_: Any) -> Listing:
+        if operation.options.get("match") == NOT_OLDER:
+            wanted = _revision(operation) or 0
+            return self.listing(
+                operation, None, live=self.cursor(operation.plural).revision < wanted
+            )
         return self.listing(operation, self._dated(operation))
 
     def listing(self, operation: Operation, at: int | None, *, live: bool = False) -> Listing:

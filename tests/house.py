@@ -46,7 +46,8 @@ BESIDE = ("actors", "scenarios")
 PACKAGES = ("testbed", *BESIDE)
 # All that an actor may know of the testbed; the ground is for those that are Endpoints.
 FACADES = (
-    "testbed", "testbed.objects", "testbed.objects.*", "testbed.errors", "testbed.delivery",
+    "testbed", "testbed.objects", "testbed.objects.*", "testbed.errors",
+    "testbed.change", "testbed.delivery",
     "testbed.endpoint", "testbed.option", "testbed.selector", "testbed.store_endpoint",
     "testbed.watch",
 )  # fmt: skip

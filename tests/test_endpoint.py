@@ -399,7 +399,12 @@ def test_a_cursor_that_a_compaction_has_just_not_overtaken_goes_on() -> None:
 PLURALS = {"notes": Note, "pods": Pod}
 names = st.sampled_from(["a", "b"])
 fields = st.sampled_from(
-    [Map[Any](), Map[Any](fields=("data.x",)), Map[Any](fields=("spec.node_name", "meta"))]
+    [
+        Map[Any](),
+        Map[Any](fields=("data.x",)),
+        Map[Any](fields=("spec.node_name", "meta")),
+        Map[Any](match="NotOlderThan"),
+    ]
 )
 
 

@@ -13,13 +13,11 @@ from testbed.endpoint import Handler, Listing
 from testbed.errors import BadRequest, Expired, Invalid, TimedOut
 from testbed.objects.codec import decode, encode_line
 from testbed.objects.form import wire_name_of
+from testbed.store_endpoint import ANY, EXACT, NOT_OLDER, TOO_LARGE
 from testbed.watch import Cursor, Watch
 
 WAIT_MS = 3000
 """How long a read waits for the server to come as far as its reader was (API-39)."""
-ANY = "0"
-"""As a revision: whatever the server has read."""
-EXACT, NOT_OLDER = "Exact", "NotOlderThan"
 SELECTABLE = {
     "pods": (
         "spec.node_name", "spec.restart_policy", "spec.scheduler_name", "status.phase",
@@ -120,7 +118,7 @@ def _reach(call: Call, revision: str) -> Handler:
         yield Pause(cursor=cursor, revision=wanted, until_ms=call.now_ms + WAIT_MS)
     if cursor.revision < wanted:
         said = f"Too large resource version: {wanted}, current: {cursor.revision}"
-        raise TimedOut(said, retry_after_s=1, causes=("ResourceVersionTooLarge",))
+        raise TimedOut(said, retry_after_s=1, causes=(TOO_LARGE,))
 
 
 def _at(call: Call, revision: int, said: str = "") -> Listing:
