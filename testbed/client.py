@@ -118,7 +118,7 @@ class Client:
         `{"status": {"phase": "Running"}}`. How: `merge`, or `strategic`. NotFound."""
         meta, options = item.meta, Map({"how": how})
         operation = Operation(
-            "patch", item.plural, meta.name, meta.namespace, frozen(tree), subresource=subresource,
+            "patch", item.plural, meta.name, meta.namespace, frozen(tree, nulls=True), subresource=subresource,
             options=options,
         )  # fmt: skip
         return await self.ask(operation, timeout_ms=timeout_ms, because=because)  # type: ignore[no-any-return]

@@ -81,7 +81,7 @@ class Counter:
         meta, options = item.meta, Map({"how": how})
         return self.ask(
             Operation(
-                "patch", item.plural, meta.name, meta.namespace, frozen(tree),
+                "patch", item.plural, meta.name, meta.namespace, frozen(tree, nulls=True),
                 subresource=subresource, options=options,
             )
         )  # fmt: skip

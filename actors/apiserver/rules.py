@@ -42,8 +42,8 @@ def complete(item: Any) -> Any:
 
 def begin(item: Any) -> Any:
     """The object as it may be created: no status but the server's own, generation 1 (API-16)."""
-    if item.plural in COUNTED:
-        item = item.with_meta(generation=1)
+    counted = 1 if item.plural in COUNTED else 0
+    item = item.with_meta(generation=counted, deleted_ms=None, grace_s=None)
     if isinstance(item, Pod):
         return _with_status(item, PodStatus("Pending", qos_class=qos_of(item.spec)), None)
     if hasattr(item, "status") and item.plural not in KEEPS_STATUS:
