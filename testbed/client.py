@@ -116,9 +116,9 @@ class Client:
     ) -> O:
         """Change so much of whatever bears its name now, as the tree says in the wire's own words:
         `{"status": {"phase": "Running"}}`. How: `merge`, or `strategic`. NotFound."""
-        meta, options = item.meta, Map({"how": how})
+        meta, options, change = item.meta, Map({"how": how}), frozen(tree, nulls=True)
         operation = Operation(
-            "patch", item.plural, meta.name, meta.namespace, frozen(tree, nulls=True), subresource=subresource,
+            "patch", item.plural, meta.name, meta.namespace, change, subresource=subresource,
             options=options,
         )  # fmt: skip
         return await self.ask(operation, timeout_ms=timeout_ms, because=because)  # type: ignore[no-any-return]

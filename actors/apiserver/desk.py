@@ -40,14 +40,15 @@ class Desk(StoreEndpoint):
         super().__init__(store, name, lags=lags)
         self._switches = SWITCHES | (switches or {})
         self._counts: dict[str, int] = {}
-        self._began: dict[str, int] = {}
+        self._began: int = store.revision
+        """Where it began to read; it can tell of no Change before that."""
         self._noted: deque[tuple[int, int]] = deque()
         """When it has seen the Store at which revision; the oldest is `KEPT_MS` ago, or longer."""
 
     def restart(self) -> None:
         """It has read nothing yet, and can tell nothing that was before."""
         super().restart()
-        self._began.clear()
+        self._began = self.store.revision
         self._noted.clear()
 
     def switch(self, name: str) -> str:
@@ -86,12 +87,6 @@ class Desk(StoreEndpoint):
 
     # -- watches --------------------------------------------------------------------------------
 
-    def cursor(self, plural: str) -> Cursor:
-        """How far it has read that kind; it can tell of no Change before it began to."""
-        cursor = super().cursor(plural)
-        self._began.setdefault(plural, cursor.revision)
-        return cursor
-
     def since(self, operation: Operation, revision: int) -> int:
         """The point a watch is opened at, noted as what the order of all before it matters to."""
         return self._dated(operation) or revision
@@ -107,7 +102,7 @@ class Desk(StoreEndpoint):
 
     def oldest(self, cursor: Cursor) -> int:
         """The oldest revision whose Change it can still tell a watch of (API-42, API-43)."""
-        began = self._began[cursor.plural] + 1
+        began = self._began + 1
         changes = self.store.log(cursor.plural).changes
         if len(changes) <= EVENTS_KEPT or not self._noted:
             return began
