@@ -133,10 +133,18 @@ class Levers:
 
     def end_of(self, role: Role) -> Footprint:
         """What the end of its life touches: its memory, what it waits for, what it watches."""
-        ends = self.memory(role) | Footprint(writes=frozenset({role.lives_key}))
+        return self.end_of_streams(role) | Footprint(writes=frozenset({role.lives_key}))
+
+    def end_of_streams(self, role: Role) -> Footprint:
+        """What it touches that all its watches end."""
+        ends = self.memory(role)
         for stream in role.life.streams if role.life is not None else ():
             ends |= stream.may_end()
         return ends
+
+    def home_of(self, role: Role) -> str:
+        """The Endpoint that an actor speaks to if it names none."""
+        return role.home or self._wire.front
 
     def end_of_endpoint(self, post: Post) -> Footprint:
         """What its crash touches: all it has in hand, and the watches it serves."""
@@ -210,6 +218,13 @@ class Levers:
     def break_watch(self, stream: Stream) -> None:
         """Close it; its reader is told, and may resume it from the last revision it saw."""
         stream.break_off(WatchBroken(f"the watch of {stream.plural} was closed"))
+
+    def rehome(self, role: Role, post: Post) -> None:
+        """Let it speak to that Endpoint from now on; its watches of others end."""
+        role.home = post.name
+        for stream in list(role.life.streams) if role.life is not None else ():
+            if stream.server is not post:
+                self.break_watch(stream)
 
     def compact(self, revision: int) -> None:
         """Forget the history before that revision."""

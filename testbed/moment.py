@@ -74,7 +74,7 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
     lags = {k: (by, until - now_ms) for k, (by, until) in role.lags.items() if until > now_ms}
     cut_off_ms = max(role.cut_off_until_ms - now_ms, 0)
     likeness.begin(f"the state of {role.name}")
-    likeness.write((role.is_up, role.is_starting, role.clock_shift_ms, cut_off_ms, lags))
+    likeness.write((role.is_up, role.is_starting, role.home, role.clock_shift_ms, cut_off_ms, lags))
     life = role.life
     if life is None or not life.is_alive:
         return

@@ -32,6 +32,7 @@ FAULTS = {
     "partition": "{target} was cut off from the network",
     "restart": "{target} was started again",
     "server_error": "the server failed {whose} {what}",
+    "stale": "{whose} server was {what} from then on",
     "stall": "{target} stalled",
 }
 """What a fault did, by its word."""

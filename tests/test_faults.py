@@ -35,8 +35,10 @@ from testbed.faults.lose_request import LoseRequest
 from testbed.faults.partition import Partition
 from testbed.faults.restart import Restart
 from testbed.faults.server_error import ServerError
+from testbed.faults.stale import Stale
 from testbed.faults.stall import Stall
 from testbed.objects import UNSET, Note, Pod, Revision
+from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -51,6 +53,7 @@ KINDS: dict[str, type[Fault]] = {
     "partition": Partition,
     "restart": Restart,
     "server_error": ServerError,
+    "stale": Stale,
     "stall": Stall,
 }
 
@@ -98,10 +101,19 @@ class Listener:
                 await client.sleep(100)
 
 
+class Front(StoreEndpoint):
+    """One of several that stand before the Store."""
+
+    is_front = True
+
+
 def stage_of(*faults: Fault) -> tuple[World, Busy, Listener]:
     """Alpha is busy, beta listens, and these faults may strike."""
     busy, listener = Busy(), Listener()
     world = world_of(alpha=busy, beta=listener)
+    if any(isinstance(fault, Stale) for fault in faults):
+        world.serve(lambda store: Front(store, "front-1"))
+        world.serve(lambda store: Front(store, "front-2", lags=("notes",)))
     world.allow(*faults)
     return world, busy, listener
 
@@ -587,3 +599,18 @@ def test_whatever_strikes_the_listener_hears_everything_in_the_end() -> None:
         notes = [entry.key for entry in world.store.snapshot("notes/")]
         heard = " ".join(listener.log)
         assert all(f" {key.rpartition('/')[2]}" in heard for key in notes), listener.log
+
+
+def test_whoever_is_sent_to_a_server_that_is_behind_hears_of_what_was() -> None:
+    """Beta, who has read all at one server, lists at another one that has read nothing: its watch
+    ended, and what it sends from now on goes there, in its next life too."""
+    busy, listener = Busy(), Listener()
+    world = world_of(alpha=busy, beta=listener)
+    world.serve(lambda store: Front(store, "front-1"))
+    world.serve(lambda store: Front(store, "front-2"))
+    world.allow(Stale("beta"), Crash("beta", restart_after_ms=10))
+    played = play(world, "fault * stale front-2 to beta", "fault * crash beta")
+    assert played.verdict.outcome != "bug"
+    role = world.table.roles["beta"]
+    assert (role.home, world.table.roles["alpha"].home) == ("front-2", "")
+    assert all(stream.server.name == "front-2" for stream in role.life.streams)  # type: ignore[union-attr]
