@@ -77,7 +77,7 @@ class StoreEndpoint:
     def may(self, operation: Operation) -> Footprint:
         """One key; a list or a watch reads its kind's log, a txn every key it names."""
         at, view = operation.revision, operation.view
-        is_dated = str(at) not in ("", ANY) and operation.options.get("match") != NOT_OLDER
+        is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)
         if is_dated and operation.verb in READS and not view.is_told(at):
             past = frozenset({HISTORY})
             return Footprint(past | {LOG}, past | self._opened(operation.plural))
@@ -130,7 +130,7 @@ class StoreEndpoint:
         return entry.value  # type: ignore[return-value]
 
     def _list(self, operation: Operation, *_: Any) -> Listing:
-        if operation.options.get("match") == NOT_OLDER:
+        if _is_at_least(operation):
             wanted = _revision(operation) or 0
             return self.listing(
                 operation, None, live=self.cursor(operation.plural).revision < wanted
@@ -259,6 +259,11 @@ def _counted(store: Store) -> dict[str, int]:
             if nth.isdecimal():
                 created[creator] = max(created.get(creator, 0), int(nth))
     return created
+
+
+def _is_at_least(operation: Operation) -> bool:
+    """Whether any state will do for it that is no older than the revision it names."""
+    return operation.verb == "list" and operation.options.get("match") == NOT_OLDER
 
 
 def _revision(operation: Operation) -> int | None:
