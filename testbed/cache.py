@@ -41,6 +41,9 @@ class Cache(Generic[O]):
     Of an object that stays it is told only of changes to those: nobody is told of any other, so
     what else an object holds, its revision included, may be older than the watch is.
 
+    It begins with whatever its server has read, which may be older than what an earlier life of the
+    actor knew; with `quorum`, with what the Store itself holds.
+
     Handlers are plain functions, run by the reader in the turn of the delivery: they cannot await.
     """
 
@@ -51,6 +54,7 @@ class Cache(Generic[O]):
         selector: Selector = EVERYTHING,
         *,
         reads: tuple[str, ...] | None = None,
+        quorum: bool = False,
     ) -> None:
         self.kind = kind
         self.selector = selector
@@ -58,6 +62,7 @@ class Cache(Generic[O]):
         self.known: dict[str, O] = {}
         """What it holds, by key; for the testbed: to look at it leaves no mark."""
         self._revision = UNSET
+        self._quorum = quorum
         self._client = client
         self._table = client._table
         self._key = f"cache:{client.name}/{kind.plural}"
@@ -124,7 +129,7 @@ class Cache(Generic[O]):
         projected: dict[str, Any] = {} if self.reads is None else {"fields": self.reads}
         listed = Map({**projected, "match": NOT_OLDER})
         watched = Map({**projected, "bookmarks": True})
-        at = Revision(ANY)
+        at = UNSET if self._quorum else Revision(ANY)
         stream: Stream | None = None
         retry_ms = RETRY_MS
         retried_at_ms = 0

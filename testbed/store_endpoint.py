@@ -135,7 +135,7 @@ class StoreEndpoint:
             return self.listing(
                 operation, None, live=self.cursor(operation.plural).revision < wanted
             )
-        return self.listing(operation, self._dated(operation))
+        return self.listing(operation, self._dated(operation), live=not operation.revision)
 
     def listing(self, operation: Operation, at: int | None, *, live: bool = False) -> Listing:
         """What it selects, as it was at a revision; without one, as far as this Endpoint has read,

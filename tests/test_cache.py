@@ -28,9 +28,9 @@ from testbed.faults.partition import Partition
 from testbed.faults.restart import Restart
 from testbed.faults.server_error import ServerError
 from testbed.faults.stall import Stall
-from testbed.objects import Map, Note, Object, Pod, PodSpec
+from testbed.objects import Map, Note, Object, Pod, PodSpec, Revision
 from testbed.selector import Selector
-from testbed.store_endpoint import StoreEndpoint
+from testbed.store_endpoint import ANY, StoreEndpoint
 from testbed.world import World
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
@@ -502,3 +502,25 @@ def test_it_equals_the_store_after_every_one_of_many_storms(lags: bool) -> None:
         world = stormy(mirror, WRITES, lags)
         world.run(chooser, driver="direct", number=number)
         agrees(world, mirror)
+
+
+@pytest.mark.spec("API-54")
+@pytest.mark.parametrize(("quorum", "known"), [(False, ["a"]), (True, ["a", "b"])])
+def test_a_cache_begins_with_what_its_server_has_read_or_with_what_there_is(
+    quorum: bool, known: list[str]
+) -> None:
+    """At a server that is behind it holds what was; a quorum list is of the Store."""
+    seen: list[list[str]] = []
+
+    async def reads(client: Client) -> None:
+        await client.create(note("a"))
+        await client.list(Note, at=Revision(ANY))
+        await client.create(note("b"))
+        cache = Cache(client, Note, quorum=quorum)
+        await cache.synced()
+        seen.append([item.meta.name for item in cache.all()])
+
+    world = world_of(reader=reads)
+    world.serve(lambda store: StoreEndpoint(store, lags=("notes",)))
+    play(world, "answer reader/cache-notes list notes", late=("feed *",))
+    assert seen == [known]

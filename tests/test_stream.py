@@ -14,7 +14,7 @@ from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Note, Pod, PodSpec, Revision
 from testbed.selector import Selector
-from testbed.store_endpoint import StoreEndpoint
+from testbed.store_endpoint import ANY, StoreEndpoint
 from testbed.stream import BOOKMARK_MS, Stream
 from testbed.world import World
 
@@ -478,7 +478,9 @@ def test_what_a_server_has_not_read_it_neither_lists_nor_delivers() -> None:
         await client.sleep(5_000)
         for endpoint in ("clerk", "store", "clerk"):
             for plural in ("notes", "pods"):
-                listing = await client.ask(Operation("list", plural, endpoint=endpoint))
+                listing = await client.ask(
+                    Operation("list", plural, revision=Revision(ANY), endpoint=endpoint)
+                )
                 listed.append(f"{endpoint} {len(listing.items)} {plural}")
 
     world = lagging("notes")
@@ -534,7 +536,7 @@ def test_a_list_of_a_lagging_server_does_not_commute_with_a_feed() -> None:
 
     async def alpha(client: Client) -> None:
         for plural in ("notes", "pods"):
-            await client.ask(Operation("list", plural, endpoint="clerk"))
+            await client.ask(Operation("list", plural, revision=Revision(ANY), endpoint="clerk"))
 
     world = lagging("notes")
     world.start(Puppet("alpha", alpha), watching("notes", [], "beta"), writing("a"))
