@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from math import isfinite
 from operator import or_
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -116,8 +116,8 @@ def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
             rest[name] = left
         elif field.is_unset(value):
             rest[name] = NOTHING if field.blank is not None else frozen(here, below)
-    for field in fields.values():
-        if field.is_required and field.name not in given:
+    for field in _required(cls):
+        if field.name not in given:
             raise Misfit(_below(path, field.wire_name), field.shape.expected, None)
     if is_object:
         given["extra"] = Map(rest)
@@ -194,6 +194,7 @@ def wire_name_of(name: str) -> str:
 
 
 _known: dict[type, dict[str, Field]] = {}
+_needed: dict[type, tuple[Field, ...]] = {}
 NOTHING: Map[Any] = Map()
 
 
@@ -206,6 +207,13 @@ def _by_wire_name(cls: type) -> dict[str, Field]:
     fields = _known.get(cls)
     if fields is None:
         fields = _known[cls] = {field.wire_name: field for field in _fields(cls)}
+    return fields
+
+
+def _required(cls: type) -> tuple[Field, ...]:
+    fields = _needed.get(cls)
+    if fields is None:
+        fields = _needed[cls] = tuple(each for each in fields_of(cls) if each.is_required)
     return fields
 
 
@@ -332,6 +340,8 @@ def _text(text: str, path: str) -> str:
     return text
 
 
+# Few amounts are written very often.
+_amount = lru_cache(4096)(Quantity.parse)
 TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"
 FINE = "a time such as 2025-01-01T00:00:30.250000Z"
 SHAPES: dict[Any, Shape] = {
@@ -343,7 +353,7 @@ SHAPES: dict[Any, Shape] = {
     int: _plain(int, "a whole number"),
     int | str: _plain((int, str), "a whole number or a percentage"),
     Any: Shape(JSON, lambda tree, path: (frozen(tree, path), None), lambda tree, _: thawed(tree)),
-    Quantity: _parsed("an amount such as 500m, 1Gi or 2", Quantity.parse, str, str, int, float),
+    Quantity: _parsed("an amount such as 500m, 1Gi or 2", _amount, str, str, int, float),
     Revision: _parsed(TEXT, Revision, str, str),
 }
 
