@@ -58,6 +58,13 @@ class Shape:
     """What it is, for whoever wrote something else."""
     read: Reader
     write: Writer
+    parts: type | None = None
+    """The class with fields that it is of, or that each of its items is."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is several, one after another."""
+        return self.expected == LIST
 
 
 @attrs.frozen
@@ -140,6 +147,19 @@ def _write(value: Any, rest: Tree) -> dict[str, Any]:
         if name not in fields:
             tree[name] = thawed(rest[name])
     return tree
+
+
+def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of what an `extra` keeps that the class has no field for, at any depth; `[]` for
+    any place of a list: `spec.containers[].volumeMounts`."""
+    fields = _by_wire_name(cls)
+    for name, rest in extra.items():
+        here = _below(path, name)
+        if name not in fields:
+            yield here
+        elif (shape := fields[name].shape).parts is not None and isinstance(rest, Mapping):
+            for each in rest.values() if shape.is_list else (rest,):
+                yield from unmodelled(shape.parts, each, f"{here}[]" if shape.is_list else here)
 
 
 def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
@@ -249,7 +269,9 @@ def _shape(hint: Any) -> Shape:
     if origin is Map:
         return _map_of(_shape(arguments[0]))
     if attrs.has(hint):
-        return Shape(MAPPING, partial(_read, hint), lambda value, rest: _write(value, rest or {}))
+        return Shape(
+            MAPPING, partial(_read, hint), lambda value, rest: _write(value, rest or {}), hint
+        )
     raise TypeError(f"{hint} has no form on the wire")
 
 
@@ -274,7 +296,7 @@ def _list_of(item: Shape) -> Shape:
                     trees[n] = item.write(values[n], rest[mark])
         return trees
 
-    return Shape(LIST, read, write)
+    return Shape(LIST, read, write, item.parts)
 
 
 def _marks(trees: list[Tree]) -> list[str]:
