@@ -28,7 +28,7 @@ from testbed.life import Role, Seat
 from testbed.objects.meta import Object
 from testbed.option import START, Option
 from testbed.store import Store
-from testbed.store_endpoint import StoreEndpoint
+from testbed.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns import Table
 from testbed.wire import Wire
 
@@ -75,7 +75,7 @@ class Assembly:
         for item in [item for item in items if item.key not in self.without]:
             meta = item.meta
             create = Operation("create", item.plural, meta.name, meta.namespace, item)
-            answer_at_once(endpoint, create, "scenario")
+            answer_at_once(endpoint, create, ASSEMBLY)
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
         """Put another Endpoint on the wire; one of the same name is replaced."""

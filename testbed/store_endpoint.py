@@ -7,7 +7,7 @@ from typing import Any
 
 from testbed.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
-from testbed.objects.meta import Object, Revision
+from testbed.objects.meta import Meta, Object, Revision
 from testbed.option import HISTORY, LOG, Footprint
 from testbed.store import Entry, Put, Store
 from testbed.watch import Cursor, Watch
@@ -17,6 +17,8 @@ VERBS = ("get", "list", "watch", "create", "update", "delete", "txn")
 READS = ("get", "list", "watch")
 ANY = "0"
 """As a revision: whatever the Endpoint has read."""
+ASSEMBLY = "scenario"
+"""Who creates what a World begins with."""
 EXACT, NOT_OLDER = "Exact", "NotOlderThan"
 """How a list is to match the revision it names."""
 TOO_LARGE = "ResourceVersionTooLarge"
@@ -226,15 +228,17 @@ class StoreEndpoint:
         return items
 
     def _made(self, item: Object, caller: str, now_ms: int) -> Object:
-        """A new object, with an identity of its own: who made it, and how many before it."""
+        """A new object, with an identity of its own: who made it, and how many before it. What a
+        World begins with may have one already, and an age."""
         if not self._created:
             self._created.update(_counted(self.store))
         creator = creator_of(self.name, caller)
         self.store.mark(writes=(f"uids:{creator}",))
         nth = self._created[creator] = self._created.get(creator, 0) + 1
+        given = item.meta if caller == ASSEMBLY else Meta()
         return item.with_meta(
-            uid=f"{creator}-{nth}",
-            created_ms=now_ms // 1000 * 1000,
+            uid=given.uid or f"{creator}-{nth}",
+            created_ms=now_ms // 1000 * 1000 if given.created_ms is None else given.created_ms,
             revision=Revision(self.store.revision + 1),
         )
 
