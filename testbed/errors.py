@@ -17,6 +17,8 @@
      └─ HarnessError          what a person must mend; its text says what, where, and the next step
          ├─ UnknownName            nothing of that name; the nearest one is told
          ├─ ScenarioError          a scenario or an actor broke a rule of the World
+         ├─ RaceRefused            a race file that says what cannot be
+         ├─ ManifestRefused        a manifest that says what no object can be
          ├─ TraceRefused           a trace that is cut short, edited, or of another format
          ├─ LedgerRefused          a search's file that is of another search, or is none
          ├─ ReplayDiverged         the same choices led elsewhere
@@ -155,6 +157,10 @@ class ScenarioError(HarnessError):
 
 class RaceRefused(HarnessError):
     """A race file that says what cannot be, or what nobody understands."""
+
+
+class ManifestRefused(HarnessError):
+    """Manifests with mistakes: all of them are told at once."""
 
 
 class TraceRefused(HarnessError):

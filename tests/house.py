@@ -25,14 +25,13 @@ ORDER = """
              objects/note objects/pod objects/node objects/policy objects/priority objects/quota
              objects/workload objects/lease objects/namespace objects/event objects/config
              objects/binding objects/kinds objects/codec objects/__init__ budget change option
-             document
-    ground   life pending txn store selector delivery watch endpoint store_endpoint
-             trace
+             document scalar documents
+    ground   life pending txn store selector delivery watch endpoint store_endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
              sampler asides classes certificate tree assembly lapping choosers/* chooser_kinds
-             scenario choosing allowed
+             scenario choosing allowed manifest
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
              engines/* coverage finding sources ledger portfolio effort
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
@@ -62,7 +61,7 @@ DOORS = {
     "pytest": "testbed/pytest_plugin.py",
     "sortedcontainers": "testbed/store.py",
     "trio": "testbed/drivers/trio.py",
-    "yaml": "testbed/document.py",
+    "yaml": "testbed/document.py testbed/documents.py",
 }
 
 # What would let something outside the World decide.

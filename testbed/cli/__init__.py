@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Tell who knew what when, and why a race breaks a claim.",
     "check": "Whether race files still do what is expected of them.",
     "keep": "Turn a race that was found into a test that must hold.",
+    "manifest": "What is understood of manifests, and what is wrong with them.",
     "bench": "Measure this testbed on this machine.",
 }
 
