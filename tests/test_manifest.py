@@ -14,11 +14,12 @@ import pytest
 from testbed import World, manifest
 from testbed.cli import main
 from testbed.documents import BYTES_MAX
-from testbed.endpoint import Operation, StoreEndpoint, answer_at_once
+from testbed.endpoint import Operation, answer_at_once
 from testbed.errors import ManifestRefused
 from testbed.objects import Container, Map, Meta, Node, Pod, PodSpec, Revision
 from testbed.objects.form import to_tree
 from testbed.store import Store
+from testbed.store_endpoint import StoreEndpoint
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 4}}\n"
 POD = """\
