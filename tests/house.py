@@ -30,10 +30,10 @@ ORDER = """
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides classes certificate tree assembly lapping choosers/* chooser_kinds
-             scenario choosing allowed manifest
+             sampler asides classes certificate tree assembly world lapping choosers/*
+             chooser_kinds scenario choosing allowed manifest
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
-             engines/* coverage finding sources ledger portfolio effort
+             engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              failing run seeking
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/playing
