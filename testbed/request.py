@@ -174,6 +174,7 @@ class Request:
             self._note("", error.reason)
             self.answer(None, error)
         else:
+            self._note("", "")
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
