@@ -1,0 +1,7 @@
+"""The kubelet of a node, and the runtime that its containers live in."""
+
+from actors.kubelet.kubelet import Kubelet
+from actors.kubelet.runtime import Runtime
+from actors.kubelet.workload import Workload
+
+__all__ = ["Kubelet", "Runtime", "Workload"]

@@ -1,0 +1,108 @@
+"""Admission: whether a node takes a pod on that was bound to it. The last mile (KUB-3 to KUB-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from testbed.objects import Node, Pod, requests_of, room_of
+from testbed.objects.affinity import NO_EXECUTE, tolerated
+from testbed.objects.pod import Port
+
+PODS = "pods"
+ORDINARY = ("cpu", "memory", "ephemeral-storage")
+"""What every node has; of anything else it may know nothing, and then does not mind."""
+ANYWHERE = ("", "0.0.0.0", "::")
+"""As the address of a port: each one of the node."""
+
+
+@attrs.frozen
+class Refusal:
+    """Why a pod is not taken on."""
+
+    reason: str
+    said: str
+
+    @property
+    def message(self) -> str:
+        """As the status of the pod has it."""
+        return f"Pod was rejected: {self.said}"
+
+
+NO_NODE = Refusal("InvalidNodeInfo", "Kubelet cannot get node info.")
+
+
+def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> Refusal | None:
+    """Why the node does not take the pod on beside those that are active there: the first reason
+    there is, of its resources, its place, its ports and its taints. None if it does."""
+    if node is None:
+        return NO_NODE
+    others = list(active)
+    lacking = next(_lacking(pod, node, others), None)
+    if lacking is not None:
+        return lacking
+    checks = (
+        ("NodeAffinity", _is_wanted(pod, node)),
+        ("NodeName", pod.spec.node_name in ("", node.meta.name)),
+        ("NodePorts", _has_ports(pod, others)),
+        ("TaintToleration", _is_tolerated(pod, node)),
+    )
+    failed = next((name for name, holds in checks if not holds), None)
+    return Refusal(failed, f"Predicate {failed} failed") if failed else None
+
+
+def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[Refusal]:
+    """Each resource there is not enough of; pods are counted first."""
+    room, asked = room_of(node), requests_of(pod)
+    if len(others) + 1 > room.get(PODS, 0):
+        yield _out_of(PODS, 1, len(others), room.get(PODS, 0))
+    if not any(asked.values()):
+        return
+    taken = [requests_of(other) for other in others]
+    extended = sorted(name for name in asked if name not in ORDINARY and name in room)
+    for name in (*ORDINARY, *extended):
+        wanted, used = asked.get(name, 0), sum(each.get(name, 0) for each in taken)
+        if wanted > room.get(name, 0) - used:
+            yield _out_of(name, wanted, used, room.get(name, 0))
+
+
+def _out_of(name: str, asked: int, used: int, has: int) -> Refusal:
+    said = (
+        f"Node didn't have enough resource: {name}, requested: {asked}, used: {used}, "
+        f"capacity: {has}"
+    )
+    return Refusal(f"OutOf{name}", said)
+
+
+def _is_wanted(pod: Pod, node: Node) -> bool:
+    """Whether it may be on that node, by its selector and its affinity."""
+    name, labels, spec = node.meta.name, node.meta.labels, pod.spec
+    if any(labels.get(key) != value for key, value in spec.node_selector.items()):
+        return False
+    nodes = spec.affinity.node_affinity if spec.affinity is not None else None
+    if nodes is None or nodes.required is None:
+        return True
+    return any(term.matches(name, labels) for term in nodes.required.node_selector_terms)
+
+
+def _has_ports(pod: Pod, others: list[Pod]) -> bool:
+    """Whether no other pod has taken one of the node's ports that it asks for."""
+    taken = [port for other in others for port in _ports(other)]
+    return not any(_clash(port, other) for port in _ports(pod) for other in taken)
+
+
+def _ports(pod: Pod) -> list[Port]:
+    return [port for each in pod.spec.containers for port in each.ports if port.host_port]
+
+
+def _clash(one: Port, other: Port) -> bool:
+    if one.host_port != other.host_port or (one.protocol or "TCP") != (other.protocol or "TCP"):
+        return False
+    return one.host_ip == other.host_ip or one.host_ip in ANYWHERE or other.host_ip in ANYWHERE
+
+
+def _is_tolerated(pod: Pod, node: Node) -> bool:
+    """Whether it puts up with what drives pods away from that node."""
+    taints = [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
+    return all(tolerated(taint, pod.spec.tolerations) for taint in taints)

@@ -1,0 +1,170 @@
+"""Runtime: the containers that run on a node, whoever asks about them and however often he crashes.
+
+It has no task of its own: how a pod's containers fare is a function of what was asked of them and
+of now. Those of one pod start and end together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from actors.kubelet.workload import Workload
+from testbed.endpoint import BETWEEN, Handler, Operation
+from testbed.errors import Invalid, NotFound
+from testbed.objects import Pod
+from testbed.option import NOTHING, Footprint
+from testbed.watch import Cursor
+
+STOPPED, KILLED = 143, 137
+"""What a container exits with that ends by the signal to terminate, and one that is killed."""
+
+
+def runtime_of(node: str) -> str:
+    """The name of a node's runtime."""
+    return f"runtime-{node}"
+
+
+@attrs.frozen
+class Report:
+    """How the containers of one pod fare, as their runtime tells it now."""
+
+    pod: Pod
+    """As it was when they were started."""
+    started_ms: int
+    ran_ms: int
+    """For how long they have run, or ran until they ended."""
+    ended_ms: int | None
+    """When they ended; None while they run."""
+    exit_code: int
+    ends_in_ms: int | None
+    """When they will end if nothing more is asked of them, for whoever waits for that: he needs
+    no poll. None if never, or if they have."""
+    grace_ms: int | None
+    """The shortest time they were given to end; None if they were not asked to."""
+    grace_left_ms: int
+    """What is left of it."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether they run."""
+        return self.ended_ms is None
+
+
+class Runtime:
+    """A node's own, near its kubelet. It survives every crash but that of its node.
+
+    Verbs, about the pod of a uid: `start` its containers, once; `signal` them to end within
+    `grace_ms`, which can only become shorter; `kill` them; `status`, None if it has none; `list`
+    all; `remove` those of a pod for good.
+    """
+
+    near = True
+    is_front = False
+
+    def __init__(self, store: Any, node: str) -> None:
+        self.name = runtime_of(node)
+        self.on_behind: Callable[[Cursor], None] | None = None
+        self._store = store
+        self._containers: dict[str, _Containers] = {}
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """The verb, in the caller's own turn."""
+        self._store.mark(writes=(f"containers:{self.name}",))
+        uid, options = operation.uid, operation.options
+        match operation.verb:
+            case "start":
+                self._containers.setdefault(uid, _Containers.of(operation.body, now_ms))
+            case "signal":
+                self._found(operation).signal(now_ms, options["grace_ms"])
+            case "kill":
+                self._found(operation).kill(now_ms)
+            case "status":
+                return self._containers[uid].report(now_ms) if uid in self._containers else None
+            case "list":
+                return tuple(each.report(now_ms) for _, each in sorted(self._containers.items()))
+            case "remove":
+                self._containers.pop(uid, None)
+            case _:
+                raise Invalid(
+                    f"{self.name} cannot {operation}: it knows start, signal, kill, status, list "
+                    "and remove"
+                )
+        return None
+        yield BETWEEN
+
+    def _found(self, operation: Operation) -> _Containers:
+        found = self._containers.get(operation.uid)
+        if found is None:
+            raise NotFound(f"{self.name} has no containers of {operation.key} {operation.uid}")
+        return found
+
+    def may(self, operation: Operation) -> Footprint:
+        """Nothing beside the caller's own turn."""
+        return NOTHING
+
+    def restart(self) -> None:
+        """Containers do not end with the daemon that has started them."""
+
+
+class _Containers:
+    """Those of one pod: what was asked of them, and what follows from that."""
+
+    def __init__(self, pod: Pod, workload: Workload, started_ms: int) -> None:
+        self.pod = pod
+        self.workload = workload
+        self.started_ms = started_ms
+        self.signalled_ms: int | None = None
+        self.grace_ms: int | None = None
+        self.due_ms: int | None = None
+        """By when they are to have ended."""
+        self.killed_ms: int | None = None
+
+    @classmethod
+    def of(cls, pod: Pod, now_ms: int) -> _Containers:
+        """Those of a pod, started now."""
+        return cls(pod, Workload.of(pod), now_ms)
+
+    def signal(self, now_ms: int, grace_ms: int) -> None:
+        """They are to end; how long they have is given once, and from then on only shortened."""
+        if self.signalled_ms is None:
+            self.signalled_ms = now_ms
+        if self.grace_ms is None or self.due_ms is None:
+            self.grace_ms, self.due_ms = grace_ms, now_ms + grace_ms
+        else:
+            self.grace_ms = min(self.grace_ms, grace_ms)
+            self.due_ms = min(self.due_ms, now_ms + grace_ms)
+
+    def kill(self, now_ms: int) -> None:
+        """They end now."""
+        if self.killed_ms is None:
+            self.killed_ms = now_ms
+
+    def end(self) -> tuple[int, int] | None:
+        """When they end as things are, and with which exit code: what comes first of their own
+        end, what the signal brings about, and the kill. None if never."""
+        ends: list[tuple[int, int]] = []
+        workload = self.workload
+        if workload.runs_ms is not None:
+            ends.append((self.started_ms + workload.runs_ms, workload.exit_code))
+        if self.signalled_ms is not None and self.due_ms is not None and not workload.is_deaf:
+            after_ms = workload.stops_after_ms
+            at_ms = self.due_ms if after_ms is None else self.signalled_ms + after_ms
+            ends.append((at_ms, STOPPED))
+        if self.killed_ms is not None:
+            ends.append((self.killed_ms, KILLED))
+        return min(ends, key=lambda end: end[0]) if ends else None
+
+    def report(self, now_ms: int) -> Report:
+        """How they fare now."""
+        end_ms, exit_code = self.end() or (None, 0)
+        has_ended = end_ms is not None and end_ms <= now_ms
+        until_ms = end_ms if end_ms is not None and has_ended else now_ms
+        return Report(
+            self.pod, self.started_ms, until_ms - self.started_ms, end_ms if has_ended else None,
+            exit_code if has_ended else 0,
+            None if end_ms is None or has_ended else end_ms - now_ms, self.grace_ms,
+            0 if self.due_ms is None else max(self.due_ms - now_ms, 0),
+        )  # fmt: skip

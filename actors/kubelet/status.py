@@ -1,0 +1,126 @@
+"""Status: what a kubelet says of a pod, and no more than that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.kubelet.admission import Refusal
+from actors.kubelet.runtime import Report
+from testbed.objects import Condition, Pod, PodStatus, condition
+from testbed.objects.form import to_tree
+from testbed.objects.pod import (
+    FAILED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    Container,
+    ContainerState,
+    ContainerStatus,
+    Running,
+    Terminated,
+    Waiting,
+)
+
+OWN_CONDITIONS = ("Initialized", "Ready", "ContainersReady")
+OWN_FIELDS = ("phase", "reason", "message", "startTime", "containerStatuses")
+ALWAYS, ON_FAILURE = "Always", "OnFailure"
+
+
+@attrs.frozen
+class Facts:
+    """What the status of a pod follows from."""
+
+    pod: Pod
+    report: Report | None
+    """None: its containers were not started, or are no longer known."""
+    refusal: Refusal | None
+    is_ready: bool
+    is_last: bool
+    """Its containers are never to run again, and this is said even of one that was to run always
+    (newer than 1.26)."""
+
+
+def said_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
+    """The status as it is to be now; what others say in it stays. That it is over is final, and
+    not said while anything of it runs (KUB-18)."""
+    refusal, report = facts.refusal, facts.report
+    is_running = report is not None and report.is_running
+    if before.phase in (SUCCEEDED, FAILED) or (refusal is not None and is_running):
+        return before
+    status = attrs.evolve(before, start_ms=_or_now(before.start_ms, now_ms))
+    if refusal is not None:
+        status = attrs.evolve(status, phase=FAILED, reason=refusal.reason, message=refusal.message)
+        if report is None:
+            return status
+    else:
+        status = attrs.evolve(status, phase=_phase(facts))
+    conditions = status.conditions
+    for name, holds in (
+        ("Initialized", True), ("Ready", facts.is_ready), ("ContainersReady", facts.is_ready),
+    ):  # fmt: skip
+        new = Condition(name, "True" if holds else "False")
+        conditions = condition.having(conditions, new, now_ms)
+    containers = tuple(
+        _fares(each, report, is_ready=facts.is_ready) for each in facts.pod.spec.containers
+    )
+    return attrs.evolve(status, conditions=conditions, container_statuses=containers)
+
+
+def own_part(status: PodStatus) -> object:
+    """So much of a status as a kubelet says."""
+    conditions = tuple(condition.find(status.conditions, name) for name in OWN_CONDITIONS)
+    return (
+        status.phase, status.reason, status.message, status.start_ms, status.container_statuses,
+        conditions,
+    )  # fmt: skip
+
+
+def patch_of(uid: str, status: PodStatus) -> dict[str, Any]:
+    """The patch that says it, to be merged by the keys of its lists, of the pod with that uid;
+    conditions that others own are not in it (KUB-22)."""
+    tree = to_tree(status)
+    said = {name: tree.get(name) for name in OWN_FIELDS}
+    said["conditions"] = [c for c in tree.get("conditions", ()) if c["type"] in OWN_CONDITIONS]
+    return {"metadata": {"uid": uid}, "status": said}
+
+
+def _phase(facts: Facts) -> str:
+    """By what has become of its containers; one that is to run always, or until it succeeds, is
+    still Running when they have ended: nothing starts them again yet."""
+    report, policy = facts.report, facts.pod.spec.restart_policy or ALWAYS
+    if report is None:
+        return PENDING
+    if report.is_running:
+        return RUNNING
+    has_succeeded = report.exit_code == 0
+    if facts.is_last:
+        return SUCCEEDED if has_succeeded else FAILED
+    if policy == ALWAYS or (policy == ON_FAILURE and not has_succeeded):
+        return RUNNING
+    return SUCCEEDED if has_succeeded else FAILED
+
+
+def _fares(container: Container, report: Report | None, *, is_ready: bool) -> ContainerStatus:
+    if report is None:
+        state = ContainerState(waiting=Waiting("ContainerCreating"))
+    elif report.ended_ms is None:
+        state = ContainerState(running=Running(_second(report.started_ms)))
+    else:
+        reason = "Error" if report.exit_code else "Completed"
+        state = ContainerState(
+            terminated=Terminated(
+                report.exit_code, reason, "", _second(report.started_ms), _second(report.ended_ms)
+            )
+        )
+    return ContainerStatus(container.name, is_ready, 0, state)
+
+
+def _or_now(since_ms: int | None, now_ms: int) -> int:
+    return _second(now_ms) if since_ms is None else since_ms
+
+
+def _second(ms: int) -> int:
+    """The whole second it falls into, as the wire has it."""
+    return ms // 1000 * 1000
