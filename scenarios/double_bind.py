@@ -107,8 +107,8 @@ class Desk(StoreEndpoint):
         spec = attrs.evolve(pod.spec, node_name=target)
         yield from ask("update", "pods", name, namespace, attrs.evolve(pod, spec=spec))
 
-    def may(self, operation: Operation) -> Any:
-        may = super().may(operation)
+    def may(self, operation: Operation, caller: str = "") -> Any:
+        may = super().may(operation, caller)
         if operation.subresource != "binding" or not self.guard:
             return may
         node = Operation("get", "nodes", operation.body)

@@ -115,8 +115,8 @@ class Endpoint(Protocol):
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer it. `caller` is the actor that asks; a name for new objects, never a decision."""
 
-    def may(self, operation: Operation) -> Footprint:
-        """What serving it may touch; must hold every key that `handle` will mark."""
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
+        """What serving it to that caller may touch; must hold every key `handle` will mark."""
 
     def restart(self) -> None:
         """Begin a new life with empty memory; called when a crash of it is over."""

@@ -76,7 +76,7 @@ class StoreEndpoint:
         return getattr(self, f"_{operation.verb}")(operation, caller, now_ms)
         yield BETWEEN
 
-    def may(self, operation: Operation) -> Footprint:
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
         """One key; a list or a watch reads its kind's log, a txn every key it names."""
         at, view = operation.revision, operation.view
         is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)

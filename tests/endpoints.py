@@ -39,10 +39,10 @@ class Clerk(StoreEndpoint):
                 raise ZeroDivisionError("the clerk is broken")
         return (yield from super().handle(operation, caller, now_ms))
 
-    def may(self, operation: Operation) -> Footprint:
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
         """A move writes two keys."""
         if operation.verb not in ("move", "file"):
-            return super().may(operation)
+            return super().may(operation, caller)
         keys = frozenset({operation.key, operation.body.key})
         return Footprint(keys, keys | {"log:notes"})
 

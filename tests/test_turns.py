@@ -752,7 +752,7 @@ class Broken(Endpoint):
             yield BETWEEN
         raise self.error
 
-    def may(self, operation: Operation) -> Footprint:
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
         return NOTHING
 
     def restart(self) -> None:

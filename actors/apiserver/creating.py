@@ -8,7 +8,6 @@ import attrs
 
 from actors.apiserver import admission, rules
 from actors.apiserver.call import Call
-from actors.apiserver.names import generated
 from testbed.endpoint import Handler
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
@@ -54,7 +53,5 @@ def _named(call: Call, item: Any) -> Any:
         raise rules.refuse(
             type(item), "", "metadata.name", "Required value: name or generateName is required"
         )
-    creator = f"{call.caller}/{meta.owners[0].uid}" if meta.owners else call.caller
-    ordinal = call.server.count(f"{creator}/{meta.generate_name}")
-    name = generated(meta.generate_name, creator, ordinal)
+    name = call.server.give_name(meta, call.caller)
     return attrs.evolve(item, meta=attrs.evolve(meta, name=name))

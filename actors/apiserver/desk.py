@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from actors.apiserver.names import generated
 from testbed import StoreEndpoint
 from testbed.change import Change
-from testbed.endpoint import Operation
-from testbed.objects import Object
+from testbed.endpoint import Operation, creator_of
+from testbed.objects import Meta, Object
 from testbed.objects.meta import prefix_of
 from testbed.watch import Cursor
 
@@ -59,11 +60,19 @@ class Desk(StoreEndpoint):
         """A new object with an identity of its own."""
         return self._made(item, caller, now_ms)
 
-    def count(self, what: str) -> int:
-        """How often it was asked to count that."""
-        self.store.mark(writes=(f"uids:{what}@{self.name}",))
-        nth = self._counts[what] = self._counts.get(what, 0) + 1
-        return nth
+    def next_name(self, meta: Meta, caller: str) -> str:
+        """What it will call the next object of that prefix and creator (API-9)."""
+        creator = _creator(meta, caller)
+        ordinal = self._counts.get(f"{creator}/{meta.generate_name}", 0) + 1
+        return generated(meta.generate_name, creator, ordinal)
+
+    def give_name(self, meta: Meta, caller: str) -> str:
+        """Give that name, and never again."""
+        name = self.next_name(meta, caller)
+        what = f"{_creator(meta, caller)}/{meta.generate_name}"
+        self.store.mark(writes=(f"uids:{creator_of(self.name, caller)}",))
+        self._counts[what] = self._counts.get(what, 0) + 1
+        return name
 
     def as_read(self, plural: str, key: str) -> Any:
         """The object at that key, as far as this server has read its kind; None."""
@@ -116,3 +125,8 @@ class Desk(StoreEndpoint):
         noted.append((now_ms, self.store.revision))
         while len(noted) > 1 and noted[1][0] <= now_ms - KEPT_MS:
             noted.popleft()
+
+
+def _creator(meta: Meta, caller: str) -> str:
+    """For whom it is created: its first owner, by whoever asks for it."""
+    return f"{caller}/{meta.owners[0].uid}" if meta.owners else caller

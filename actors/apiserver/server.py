@@ -14,7 +14,8 @@ from actors.apiserver.call import Call
 from actors.apiserver.desk import Desk
 from testbed.endpoint import Handler, Operation
 from testbed.errors import NotFound
-from testbed.option import LOG, Footprint
+from testbed.objects import Object
+from testbed.option import LOG, NOTHING, Footprint
 from testbed.store_endpoint import READS
 
 VERBS: dict[str, Callable[[Call], Handler]] = {
@@ -46,10 +47,23 @@ class ApiServer(Desk):
 
     # -- footprints -----------------------------------------------------------------------------
 
-    def may(self, operation: Operation) -> Footprint:
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
         """What its verbs may touch: the object, and what else they look at."""
-        plain = super().may(operation)
-        return plain if operation.verb in READS else plain | _looks_at(self, operation)
+        plain = super().may(operation, caller)
+        if operation.verb in READS:
+            return plain
+        if operation.verb == "create" and not operation.name:
+            plain |= _makes(self, operation, caller)
+        return plain | _looks_at(self, operation)
+
+
+def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
+    """The object that the server gives a name."""
+    body = operation.body
+    if not isinstance(body, Object) or not body.meta.generate_name:
+        return NOTHING
+    key = frozenset({body.with_meta(name=server.next_name(body.meta, caller)).key})
+    return Footprint(key, key)
 
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:

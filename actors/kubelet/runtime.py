@@ -101,7 +101,7 @@ class Runtime:
             raise NotFound(f"{self.name} has no containers of {operation.key} {operation.uid}")
         return found
 
-    def may(self, operation: Operation) -> Footprint:
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
         """Nothing beside the caller's own turn."""
         return NOTHING
 
