@@ -114,7 +114,7 @@ def _fares(container: Container, report: Report | None, *, is_ready: bool) -> Co
                 report.exit_code, reason, "", _second(report.started_ms), _second(report.ended_ms)
             )
         )
-    return ContainerStatus(container.name, is_ready, 0, state)
+    return ContainerStatus(container.name, is_ready, image=container.image, state=state)
 
 
 def _or_now(since_ms: int | None, now_ms: int) -> int:
