@@ -18,6 +18,7 @@ from testbed.invariant import Violation
 from testbed.knowledge import GET, LIST, WATCH, Known, Look, Stale, Version
 from testbed.knowledge import WROTE as WROTE_ITSELF
 from testbed.matter import Matter
+from testbed.objects.condition import Condition
 from testbed.objects.meta import changed_fields, field_of
 from testbed.option import DELIVER, FAULT, HOLD, START, request_key
 from testbed.spoken import past, struck, withheld
@@ -303,9 +304,12 @@ def _changed(change: Change) -> str:
 
 
 def _shown(value: object) -> str:
-    if value is None or value == "":
+    if value is None or value in ("", ()):
         return "empty"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
+        text = " ".join(f"{each.type}={each.status}" for each in value)
+    else:
+        text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"
 
 
