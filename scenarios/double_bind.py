@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from actors.apiserver import ApiServer
 from testbed import (
     Actor,
     Cache,
@@ -14,15 +15,18 @@ from testbed import (
     Conflict,
     Evidence,
     Operation,
-    StoreEndpoint,
+    Selector,
     Unavailable,
     World,
     always,
 )
-from testbed.objects import Node, Pod, requests_of, room_of
+from testbed.objects import Binding, Node, Pod, Target, requests_of, room_of
+from testbed.objects.labels import parse
 
 READS = ("spec",)
 """What of a pod a scheduler goes by."""
+POOL = "pool"
+"""The label that tells which scheduler a node is for."""
 RETRY_MS = 1000
 """How long a pod that could not be bound is left alone."""
 
@@ -43,8 +47,12 @@ class Scheduler(Actor):
 
     shares_memory = False
 
+    pool: str = ""
+    """The nodes it binds to, by their label; empty: all."""
+
     async def run(self, client: Client) -> None:
-        nodes = (await client.list(Node)).items
+        mine = Selector(labels=parse(f"{POOL}={self.pool}" if self.pool else ""))
+        nodes = (await client.list(Node, mine)).items
         todo = client.queue("todo", idle=True)
 
         def added(pod: Pod) -> None:
@@ -68,8 +76,9 @@ class Scheduler(Actor):
     async def bind(self, client: Client, pod: Pod, node: Node) -> bool:
         """Whether it was told that the pod is bound; otherwise it looks again later."""
         meta = pod.meta
+        binding = Binding(f"{meta.namespace}/{meta.name}", target=Target(node.meta.name))
         bind = Operation(
-            "create", pod.plural, meta.name, meta.namespace, node.meta.name, subresource="binding"
+            "create", pod.plural, meta.name, meta.namespace, binding, subresource="binding"
         )
         try:
             await client.ask(bind)
@@ -78,46 +87,10 @@ class Scheduler(Actor):
         return True
 
 
-class Desk(StoreEndpoint):
-    """Answers a bind, too: it sets the pod's node, if the pod has none yet."""
-
-    def __init__(self, store: Any, *, guard: bool) -> None:
-        super().__init__(store)
-        self.guard = guard
-        """Whether it counts, in the same commit, what the node has room for."""
-
-    def handle(self, operation: Operation, caller: str, now_ms: int) -> Any:
-        if operation.subresource != "binding":
-            return super().handle(operation, caller, now_ms)
-        return self._bind(operation, caller, now_ms)
-
-    def _bind(self, operation: Operation, caller: str, now_ms: int) -> Any:
-        def ask(verb: str, *about: Any) -> Any:
-            return super(Desk, self).handle(Operation(verb, *about), caller, now_ms)
-
-        name, namespace, target = operation.name, operation.namespace, operation.body
-        pod = yield from ask("get", "pods", name, namespace)
-        if pod.spec.node_name:
-            raise Conflict(f"pod {name} is already assigned to node {pod.spec.node_name!r}")
-        if self.guard:
-            node = yield from ask("get", "nodes", target)
-            pods = yield from ask("list", "pods")
-            if taken_m(node, pods.items) + asked_m(pod) > room_of(node)["cpu"]:
-                raise Conflict(f"node {target} has no room for pod {name}")
-        spec = attrs.evolve(pod.spec, node_name=target)
-        yield from ask("update", "pods", name, namespace, attrs.evolve(pod, spec=spec))
-
-    def may(self, operation: Operation, caller: str = "") -> Any:
-        may = super().may(operation, caller)
-        if operation.subresource != "binding" or not self.guard:
-            return may
-        node = Operation("get", "nodes", operation.body)
-        return may | super().may(node) | super().may(Operation("list", "pods"))
-
-
 def no_node_is_overcommitted(see: Evidence) -> str | None:
-    """What a node's pods ask for, it has."""
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    """What a node's pods ask for that are not over, it has."""
+    found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    pods = [pod for pod in found if not pod.is_over]
     for entry in see.store.snapshot("nodes/"):
         node: Any = entry.value
         taken, has = taken_m(node, pods), room_of(node)["cpu"]
@@ -127,11 +100,16 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
 
 
 def double_bind(world: World, *, guard: bool = False) -> None:
-    """Two schedulers race for the last place on a node; the bind itself checks only the pod."""
-    world.serve(lambda store: Desk(store, guard=guard))
-    world.add(Node.of("n1", cpu_m=1000))
-    world.add(Pod.of("c", cpu_m=800, scheduler_name="alpha"))
-    world.add(Pod.of("d", cpu_m=800, scheduler_name="beta"))
-    world.start(Scheduler("alpha"), Scheduler("beta"))
-    reads = ("log:pods.spec", "log:nodes.status")
+    """Two schedulers race for the last place on a node; the bind itself checks only the pod.
+
+    Guarded, each has nodes of its own, as operators do who run two.
+    """
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000, labels={POOL: "alpha"}))
+    for pod, name in (("c", "alpha"), ("d", "beta")):
+        world.add(Pod.of(pod, cpu_m=800, scheduler_name=name))
+        world.start(Scheduler(name, pool=name if guard else ""))
+    if guard:
+        world.add(Node.of("n2", cpu_m=1000, labels={POOL: "beta"}))
+    reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(no_node_is_overcommitted, reads=reads))
