@@ -54,7 +54,7 @@ def patch(name: str, tree: dict[str, Any], subresource: str = "status") -> Any:
 # -- from admission on ----------------------------------------------------------------------------
 
 
-@pytest.mark.spec("KUB-1", "KUB-16")
+@pytest.mark.spec("KUB-16")
 @BOTH
 def test_a_pod_is_pending_then_running_then_ready(driver: str) -> None:
     """Each after its delay, from the moment its kubelet learns of it."""
@@ -118,7 +118,6 @@ def test_a_pod_that_was_refused_takes_no_room() -> None:
     assert ends == ["0 Running Ready", "0 Failed OutOfcpu", "0 Running Ready"]
 
 
-@pytest.mark.spec("KUB-1")
 def test_what_is_told_one_after_the_other_is_admitted_so() -> None:
     """Whoever is bound first has the room, also if he is the younger."""
 
@@ -181,7 +180,7 @@ def test_a_kubelet_without_a_node_refuses_what_it_is_given() -> None:
 # -- how it ends ----------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("KUB-17", "KUB-18")
+@pytest.mark.spec("KUB-18")
 @pytest.mark.parametrize(("policy", "exit_code", "phase"), [
     ("Never", 0, "Succeeded"), ("Never", 1, "Failed"), ("OnFailure", 0, "Succeeded"),
     ("OnFailure", 1, "Running"), ("Always", 0, "Running"),

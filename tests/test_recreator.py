@@ -269,8 +269,8 @@ def test_a_pod_is_created_twice_when_reply_and_watch_are_late() -> None:
 
 @pytest.mark.parametrize("replicas", ["1", "2"])
 def test_names_of_its_own_keep_it_from_that(replicas: str) -> None:
-    """The other half of the pair, for twice the budget."""
-    assert violated(Bounded(), "on", 800, replicas=replicas) == []
+    """The other half of the pair, for the same budget."""
+    assert violated(Bounded(), "on", 400, replicas=replicas) == []
 
 
 def test_no_class_of_runs_creates_one_twice_under_names_of_its_own() -> None:
