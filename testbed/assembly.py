@@ -6,7 +6,7 @@ invariants claimed, limits set. It is the same assembly each time: nothing here 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -82,9 +82,11 @@ class Assembly:
         self.evidence.forget_scenario()
         self.wire.serve(factory(self.store))
 
-    def start(self, *actors: Actor | Callable[[], Actor], at: str = "") -> None:
+    def start(self, *actors: Actor | Callable[[], Actor], at: str | Sequence[str] = ()) -> None:
         """Start actors: frozen settings, or factories called anew for each life. They speak to the
-        Endpoint `at`, if one is named, else to the first that stands before the Store."""
+        Endpoint `at`, if one is named, else to the first that stands before the Store; if several
+        are, one life after another to the next of them, as a load balancer has it."""
+        homes = (at,) if isinstance(at, str) else tuple(at)
         self.evidence.forget_scenario()
         for given in actors:
             factory = factory_of(given)
@@ -94,7 +96,7 @@ class Assembly:
             if name in self.table.roles or name in self.wire.posts:
                 raise ScenarioError(f"two actors are called {name!r}; give each its own name")
             role = Role(name, factory, actor.rank, actor.shares_memory)
-            role.home = at and self.wire.post(at).name
+            role.homes = tuple([self.wire.post(home).name for home in homes])
             self.table.roles[name] = role
             self._offer_start(role, 0)
 
@@ -139,6 +141,8 @@ class Assembly:
         role.is_starting = False
         if role.is_up:
             return None
+        if role.homes:
+            role.home = role.homes[role.lives % len(role.homes)]
         actor = role.actor = role.factory()
         life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
         return life.seats[f"{role.name}/main"]

@@ -118,6 +118,9 @@ class Endpoint(Protocol):
     def may(self, operation: Operation, caller: str = "") -> Footprint:
         """What serving it to that caller may touch; must hold every key `handle` will mark."""
 
+    def begin(self) -> None:
+        """Begin to read, if it reads ahead; called once, when the World is assembled."""
+
     def restart(self) -> None:
         """Begin a new life with empty memory; called when a crash of it is over."""
 

@@ -55,6 +55,8 @@ class Role:
         """Whether its next life has been announced."""
         self.home = ""
         """The Endpoint it speaks to if it names none; empty: the World's first before the Store."""
+        self.homes: tuple[str, ...] = ()
+        """Where one life after another begins, over and over."""
         self.clock_shift_ms = 0
         self.cut_off_until_ms = 0
         """Partitioned until then: nothing of it crosses the wire."""

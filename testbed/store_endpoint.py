@@ -35,13 +35,24 @@ class StoreEndpoint:
     near: bool = False
     is_front: bool = False
 
-    def __init__(self, store: Store, name: str = "store", *, lags: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        name: str = "store",
+        *,
+        lags: tuple[str, ...] = (),
+        lag_ms: int = 0,
+    ) -> None:
         self.name = name
         self.store = store
         self.on_behind: Callable[[Cursor], None] | None = None
         self._lags = lags
+        self._lag_ms = lag_ms
         self.cursors: dict[str, Cursor] = {}
         self._created: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """It reads nothing until it is asked for it."""
 
     def restart(self) -> None:
         """Forget the cursors; watches are opened on new ones, which start where the Store is."""
@@ -55,8 +66,9 @@ class StoreEndpoint:
         if cursor is None or cursor.is_expired:
             follows = plural not in self._lags
             cursor = Cursor(
-                self.store, self.name, plural, follows=follows, on_behind=lambda: self._lag(plural)
-            )
+                self.store, self.name, plural, follows=follows, lag_ms=self._lag_ms,
+                on_behind=lambda: self._lag(plural),
+            )  # fmt: skip
             self.cursors[plural] = cursor
             if not follows:
                 self.store.mark(reads=(f"{LOG}{plural}",), writes=(cursor.key,))

@@ -40,6 +40,7 @@ class Cursor:
         *,
         revision: int | None = None,
         follows: bool = True,
+        lag_ms: int = 0,
         on_behind: Callable[[], None] | None = None,
     ) -> None:
         """It starts at a revision, by default the present; Expired if that is compacted away.
@@ -52,6 +53,8 @@ class Cursor:
         self.plural = plural
         self.follows = follows
         """True: it moves with each commit. False: it stands still until `advance`."""
+        self.lag_ms = lag_ms
+        """How long after its commit it reads a Change, if nothing makes it later."""
         self.on_behind = on_behind
         self._log = store.log(plural)
         start = store.revision if revision is None else revision

@@ -178,11 +178,12 @@ class Wire:
         touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
         # Its commit made it possible, however many were to be fed before it.
         here = self.table.step
-        step, _ = self.streams.commits.get(cursor.next_revision, (here, 0))
+        step, committed_ms = self.streams.commits.get(cursor.next_revision, (here, 0))
         causes = (step, here) if step < here else (here,)
+        due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
         option = Option(
-            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, 0, "", "",
+            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms, "", "",
             cursor.plural, "", nth, may=lambda: touches, source=post,
         )  # fmt: skip
         post.feeds[cursor.plural] = (cursor, option)

@@ -97,6 +97,8 @@ class World(Assembly):
         self._keeps_steps = self.trace.is_read or self._hears
         self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
         self.judge.minds_order = chooser.minds_order
+        for post in self.wire.posts.values():
+            post.endpoint.begin()
         self._asides.begin(chooser, self.trace, plan.title, hears=self._hears)
         self._ending.begin(self.budget, self.trace, goes_on=self.goes_on or chooser.goes_on)
         self.evidence.choices = self.trace.choices

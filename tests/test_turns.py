@@ -755,6 +755,9 @@ class Broken(Endpoint):
     def may(self, operation: Operation, caller: str = "") -> Footprint:
         return NOTHING
 
+    def begin(self) -> None:
+        """It reads nothing."""
+
     def restart(self) -> None:
         """It has no memory."""
 

@@ -36,9 +36,10 @@ class Desk(StoreEndpoint):
         name: str = "api",
         *,
         lags: tuple[str, ...] = (),
+        lag_ms: int = 0,
         switches: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(store, name, lags=lags)
+        super().__init__(store, name, lags=lags, lag_ms=lag_ms)
         self._switches = SWITCHES | (switches or {})
         self._counts: dict[str, int] = {}
         self._began: int = store.revision
@@ -46,10 +47,16 @@ class Desk(StoreEndpoint):
         self._noted: deque[tuple[int, int]] = deque()
         """When it has seen the Store at which revision; the oldest is `KEPT_MS` ago, or longer."""
 
-    def restart(self) -> None:
-        """It has read nothing yet, and can tell nothing that was before."""
-        super().restart()
+    def begin(self) -> None:
+        """It has read what there is, and reads on from there."""
         self._began = self.store.revision
+        for plural in self._lags:
+            self.cursor(plural)
+
+    def restart(self) -> None:
+        """Begin anew; it can tell of nothing that was before."""
+        super().restart()
+        self.begin()
         self._noted.clear()
 
     def switch(self, name: str) -> str:

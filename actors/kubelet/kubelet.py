@@ -33,6 +33,9 @@ class Kubelet(Actor):
     """From then until it is Ready."""
     readmit_running: bool = True
     """After a restart, whether what runs has to be admitted again (KUB-43)."""
+    quorum: bool = False
+    """Whether it begins with the pods that the Store holds, not with those that its server has
+    read of: slower, and never back in time."""
     terminal_phase_before_delete: bool = False
     """Whether the last status of a pod that was to run always says that it is over: newer than
     1.26 (KUB-20)."""
@@ -75,7 +78,8 @@ class _Household:
         node = self.kubelet.node
         nodes = Cache(self.client, Node, Selector(name=node), reads=NODE_READS)
         await nodes.synced()
-        pods = Cache(self.client, Pod, Selector(fields=(("spec.node_name", node),)))
+        mine = Selector(fields=(("spec.node_name", node),))
+        pods = Cache(self.client, Pod, mine, quorum=self.kubelet.quorum)
         self.listen(pods)
         await pods.synced()
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))

@@ -107,6 +107,7 @@ class Lifecycle:
                 await self._ask("kill")
         elif report is None and self._starts_in_ms() <= 0:
             await self._ask("start", self.pod)
+            self._client.record("started", pod=self.pod.key)
         return await self._ask("status")  # type: ignore[no-any-return]
 
     def _starts_in_ms(self) -> int:

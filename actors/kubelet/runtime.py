@@ -70,6 +70,13 @@ class Runtime:
         self._store = store
         self._containers: dict[str, _Containers] = {}
 
+    def begin(self) -> None:
+        """It reads nothing."""
+
+    def reports(self, now_ms: int) -> list[Report]:
+        """How all containers fare, for claims: it leaves no mark."""
+        return [each.report(now_ms) for _, each in sorted(self._containers.items())]
+
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """The verb, in the caller's own turn."""
         self._store.mark(writes=(f"containers:{self.name}",))
@@ -84,7 +91,7 @@ class Runtime:
             case "status":
                 return self._containers[uid].report(now_ms) if uid in self._containers else None
             case "list":
-                return tuple(each.report(now_ms) for _, each in sorted(self._containers.items()))
+                return tuple(self.reports(now_ms))
             case "remove":
                 self._containers.pop(uid, None)
             case _:

@@ -1,0 +1,93 @@
+"""A kubelet restarts at a server that is behind, and runs again what was deleted and moved."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import attrs
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from testbed import (
+    Actor,
+    ApiError,
+    Cache,
+    Client,
+    Evidence,
+    Operation,
+    Selector,
+    Unavailable,
+    World,
+    always,
+)
+from testbed.faults.crash import Crash
+from testbed.objects import Binding, Map, Node, Pod, Target
+
+NODES = ("n1", "n2")
+
+
+@attrs.frozen
+class Operator(Actor):
+    """Moves a pod to another node: deletes it, and when it is gone makes another of its name."""
+
+    async def run(self, client: Client) -> None:
+        news = client.queue("news", idle=True)
+        pods = Cache(client, Pod, Selector(name="db"))
+        pods.on(add=news.put, update=lambda _, new: news.put(new), delete=news.put)
+        await pods.synced()
+        await client.sleep(1000, "decide")
+        while True:
+            try:
+                await self.move(client, pods.get("db"))
+            except Unavailable:
+                await client.sleep(1000, "retry")
+                continue
+            except ApiError:
+                client.record("overtaken")
+            await news.get()
+
+    async def move(self, client: Client, pod: Pod | None) -> None:
+        """The next step on its way, if it is time for one."""
+        if pod is None:
+            await client.sleep(1000, "take its disk along")
+            await client.create(db())
+        elif not pod.is_bound:
+            there = Binding("db", target=Target("n2"))
+            bind = Operation("create", "pods", "db", "default", there, subresource="binding")
+            await client.ask(bind)
+        elif pod.spec.node_name == "n1" and not pod.meta.is_terminating:
+            await client.delete(pod, options=Map(grace_s=1))
+
+
+def db(**spec: Any) -> Pod:
+    """A pod of which there must never be two: it would write to one disk twice."""
+    return Pod.of("db", cpu_m=100, **spec)
+
+
+def no_name_runs_twice(see: Evidence) -> str | None:
+    """Two pods of one name never run at once (INV-5)."""
+    running = [
+        (report.pod.key, node)
+        for node in NODES
+        for report in see.wire.posts[f"runtime-{node}"].endpoint.reports(see.now_ms)  # type: ignore[attr-defined]
+        if report.is_running
+    ]
+    if len({name for name, _ in running}) < len(running):
+        return f"{running[0][0]} runs on {' and on '.join(node for _, node in running)}"
+    return None
+
+
+def time_travel(world: World, *, guard: bool = False) -> None:
+    """Each life of a kubelet speaks to another server, and one is behind: it lists what was. With
+    the guard it asks for what is."""
+    world.serve(lambda store: ApiServer(store, "api-1"))
+    world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=5000))
+    for node in NODES:
+        world.serve(partial(Runtime, node=node))
+        world.add(Node.of(node, cpu_m=1000))
+        world.start(Kubelet(f"kubelet-{node}", node, quorum=guard), at=("api-1", "api-2"))
+    world.add(db(node_name="n1"))
+    world.start(Operator("operator"))
+    world.allow(Crash("kubelet-n1", restart_after_ms=1000))
+    world.claim(always(no_name_runs_twice))
