@@ -20,7 +20,13 @@ from testbed.objects.policy import (
 )
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quantity import Quantity
-from testbed.objects.quota import QuotaSpec, QuotaStatus, ResourceQuota
+from testbed.objects.quota import (
+    QuotaSpec,
+    QuotaStatus,
+    ResourceQuota,
+    ScopedRequirement,
+    ScopeSelector,
+)
 from testbed.objects.reference import Reference, reference_to
 from testbed.objects.workload import (
     DaemonSet,
@@ -78,6 +84,8 @@ __all__ = [
     "ResourceQuota",
     "Resources",
     "Revision",
+    "ScopeSelector",
+    "ScopedRequirement",
     "Taint",
     "Target",
     "Toleration",
