@@ -113,7 +113,8 @@ class Endpoint(Protocol):
     """To be called with a cursor of it that lags and has something to read; set by the World."""
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """Answer it. `caller` is the actor that asks; a name for new objects, never a decision."""
+        """Answer it. `caller` is the actor that asks: a name for new objects, and decisive only to
+        an Endpoint that was told what that actor may do."""
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
         """What serving it to that caller may touch; must hold every key `handle` will mark."""

@@ -8,7 +8,7 @@ import attrs
 
 from actors.apiserver.desk import Desk
 from testbed.endpoint import Operation
-from testbed.errors import Conflict, NotFound
+from testbed.errors import Conflict, Forbidden, NotFound
 from testbed.objects import Map, Object, Revision
 from testbed.objects.kinds import kind_by_plural
 
@@ -59,6 +59,12 @@ class Call:
         if self.operation.subresource:
             what = f"{what}/{self.operation.subresource}"
         return Conflict(f'Operation cannot be fulfilled on {what} "{self.operation.name}": {why}')
+
+    def forbidden(self, why: str) -> Forbidden:
+        """The refusal of admission; a name that the server has made is not known to it yet."""
+        body = self.operation.body
+        named = self.operation.name or (body.meta.generate_name if isinstance(body, Object) else "")
+        return Forbidden(f'{self.resource} "{named}" is forbidden: {why}')
 
     def put(self, item: Any) -> Any:
         """Commit it, and tell it with its new revision."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver import rules
+from actors.apiserver import admission, rules
 from actors.apiserver.call import Call
 from testbed.endpoint import BETWEEN, Handler
 from testbed.objects import UNSET, Pod, Revision
@@ -36,7 +36,8 @@ class Wish:
 
 
 def delete(call: Call) -> Handler:
-    """Delete what it names, as its caller wishes."""
+    """Delete what it names, as its caller wishes, if it may go at all."""
+    admission.admit_deletion(call)
     return (yield from remove(call, Wish.of(call)))
 
 

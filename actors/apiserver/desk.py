@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from actors.apiserver.names import generated
+from actors.apiserver.switches import DEFAULT, settings_of
 from testbed import StoreEndpoint
 from testbed.change import Change
 from testbed.endpoint import Operation, creator_of
-from testbed.objects import Meta, Object
+from testbed.objects import Meta, Object, ScopedRequirement
 from testbed.objects.meta import prefix_of
+from testbed.option import HISTORY, LOG, Footprint
 from testbed.watch import Cursor
 
 EVENTS_KEPT = 100
 """So many Changes of a kind it can always tell again."""
 KEPT_MS = 75_000
 """And those that are no older than this (API-43)."""
-SWITCHES = {
-    "clear_nnn_on_bind": "off",
-    "client_priority": "must_equal",
-    "system_class_scope": "any",
-}
-"""How it behaves where versions of Kubernetes differ: as 1.26 does."""
 
 
 class Desk(StoreEndpoint):
@@ -37,10 +34,19 @@ class Desk(StoreEndpoint):
         *,
         lags: tuple[str, ...] = (),
         lag_ms: int = 0,
-        switches: dict[str, str] | None = None,
+        profile: str = DEFAULT,
+        switches: Mapping[str, str] | None = None,
+        limited: tuple[ScopedRequirement, ...] = (),
+        authorized: tuple[str, ...] = (),
     ) -> None:
+        """`limited` pods are refused where no quota is about them (PRI-23); who is `authorized`
+        may name a system class, where that is asked (PRI-17)."""
         super().__init__(store, name, lags=lags, lag_ms=lag_ms)
-        self._switches = SWITCHES | (switches or {})
+        self.limited = limited
+        self.authorized = authorized
+        self._switches = settings_of(profile, switches or {})
+        self._own: dict[str, Any] = {}
+        """What it has written itself and may not have read yet, where it asked to remember it."""
         self._counts: dict[str, int] = {}
         self._began: int = store.revision
         """Where it began to read; it can tell of no Change before that."""
@@ -56,6 +62,7 @@ class Desk(StoreEndpoint):
     def restart(self) -> None:
         """Begin anew; it can tell of nothing that was before."""
         super().restart()
+        self._own.clear()
         self.begin()
         self._noted.clear()
 
@@ -93,13 +100,49 @@ class Desk(StoreEndpoint):
 
     def all_read(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind, as far as this server has read it."""
-        prefix = prefix_of(kind, namespace)
         cursor = self.cursor(kind.plural)
         if cursor.follows:
-            return [entry.value for entry in self.store.range(prefix)]
+            return self.all_there(kind, namespace)
         self.store.mark(reads=(cursor.key,))
+        prefix = prefix_of(kind, namespace)
         at = max(cursor.revision, self.store.compacted)
         return [entry.value for entry in self.store.range(prefix, at)]
+
+    def all_there(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+        """All objects of a kind, as they are now."""
+        return [entry.value for entry in self.store.range(prefix_of(kind, namespace))]
+
+    def remember(self, item: Object) -> None:
+        """Keep what it has just written, if it may be long until it reads it."""
+        cursor = self.cursor(item.plural)
+        if not cursor.follows:
+            self.store.mark(writes=(cursor.key,))
+            self._own[item.key] = item
+
+    def newest(self, item: Any) -> Any:
+        """An object as it was read, or as this server has written it since."""
+        own = self._own.get(item.key)
+        if own is None or int(str(own.meta.revision)) <= int(str(item.meta.revision)):
+            return item
+        return own
+
+    # -- footprints -----------------------------------------------------------------------------
+
+    def reading(self, plural: str) -> Footprint:
+        """What a look at all of a kind may touch: as far as it was read, where that lags."""
+        keys = {entry.key for entry in self.store.snapshot(f"{plural}/")} | {f"{LOG}{plural}"}
+        if plural not in self._lags:
+            return Footprint(reads=frozenset(keys))
+        cursor = frozenset({f"cursor:{self.name}/{plural}"})
+        return Footprint(cursor | keys | {HISTORY}, cursor)
+
+    def writing(self, plural: str, namespace: str | None = None) -> Footprint:
+        """What a change of any object of a kind, or of those in one namespace, may touch."""
+        prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
+        keys = {entry.key for entry in self.store.snapshot(prefix)} | {f"{LOG}{plural}"}
+        if plural in self._lags:
+            keys.add(f"cursor:{self.name}/{plural}/tail")
+        return Footprint(frozenset(keys | {f"endpoint:{self.name}"}), frozenset(keys))
 
     # -- watches --------------------------------------------------------------------------------
 

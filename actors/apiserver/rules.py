@@ -10,7 +10,18 @@ import attrs
 from actors.apiserver.call import kind_of_message
 from actors.apiserver.names import wrong_in_labels, wrong_in_name
 from testbed.errors import Invalid
-from testbed.objects import Container, Map, Object, Pod, PodSpec, PodStatus, Resources, qos_of
+from testbed.objects import (
+    Container,
+    Map,
+    Object,
+    Pod,
+    PodSpec,
+    PodStatus,
+    PriorityClass,
+    Resources,
+    qos_of,
+)
+from testbed.objects.priority import PREEMPT
 
 COUNTED = ("daemonsets", "jobs", "poddisruptionbudgets", "priorityclasses", "replicasets")
 """Kinds whose generation counts what is wanted of them; a pod's does not, in 1.26 (API-17)."""
@@ -37,6 +48,8 @@ def refuse(kind: type[Object], name: str, field: str, why: str) -> Invalid:
 
 def complete(item: Any) -> Any:
     """The object with the server's defaults where it says nothing."""
+    if isinstance(item, PriorityClass) and not item.preemption_policy:
+        return attrs.evolve(item, preemption_policy=PREEMPT)
     return attrs.evolve(item, spec=_complete(item.spec)) if isinstance(item, Pod) else item
 
 

@@ -68,10 +68,12 @@ def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
     """Other objects that a write reads, or writes."""
-    plurals = {
-        "create/eviction": ("poddisruptionbudgets",),
-        "create": ("priorityclasses", "resourcequotas") if operation.plural == "pods" else (),
-    }.get(operation.asked, ())
-    keys = {e.key for p in plurals for e in server.store.snapshot(f"{p}/")}
-    logs = {f"{LOG}{plural}" for plural in plurals}
-    return Footprint(frozenset(keys | logs), frozenset(keys | logs))
+    match operation.asked, operation.plural:
+        case "create/eviction", _:
+            return server.reading("poddisruptionbudgets") | server.writing("poddisruptionbudgets")
+        case "create", "pods":
+            classes, quotas = server.reading("priorityclasses"), server.reading("resourcequotas")
+            return classes | quotas | server.writing("resourcequotas", operation.namespace)
+        case "create" | "update" | "patch", "priorityclasses":
+            return server.reading("priorityclasses")
+    return NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from actors.apiserver import admission, rules
@@ -20,38 +21,43 @@ MODIFIED = (
 def update(call: Call) -> Handler:
     """Replace it by what its caller has made of the revision he has read (API-11)."""
     new = body_of(call)
-    return (yield from revise(call, call.found(), new))
+    return (yield from _revise(call, lambda old: new))
 
 
 def patch(call: Call) -> Handler:
     """Change so much of it as it is now; so nobody's change of other fields is lost (API-13)."""
-    old, body = call.found(), call.operation.body
+    return (yield from _revise(call, lambda old: _patched(call, old)))
+
+
+def _patched(call: Call, old: Any) -> Any:
     try:
-        tree = patched(to_tree(old), body, call.options.get("how", "merge"))
-        new = from_tree(call.kind, tree)
+        tree = patched(to_tree(old), call.operation.body, call.options.get("how", "merge"))
+        return from_tree(call.kind, tree)
     except Misfit as error:
         raise rules.refuse(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
-    return (yield from revise(call, old, new))
 
 
-def revise(call: Call, old: Any, new: Any) -> Handler:
-    """Commit what it may become. It is the object's own commit that shows what was read to be
-    still so; nothing comes between."""
-    check_preconditions(call, old, new)
-    new = rules.merged(new, old, call.operation.subresource)
-    if not call.operation.subresource:
-        new = admission.admit_change(call, new, old)
-        rules.check(new)
-        rules.check_change(new, old)
+def _revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
+    """Commit what it may become. It is the object's own commit that shows what was read of it to
+    be still so; if it has changed while admission looked at others, all begins anew (API-18)."""
+    while True:
+        found = call.found()
+        old = rules.complete(found)
+        new = made_of(old)
+        check_preconditions(call, old, new)
+        new = rules.merged(rules.complete(new), old, call.operation.subresource)
+        if not call.operation.subresource:
+            new = yield from admission.admit_change(call, new, old)
+        if call.stands_at(old.key) is found:
+            break
     if new.is_as(old):
         return old
     if _is_free_to_go(new, old):
         call.remove(old)
         return new
     return call.put(new)
-    yield
 
 
 def check_preconditions(call: Call, old: Any, new: Any) -> None:
