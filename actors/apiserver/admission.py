@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from actors.apiserver import priority, rules
+from actors.apiserver import priority, quota, rules
 from actors.apiserver.call import Call
 from testbed.endpoint import BETWEEN, Handler
 from testbed.objects import Pod, PriorityClass
@@ -28,6 +28,8 @@ def admit(call: Call, item: Any) -> Handler:
         if item.global_default:
             priority.check_is_only_default(call, item, is_new=True)
             yield BETWEEN
+    if isinstance(item, Pod):
+        yield from quota.admit(call, item)
     return item
 
 
