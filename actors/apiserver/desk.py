@@ -13,7 +13,7 @@ from testbed.change import Change
 from testbed.endpoint import Operation, creator_of
 from testbed.objects import Meta, Object, ScopedRequirement
 from testbed.objects.meta import prefix_of
-from testbed.option import HISTORY, LOG, Footprint
+from testbed.option import HISTORY, LOG, NOTHING, Footprint
 from testbed.watch import Cursor
 
 EVENTS_KEPT = 100
@@ -130,19 +130,32 @@ class Desk(StoreEndpoint):
 
     def reading(self, plural: str) -> Footprint:
         """What a look at all of a kind may touch: as far as it was read, where that lags."""
-        keys = {entry.key for entry in self.store.snapshot(f"{plural}/")} | {f"{LOG}{plural}"}
+        keys = self._keys(f"{plural}/") | {f"{LOG}{plural}"}
+        return Footprint(reads=frozenset(keys)) | self.lagging(plural)
+
+    def lagging(self, plural: str) -> Footprint:
+        """What it takes to look as far as was read; the first look makes the cursor."""
         if plural not in self._lags:
-            return Footprint(reads=frozenset(keys))
+            return NOTHING
         cursor = frozenset({f"cursor:{self.name}/{plural}"})
-        return Footprint(cursor | keys | {HISTORY}, cursor)
+        return Footprint(cursor | {HISTORY, f"{LOG}{plural}"}, cursor)
 
     def writing(self, plural: str, namespace: str | None = None) -> Footprint:
         """What a change of any object of a kind, or of those in one namespace, may touch."""
         prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
-        keys = {entry.key for entry in self.store.snapshot(prefix)} | {f"{LOG}{plural}"}
+        keys = self._keys(prefix) | {f"{LOG}{plural}"}
         if plural in self._lags:
             keys.add(f"cursor:{self.name}/{plural}/tail")
         return Footprint(frozenset(keys | {f"endpoint:{self.name}"}), frozenset(keys))
+
+    def _keys(self, prefix: str) -> set[str]:
+        """The objects there are, and those that are gone and it has not read so far."""
+        keys = {entry.key for entry in self.store.snapshot(prefix)}
+        cursor = self.cursors.get(prefix.partition("/")[0])
+        if cursor is None or cursor.follows:
+            return keys
+        at = max(cursor.revision, self.store.compacted)
+        return keys | {entry.key for entry in self.store.snapshot(prefix, at)}
 
     # -- watches --------------------------------------------------------------------------------
 

@@ -14,8 +14,10 @@ from actors.apiserver.call import Call
 from actors.apiserver.desk import Desk
 from testbed.endpoint import Handler, Operation
 from testbed.errors import NotFound
-from testbed.objects import Object
-from testbed.option import LOG, NOTHING, Footprint
+from testbed.objects import Object, Pod, PriorityClass
+from testbed.objects.kinds import kind_by_plural
+from testbed.objects.meta import key_of
+from testbed.option import NOTHING, Footprint
 from testbed.store_endpoint import READS
 
 VERBS: dict[str, Callable[[Call], Handler]] = {
@@ -40,7 +42,7 @@ class ApiServer(Desk):
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """The verb, by the file that knows it."""
         verb = VERBS.get(operation.asked)
-        if verb is None:
+        if verb is None or not _has_part(operation):
             raise NotFound("the server could not find the requested resource")
         self.note_time(now_ms)
         return verb(Call(self, operation, caller, now_ms))
@@ -51,7 +53,8 @@ class ApiServer(Desk):
         """What its verbs may touch: the object, and what else they look at."""
         plain = super().may(operation, caller)
         if operation.verb in READS:
-            return plain
+            found = Footprint(reads=frozenset({operation.key} if operation.verb == "get" else ()))
+            return plain | found | self.lagging(operation.plural)
         if operation.verb == "create" and not operation.name:
             plain |= _makes(self, operation, caller)
         return plain | _looks_at(self, operation)
@@ -66,14 +69,29 @@ def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
     return Footprint(key, key)
 
 
+def _has_part(operation: Operation) -> bool:
+    """Whether what it asks for is there at all: only some kinds have a status, only pods are
+    bound and evicted."""
+    if operation.subresource == "status":
+        return hasattr(kind_by_plural(operation.plural), "status")
+    return not operation.subresource or operation.plural == Pod.plural
+
+
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
     """Other objects that a write reads, or writes."""
     match operation.asked, operation.plural:
         case "create/eviction", _:
             return server.reading("poddisruptionbudgets") | server.writing("poddisruptionbudgets")
         case "create", "pods":
-            classes, quotas = server.reading("priorityclasses"), server.reading("resourcequotas")
-            return classes | quotas | server.writing("resourcequotas", operation.namespace)
+            named = Footprint(reads=frozenset(_class_named(operation.body)))
+            looked_at = server.reading("priorityclasses") | server.reading("resourcequotas")
+            return named | looked_at | server.writing("resourcequotas", operation.namespace)
         case "create" | "update" | "patch", "priorityclasses":
             return server.reading("priorityclasses")
     return NOTHING
+
+
+def _class_named(body: object) -> list[str]:
+    """The key of the class that a new pod names, whether there is one or not."""
+    name = body.spec.priority_class_name if isinstance(body, Pod) else ""
+    return [key_of(PriorityClass, name)] if name else []
