@@ -115,6 +115,7 @@ LAST_GAP = (
 A_LATE_WATCH = ("start alpha/main", "fault*lag*pods to alpha*")
 AFTER_ALPHAS_WRITE = "serve alpha/main update*"
 BETWEEN_ALPHAS_WRITES = ("answer alpha/main update*", "start beta*", "serve beta*", "serve alpha*")
+BEFORE_ALPHAS_COMMIT = ("serve alpha/main create p*", "start beta*", "serve beta/main create p*")
 
 Played = tuple[World, Chooser]
 TOLD: dict[str, Callable[[], Played]] = {
@@ -140,6 +141,7 @@ TOLD: dict[str, Callable[[], Played]] = {
         Cued(*A_LATE_WATCH, late=("resume alpha/main*",)),
     ),
     "tug_of_war": lambda: (ropes(), Calm()),
+    "two_defaults": lambda: (known_world("two_defaults"), Cued(*BEFORE_ALPHAS_COMMIT)),
     "blind_writers": lambda: (blind_writers(), Cued(*BETWEEN_ALPHAS_WRITES)),
 }
 

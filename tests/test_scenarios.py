@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from scenarios.late_short_write import ACCOUNTS
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
+from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
 from testbed.invariant import Verdict
 from testbed.option import SERVE
 from testbed.pending import Alternatives, Options
+from testbed.racefile import parse
+from testbed.racing import play
 from testbed.scenario import Scenario, find, known, play_runs
 from testbed.trace import Trace
 from testbed.world import World
@@ -178,4 +182,38 @@ def test_the_audit_says_what_it_found() -> None:
     """The sum that cannot be, beside the one that must."""
     assert str(landing(39, "off").violations[0]).startswith(
         "every_audit_balances: the audit found 405 of 400 "
+    )
+
+
+# -- two_defaults ---------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("PRI-6")
+def test_two_defaults_are_found_within_fifty_runs() -> None:
+    """Two checks before either commit; in fact in every other run."""
+    assert first_violated(find("two_defaults"), "off", 50) is not None
+
+
+@pytest.mark.spec("PRI-6")
+def test_one_name_is_enough_for_one_default() -> None:
+    """In every class of runs there is: who is second is told that the name is taken."""
+    scenario = find("two_defaults")
+    chooser, guarded = Complete(), {"guard": "on"}
+    play_runs(
+        scenario, chooser, lambda _: True, runs_max=20, switches=guarded, driver="direct", keep=True
+    )
+    assert chooser.outcomes == {"held": 4}
+
+
+@pytest.mark.spec("PRI-7")
+def test_two_defaults_are_told_with_what_they_mean() -> None:
+    """By their values, the one that is used first."""
+    race = Path(__file__).parent / "races/two_defaults.race.yaml"
+    played = play(
+        parse(race.read_text(), race.name), find("two_defaults"), switches={"guard": "off"}
+    )
+    (violation,) = played.verdict.violations
+    assert str(violation) == (
+        "there_is_one_default: beta-default (10) and alpha-default (1000) are both the default: a "
+        "pod that names no class gets 10 (step 9, 0 ms)"
     )

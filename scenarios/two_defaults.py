@@ -1,0 +1,48 @@
+"""Two admins each make a PriorityClass the default: both are told that theirs is the only one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver import ApiServer
+from testbed import Actor, ApiError, Client, Evidence, World, always
+from testbed.objects import PriorityClass
+
+AGREED = "cluster-default"
+"""The one name under which the default is made, where the admins have agreed on one."""
+
+
+@attrs.frozen
+class Admin(Actor):
+    """Makes a class of that value the default, and leaves it alone if he is refused."""
+
+    value: int
+    guard: bool = False
+    """Whether it bears the agreed name, which only one object can have."""
+
+    async def run(self, client: Client) -> None:
+        name = AGREED if self.guard else f"{self.name}-default"
+        try:
+            await client.create(PriorityClass(name, value=self.value, global_default=True))
+        except ApiError:
+            return
+        client.record("made the default", value=self.value)
+
+
+def there_is_one_default(see: Evidence) -> str | None:
+    """A pod that names no class gets the value of the only class there is to get it from."""
+    classes: list[Any] = [entry.value for entry in see.store.snapshot("priorityclasses/")]
+    defaults = sorted((item.value, item.meta.name) for item in classes if item.global_default)
+    if len(defaults) < 2:
+        return None
+    told = " and ".join(f"{name} ({value})" for value, name in defaults)
+    return f"{told} are both the default: a pod that names no class gets {defaults[0][0]}"
+
+
+def two_defaults(world: World, *, guard: bool = False) -> None:
+    """Two admins race to make the default PriorityClass; each is checked before the other is."""
+    world.serve(ApiServer)
+    world.start(Admin("alpha", 1000, guard), Admin("beta", 10, guard))
+    world.claim(always(there_is_one_default, reads=("log:priorityclasses",)))
