@@ -7,11 +7,12 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, about, finish, refusal, step
-from stage import play, world_of
+from stage import Puppet, play, world_of
 
 from actors.apiserver import ApiServer
 from actors.apiserver.bootstrap import Bootstrap
 from actors.apiserver.priority import SYSTEM_CLASSES, default_of
+from testbed.choosers.complete import Complete
 from testbed.client import Client
 from testbed.endpoint import Operation
 from testbed.errors import (
@@ -27,6 +28,8 @@ from testbed.errors import (
 from testbed.faults.restart import Restart
 from testbed.objects import Meta, Pod, PodSpec, PriorityClass, Revision
 from testbed.objects.form import from_tree, to_tree
+from testbed.scenario import of, play_runs
+from testbed.world import World
 
 NODE = "system-node-critical"
 
@@ -364,6 +367,35 @@ def test_a_system_class_cannot_be_deleted() -> None:
             "class and cannot be deleted",
         )  # fmt: skip
         counter.store.delete(f"priorityclasses/{NODE}")
+
+
+@pytest.mark.spec("PRI-8")
+def test_every_order_of_a_class_made_anew_and_a_pod_is_one_of_three() -> None:
+    """In all classes of runs there are: the pod bears the old value for good, or the new one, or
+    it is refused, since there was no such class when it was looked at."""
+    seen: set[str] = set()
+
+    def build(world: World) -> None:
+        async def operate(client: Client) -> None:
+            await client.delete(class_of("c"), whatever_it_was=True)
+            await client.create(class_of("c", 9))
+
+        async def use(client: Client) -> None:
+            try:
+                pod = await client.create(pod_of("p", "c"))
+            except Forbidden as error:
+                seen.add(str(error))
+            else:
+                seen.add(str(pod.spec.priority))
+
+        world.add(class_of("c", 5))
+        world.serve(ApiServer)
+        world.start(Puppet("operator", operate), Puppet("user", use))
+
+    chooser = Complete()
+    play_runs(of(build), chooser, lambda _: True, runs_max=100, driver="direct", keep=True)
+    assert seen == {"5", "9", 'pods "p" is forbidden: no PriorityClass with name c was found'}
+    assert not chooser.limits
 
 
 # -- pods -----------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from stage import Doing, Played, play, world_of
 from actors.apiserver import ApiServer
 from actors.controllers.quota import QuotaController, counted
 from testbed.client import Client
-from testbed.errors import Forbidden
+from testbed.errors import Forbidden, Unavailable
+from testbed.faults.crash import Crash
 from testbed.faults.server_error import ServerError
 from testbed.objects import (
     Map,
@@ -181,6 +182,30 @@ def test_what_was_charged_for_a_pod_that_never_came_is_freed_at_the_next_count()
 
     run(do, resync_ms=10_000)
     assert seen == [{"pods": "3"}, {"pods": "0"}]
+
+
+@pytest.mark.spec("PRI-22")
+def test_a_server_that_crashes_after_the_charge_leaves_it_to_the_next_count() -> None:
+    """The user is told nothing, the pod is not there, and its place is taken for a while."""
+    seen: list[Any] = []
+
+    async def do(client: Client) -> None:
+        await client.create(quota(pods=1))
+        await used(client)
+        with pytest.raises(Unavailable):
+            await client.create(Pod.of("p"))
+        await wait(client, 3)
+        seen.append(await used(client))
+        with pytest.raises(Forbidden, match="exceeded quota"):
+            await client.create(Pod.of("p"))
+        await wait(client, 60)
+        await client.create(Pod.of("p"))
+
+    world = world_with(do, resync_ms=30_000)
+    world.allow(Crash(target="api", restart_after_ms=1000))
+    parts = [f"serve user/main create{part} pods/default/p" for part in ("", ".2")]
+    play(world, *parts, "fault * crash api")
+    assert seen == [{"pods": "1"}]
 
 
 @pytest.mark.spec("PRI-21", "PRI-24")
