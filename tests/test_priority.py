@@ -203,6 +203,14 @@ def test_all_else_of_a_class_may_change() -> None:
 
 
 @pytest.mark.spec("PRI-5")
+def test_a_system_class_may_become_the_default() -> None:
+    """By an update: that it is none is only looked at when it is made, as in Kubernetes."""
+    counter = Counter()
+    made = counter.create(SYSTEM_CLASSES[1])
+    assert counter.update(attrs.evolve(made, global_default=True)).global_default
+
+
+@pytest.mark.spec("PRI-5")
 def test_a_class_keeps_its_name() -> None:
     """A body of another name is not what the URL says."""
     counter = Counter()
@@ -459,6 +467,7 @@ def test_a_pod_may_say_the_priority_it_would_get_and_no_other() -> None:
     for name, computed in (("c", 5), ("", 0)):
         answer = (403, "Forbidden", said.format(computed))
         assert refused(counter, pod_of("p3", name, priority=6)) == answer
+    assert "of priority (0) must not" in refused(counter, pod_of("p3", "c", priority=0))[2]
 
 
 @pytest.mark.spec("PRI-14", "GEN-1")

@@ -40,7 +40,6 @@ def admit_change(call: Call, new: Any, old: Any) -> Handler:
     rules.check(new)
     rules.check_change(new, old)
     if isinstance(new, PriorityClass):
-        priority.check_class(new)
         priority.check_class_change(new, old)
         if new.global_default:
             priority.check_is_only_default(call, new, is_new=False)
