@@ -193,3 +193,18 @@ def test_what_a_kind_does_not_have_is_not_found() -> None:
     ):
         with pytest.raises(NotFound, match="could not find the requested resource"):
             server.handle(asked, "alpha", 0)
+
+
+def test_what_is_gone_and_was_read_is_announced() -> None:
+    """A server that lags charges a quota that is deleted, and so looks whether it is there."""
+    server = ApiServer(Store(Marks()), lags=("resourcequotas",))
+    hard = Map(pods=3)
+    quota = ResourceQuota("q", spec=QuotaSpec(hard), status=QuotaStatus(hard, Map(pods=0)))
+    server.store.put(quota.key, quota)
+    server.cursor("resourcequotas")
+    server.store.delete(quota.key)
+    operation = Operation("create", "pods", "p", "default", Pod.of("p"))
+    handler = server.handle(operation, "alpha", 0)
+    for _ in range(2):
+        assert served(server, handler, operation)
+    assert quota.key in server.store.marks.reads  # type: ignore[union-attr]

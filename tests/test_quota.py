@@ -272,6 +272,18 @@ def test_a_server_remembers_what_it_has_charged_itself() -> None:
 
 
 @pytest.mark.spec("PRI-22")
+def test_what_a_server_has_read_since_counts_more_than_what_it_remembers() -> None:
+    """Another server has charged the quota after it, and it has come to read of that."""
+    counter = counter_of(quota({"pods": 5}), lags=("resourcequotas",))
+    counter.server.cursor("resourcequotas").catch_up()
+    counter.create(Pod.of("p"))
+    Counter(counter.store, "other").create(Pod.of("r"))
+    counter.server.cursor("resourcequotas").catch_up()
+    counter.create(Pod.of("s"))
+    assert used(counter) == {"pods": "3"}
+
+
+@pytest.mark.spec("PRI-22")
 def test_a_pod_is_refused_by_a_conflict_it_did_not_cause() -> None:
     """Another server has charged the quota, and this one does not read of it in four tries; once
     it has, the pod is let in."""
