@@ -96,16 +96,16 @@ def operation_of(data: DataObject, store: Store) -> Operation:
             grace = data.draw(st.sampled_from([None, 0, 5]))
             said["options"] = Map() if grace is None else Map(grace_s=grace)
         case _:
-            said["body"] = _body(item, entry and entry.value, subresource)
+            said["body"] = _body(item, subresource)
     return Operation(verb, plural, meta.name, meta.namespace, subresource=subresource, **said)
 
 
-def _body(item: Any, there: Any, subresource: str) -> Object:
+def _body(item: Any, subresource: str) -> Object:
     if subresource == "binding":
         return Binding(Meta(item.meta.name, "default"), Target("n1"))
     if subresource == "eviction":
         return Eviction(Meta(item.meta.name, "default"))
-    return there if there is not None and subresource == "status" else item  # type: ignore[no-any-return]
+    return item  # type: ignore[no-any-return]
 
 
 def _point(data: DataObject, store: Store) -> Revision:
@@ -208,3 +208,19 @@ def test_what_is_gone_and_was_read_is_announced() -> None:
     for _ in range(2):
         assert served(server, handler, operation)
     assert quota.key in server.store.marks.reads  # type: ignore[union-attr]
+
+
+def test_a_charge_is_announced() -> None:
+    """The quota that a new pod is charged to is written by its create."""
+    server = ApiServer(Store(Marks()))
+    hard = Map(pods=3)
+    quota = ResourceQuota("q", spec=QuotaSpec(hard), status=QuotaStatus(hard, Map(pods=0)))
+    server.store.put(quota.key, quota)
+    operation = Operation("create", "pods", "p", "default", Pod.of("p"))
+    handler = server.handle(operation, "alpha", 0)
+    parts = []
+    for _ in range(3):
+        served(server, handler, operation)
+        assert server.store.marks is not None
+        parts.append([change.key for change in server.store.marks.changes])
+    assert parts == [[], [quota.key], ["pods/default/p"]]

@@ -26,6 +26,7 @@ from testbed.errors import (
     UnknownName,
 )
 from testbed.faults.restart import Restart
+from testbed.faults.server_error import ServerError
 from testbed.objects import Meta, Pod, PodSpec, PriorityClass, Revision
 from testbed.objects.form import from_tree, to_tree
 from testbed.scenario import of, play_runs
@@ -628,6 +629,20 @@ def test_two_that_start_at_once_make_each_class_once() -> None:
     played = play(world, *(each.format(name) for each in doing for name in ("one", "two")))
     tried = played.every("serve */main create *")
     assert [step.outcome for step in tried] == ["", "", "AlreadyExists"]
+    names = [entry.key for entry in world.store.snapshot("priorityclasses/")]
+    assert names == [item.key for item in SYSTEM_CLASSES]
+    assert played.steps[-1].now_ms == 0
+
+
+def test_a_server_that_does_not_answer_is_asked_again() -> None:
+    """Every second, whatever it was asked."""
+    world = world_of()
+    world.serve(ApiServer)
+    world.start(Bootstrap("bootstrap"))
+    world.allow(ServerError(target="bootstrap", times_max=2))
+    strike = "fault * server_error bootstrap {} *"
+    played = play(world, strike.format("get"), strike.format("create"))
+    assert played.steps[-1].now_ms == 2000
     names = [entry.key for entry in world.store.snapshot("priorityclasses/")]
     assert names == [item.key for item in SYSTEM_CLASSES]
 
