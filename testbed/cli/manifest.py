@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from testbed.cli.progress import Progress, shown
+from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.counted import counted
 from testbed.manifest import Manifest, read
 from testbed.objects.meta import Object
 
@@ -40,11 +41,11 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
 
 def _read(paths: tuple[str, ...]) -> Manifest:
     with ExitStack() as stack:
-        said: dict[str, Progress] = {}
+        said: dict[str, Callable[[int, int], None]] = {}
 
         def on_progress(what: str, done: int, total: int) -> None:
             if what not in said:
-                said[what] = stack.enter_context(shown(f"{what} read"))
+                said[what] = stack.enter_context(counting(f"{what} read"))
             said[what](done, total)
 
         return read(*paths, on_progress=on_progress)
@@ -60,7 +61,7 @@ def _lines(found: Manifest) -> Iterator[str]:
         yield f"{kind.ljust(width)}  {len(items):>5,}  {', '.join(names)}"
     yield from map(str, found.kept)
     yield from map(str, found.skipped)
-    yield f"{len(found.items):,} object{'' if len(found.items) == 1 else 's'} understood."
+    yield f"{counted(len(found.items), 'object')} understood."
 
 
 def _by_kind(found: Manifest) -> dict[str, list[Object]]:
