@@ -39,6 +39,11 @@ class Client:
         """The actor's own name."""
         return self._life.role.name
 
+    @property
+    def life(self) -> int:
+        """Which life of that actor this is, from 1: for names no other life of it has given."""
+        return self._life.number
+
     # -- what is asked of Endpoints -------------------------------------------------------------
 
     async def get(

@@ -42,6 +42,8 @@ ORDER = """
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
+# What actors share stands before them.
+SHARED = ("actors/recorder",)
 PACKAGES = ("testbed", *BESIDE)
 # All that an actor may know of the testbed; the ground is for those that are Endpoints.
 FACADES = (
@@ -146,6 +148,8 @@ class Line:
                 tier, *names = names
             for name in names:
                 self._add(f"testbed/{name}", is_door=tier == "doors")
+        for name in SHARED:
+            self._add(name, is_door=False)
         for package in BESIDE:
             self._add(f"{package}/*", is_door=False)
 

@@ -1,0 +1,34 @@
+"""Nobody decides by Events: they are for people, and may be lost, late or folded (API-49)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from testbed.invariant import TURN, Evidence, Invariant
+from testbed.objects.event import Event
+from testbed.store_endpoint import READS
+from testbed.trace import Step
+
+
+class NobodyDecidesByEvents(Invariant):
+    """No actor has an Event read to it, but for those that stand for people."""
+
+    name = "nobody_decides_by_events"
+    looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
+    reads = frozenset()
+
+    def __init__(self, people: tuple[str, ...]) -> None:
+        self._people = people
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        served = evidence.wire.served
+        if served is None or served.operation.plural != Event.plural:
+            return None
+        if served.operation.verb not in READS or served.role.name in self._people:
+            return None
+        return f"{served.path} reads Events: {served.operation}"
+
+
+def nobody_decides_by_events(*people: str) -> NobodyDecidesByEvents:
+    """No actor gets, lists or watches Events, but for those named, which stand for people."""
+    return NobodyDecidesByEvents(people)
