@@ -11,6 +11,7 @@ WORDS = {("create", "binding"): "bind", ("create", "eviction"): "evict"}
 MEANT = {word: asked for asked, word in WORDS.items()}
 PAST = {
     "bind": "bound",
+    "compact": "compacted",
     "create": "created",
     "delete": "deleted",
     "evict": "evicted",

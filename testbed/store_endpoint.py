@@ -12,7 +12,7 @@ from testbed.option import HISTORY, LOG, Footprint
 from testbed.store import Entry, Put, Store
 from testbed.watch import Cursor, Watch
 
-VERBS = ("get", "list", "watch", "create", "update", "delete", "txn")
+VERBS = ("get", "list", "watch", "create", "update", "delete", "txn", "compact")
 """What the Store's own Endpoint knows."""
 READS = ("get", "list", "watch")
 ANY = "0"
@@ -26,7 +26,7 @@ TOO_LARGE = "ResourceVersionTooLarge"
 
 
 class StoreEndpoint:
-    """The Store's own Endpoint: get, list, watch, create, update, delete, and `txn`.
+    """The Store's own Endpoint: get, list, watch, create, update, delete, `txn` and `compact`.
 
     It stamps identity and revision on what it writes and checks preconditions; it admits
     everything, knows no subresource and, unless told to lag, hides nothing.
@@ -83,13 +83,15 @@ class StoreEndpoint:
         if operation.verb not in VERBS or operation.subresource:
             raise Invalid(
                 f"the Store's own Endpoint cannot {operation}: it knows get, list, watch, create, "
-                "update, delete and txn, and no subresource"
+                "update, delete, txn and compact, and no subresource"
             )
         return getattr(self, f"_{operation.verb}")(operation, caller, now_ms)
         yield BETWEEN
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
         """One key; a list or a watch reads its kind's log, a txn every key it names."""
+        if operation.verb == "compact":
+            return Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
         at, view = operation.revision, operation.view
         is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)
         if is_dated and operation.verb in READS and not view.is_told(at):
@@ -238,6 +240,16 @@ class StoreEndpoint:
         changed = [i for i, old in zip(items, olds, strict=True) if i is not old]
         self.store.txn((), [Put(item.key, item) for item in changed])
         return items
+
+    def _compact(self, operation: Operation, *_: Any) -> Revision:
+        """Forget what came before a revision, if one is named; the revision of now. Expired if
+        that is forgotten already."""
+        before = _revision(operation)
+        if before is not None:
+            self.store.compact(before)
+        self.store.mark(reads=(LOG,))
+        self.store.note_told()
+        return Revision(self.store.revision)
 
     def _made(self, item: Object, caller: str, now_ms: int) -> Object:
         """A new object, with an identity of its own: who made it, and how many before it. What a

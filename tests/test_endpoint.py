@@ -294,10 +294,10 @@ def test_a_watch_begins_after_a_revision_or_now(desk: Desk) -> None:
 def test_another_verb_is_refused(desk: Desk, verb: str) -> None:
     """It says which it knows; a name of its own code is none."""
     operation = Operation(verb, "notes", "n", "default", note())
-    said = f"cannot {verb} notes/default/n: it knows get, list, watch, create, update, delete and"
+    said = f"cannot {verb} notes/default/n: it knows get, list, watch, create, update, delete, txn"
     with pytest.raises(Invalid, match=said):
         desk.answer(operation)
-    assert len(VERBS) == 7
+    assert len(VERBS) == 8
 
 
 def test_a_subresource_is_refused(desk: Desk) -> None:
