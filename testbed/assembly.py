@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
 from testbed.actor import Actor, factory_of
 from testbed.budget import Budget
 from testbed.client import Client
-from testbed.endpoint import Endpoint, Operation, answer_at_once
+from testbed.endpoint import Endpoint, Front, Operation, answer_at_once
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Levers
 from testbed.invariant import Evidence, Invariant
@@ -69,18 +69,31 @@ class Assembly:
         self.claim(NoActorDies(), NobodyIsStuck())
 
     def add(self, *items: Object) -> None:
-        """Put objects into the Store before anything moves, in this order."""
+        """Put objects into the Store before anything moves, in this order; as if they had come by
+        whoever stands before it, but with the status, identity and age that they say they have."""
         self.evidence.forget_scenario()
-        endpoint = self.wire.posts["store"].endpoint
         for item in [item for item in items if item.key not in self.without]:
-            meta = item.meta
-            create = Operation("create", item.plural, meta.name, meta.namespace, item)
-            answer_at_once(endpoint, create, ASSEMBLY)
+            self._write("create", self._front.completed(item))
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
-        """Put another Endpoint on the wire; one of the same name is replaced."""
+        """Put another Endpoint on the wire; one of the same name is replaced. What has been added
+        is completed by the first that stands before the Store."""
         self.evidence.forget_scenario()
+        before = self.wire.front
         self.wire.serve(factory(self.store))
+        if self.wire.front != before:
+            for entry in self.store.snapshot(""):
+                if isinstance(entry.value, Object):
+                    self._write("update", self._front.completed(entry.value))
+
+    @property
+    def _front(self) -> Front:
+        return cast(Front, self.wire.posts[self.wire.front].endpoint)
+
+    def _write(self, verb: str, item: Object) -> None:
+        meta = item.meta
+        operation = Operation(verb, item.plural, meta.name, meta.namespace, item)
+        answer_at_once(self.wire.posts["store"].endpoint, operation, ASSEMBLY)
 
     def start(self, *actors: Actor | Callable[[], Actor], at: str | Sequence[str] = ()) -> None:
         """Start actors: frozen settings, or factories called anew for each life. They speak to the

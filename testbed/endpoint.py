@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import attrs
 
 from testbed.objects.codec import encode
-from testbed.objects.meta import UNSET, Map, Revision
+from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.option import Footprint
 from testbed.selector import Selector, View
 from testbed.watch import Cursor
@@ -126,12 +126,20 @@ class Endpoint(Protocol):
         """Begin a new life with empty memory; called when a crash of it is over."""
 
 
+class Front(Endpoint, Protocol):
+    """An Endpoint that stands before the Store."""
+
+    def completed(self, item: Object) -> Object:
+        """An object that is there from the start, as if it had come this way: called when it is
+        added, or when this is served. What it says already is kept."""
+
+
 def creator_of(endpoint: str, caller: str) -> str:
     """Whom a new object names as its creator, in its uid."""
     return caller if endpoint == "store" else f"{caller}@{endpoint}"
 
 
-def answer_at_once(endpoint: Endpoint, operation: Operation, caller: str) -> Any:
+def answer_at_once(endpoint: Endpoint, operation: Operation, caller: str, now_ms: int = 0) -> Any:
     """Run a handler to its answer while nothing moves, so that nothing can come between."""
     handler = endpoint.handle(operation, caller, 0)
     while True:

@@ -60,6 +60,10 @@ class StoreEndpoint:
             cursor.forget()
         self.cursors.clear()
 
+    def completed(self, item: Object) -> Object:
+        """An object that is there from the start: as it was given."""
+        return item
+
     def cursor(self, plural: str) -> Cursor:
         """How far this Endpoint has read the history of that kind."""
         cursor = self.cursors.get(plural)

@@ -26,8 +26,8 @@ def node_world(
 ) -> World:
     """A World of one node `n1`, with these things in it; judged by what holds for every node."""
     world = World("node")
-    world.add(Node.of("n1", cpu_m=1000, memory=1000), *things)
     world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000, memory=1000), *things)
     world.serve(lambda store: Runtime(store, "n1"))
     world.start(Kubelet(KUBELET, "n1", **habits))
     if user is not None:
@@ -105,7 +105,7 @@ def _seen(pod: Pod) -> str:
     ready = " Ready" if pod.is_ready else ""
     ends = f", {pod.meta.grace_s} s" if pod.meta.is_terminating else ""
     reason = f" {pod.status.reason}" if pod.status.reason else ""
-    return f"{pod.status.phase or 'unseen'}{reason}{ready}{ends}"
+    return f"{pod.status.phase}{reason}{ready}{ends}"
 
 
 def pod_of(world: World, name: str) -> Any:

@@ -81,7 +81,7 @@ def test_a_pod_that_does_not_fit_fails_for_good() -> None:
         bound("a", 800), bound("b", 800), user=at((1000, partial(delete, name="a", grace_s=1)))
     )
     calm(world)
-    assert story(world, "b") == ["0 unseen", "0 Failed OutOfcpu"]
+    assert story(world, "b") == ["0 Pending", "0 Failed OutOfcpu"]
     assert pod_of(world, "b").status.message == (
         "Pod was rejected: Node didn't have enough resource: cpu, requested: 800, used: 800, "
         "capacity: 1000"
@@ -207,7 +207,7 @@ def test_a_deleted_pod_ends_with_its_grace() -> None:
     world = node_world(bound("a", grace_s=30), user=at((1000, partial(delete, name="a"))))
     calm(world)
     assert story(world, "a") == [
-        "0 unseen", "0 Running Ready", "1000 Running Ready, 30 s", "31000 Running, 30 s",
+        "0 Pending", "0 Running Ready", "1000 Running Ready, 30 s", "31000 Running, 30 s",
         "31000 Running, 0 s", "31000 gone",
     ]  # fmt: skip
     (step,) = [s for s in world.trace.steps if s.sentence.verb == "delete" and s.kind == "serve"
@@ -558,7 +558,7 @@ def test_the_golden_table_of_a_deletion() -> None:
     world = node_world(bound("x", grace_s=30), user=user)
     calm(world)
     assert story(world, "x") == [
-        "0 unseen", "0 Running Ready", "100000 Running Ready, 30 s", "112000 Running Ready, 5 s",
+        "0 Pending", "0 Running Ready", "100000 Running Ready, 30 s", "112000 Running Ready, 5 s",
         "117000 Running, 5 s", "117000 Running, 0 s", "117000 gone",
     ]  # fmt: skip
     assert len(refused) == 2

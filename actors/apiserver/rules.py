@@ -65,6 +65,18 @@ def begin(item: Any) -> Any:
     return item
 
 
+def standing(item: Any) -> Any:
+    """An object that has been there before anything moves: begun and completed once, and what has
+    become of it since is kept."""
+    item = complete(item)
+    if item.plural in COUNTED and not item.meta.generation:
+        item = item.with_meta(generation=1)
+    if not isinstance(item, Pod):
+        return item
+    phase, qos_class = item.status.phase or "Pending", item.status.qos_class or qos_of(item.spec)
+    return attrs.evolve(item, status=attrs.evolve(item.status, phase=phase, qos_class=qos_class))
+
+
 def check(item: Object) -> None:
     """Invalid if there can be no such object."""
     kind, meta = type(item), item.meta
