@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.apiserver import ApiServer
-from testbed import Actor, ApiError, Client, NotFound, Trace, Unavailable, Uniform, World
+from testbed import Actor, ApiError, Client, NotFound, Operation, Trace, Unavailable, Uniform, World
 from testbed.faults.crash import Crash
 from testbed.faults.stale import Stale
 from testbed.objects import (
@@ -23,8 +23,11 @@ from testbed.objects import (
     Pod,
     PodDisruptionBudget,
     PodStatus,
+    PriorityClass,
+    ResourceQuota,
     Revision,
 )
+from testbed.option import Footprint
 from testbed.racefile import parse
 from testbed.racing import Played
 from testbed.racing import play as play_race
@@ -98,6 +101,22 @@ def test_without_an_api_server_objects_are_as_they_were_given() -> None:
     world.serve(lambda store: ApiServer(store, "api-2"))
     assert world.store.revision == before + 1
     assert at(world, "pods/default/p").meta.labels == Map()
+
+
+def test_a_write_looks_at_its_own_namespace_and_no_other() -> None:
+    """An eviction at the budgets there, a new pod at the quotas there and at every class."""
+    there = [PodDisruptionBudget("here/b"), PodDisruptionBudget("away/b"), PriorityClass("c")]
+    quotas = [ResourceQuota("here/q"), ResourceQuota("away/q")]
+    server = world_of(*there, *quotas).wire.posts["api"].endpoint
+    create = server.may(Operation("create", "pods", "p", "here", Pod("here/p")))
+    evict = server.may(Operation("create", "pods", "p", "here", None, subresource="eviction"))
+    assert objects(create) == ["pods/here/p", "priorityclasses/c", "resourcequotas/here/q"]
+    assert objects(evict) == ["poddisruptionbudgets/here/b", "pods/here/p"]
+
+
+def objects(may: Footprint) -> list[str]:
+    """The objects it may read."""
+    return sorted(key for key in may.reads if "/" in key and ":" not in key)
 
 
 # -- a server that crashes ----------------------------------------------------------------------

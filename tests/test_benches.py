@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from samples import orders, reads, scenario
 
-from testbed.benches import determinism, load, runs, search, store, turns
+from testbed.benches import api, determinism, load, runs, search, store, turns
 from testbed.chooser_kinds import chooser_of, seeded
 from testbed.choosers.calm import Calm
 from testbed.scenario import find, known
@@ -42,6 +42,31 @@ def test_the_store_is_measured_at_two_sizes() -> None:
     assert list(figures) == [*rates, "write_cost_growth"]
     assert_measured(figures)
     assert store.SIZES == (1_000, 100_000)
+
+
+def test_the_api_server_is_measured_by_verb_at_two_sizes_and_for_few_and_many_watchers() -> None:
+    """Requests of each verb, and deliveries, a second; what each costs more among more objects, and
+    a delivery among more watchers."""
+    figures = api.measure(rounds=1, operations=20, sizes=(10, 30), watchers=(1, 3))
+    assert list(figures) == [*api.VERBS, "deliveries_to_1", "deliveries_to_3"]
+    for some in figures.values():
+        assert list(some)[:3] == ["per_s_at_10", "per_s_at_30", "cost_growth"]
+        assert_measured(some)
+    assert list(figures["deliveries_to_3"])[3:] == ["cost_growth_by_watchers"]
+    assert (api.SIZES, api.WATCHERS) == ((1_000, 50_000), (1, 100))
+
+
+def test_what_the_api_server_is_asked_in_its_bench_is_done() -> None:
+    """A round makes pods and takes them away, and each budget is as it was: nothing was refused."""
+    bench = api.Bench(20)
+    before = [entry.key for entry in bench.store.snapshot("")]
+    rates = bench.requests(20, 0)
+    assert sorted(rates) == sorted(api.VERBS)
+    assert [entry.key for entry in bench.store.snapshot("")] == before
+    changes = [change for change in bench.store.log("pods").changes if "/b0-" in change.key]
+    # Made, changed twice, bound, running; why it is evicted, then its grace; deleted: two commits.
+    assert len(changes) == 20 * 9
+    assert not [e for e in bench.store.snapshot("pods") if e.value.meta.is_terminating]  # type: ignore[attr-defined]
 
 
 RATES = ("writes", "reads", "deliveries")

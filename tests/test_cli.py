@@ -772,7 +772,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: determinism, runs, search, store, turns.\nNext: testbed bench --help\n",
+        "Known: api, determinism, runs, search, store, turns.\nNext: testbed bench --help\n",
     ),
     "an option of another benchmark": (
         ["bench", "turns", "--runs", "3"],

@@ -128,9 +128,11 @@ class Desk(StoreEndpoint):
 
     # -- footprints -----------------------------------------------------------------------------
 
-    def reading(self, plural: str) -> Footprint:
-        """What a look at all of a kind may touch: as far as it was read, where that lags."""
-        keys = self._keys(f"{plural}/") | {f"{LOG}{plural}"}
+    def reading(self, plural: str, namespace: str | None = None) -> Footprint:
+        """What a look at all of a kind, or at those in one namespace, may touch: as far as it was
+        read, where that lags."""
+        prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
+        keys = self._keys(prefix) | {f"{LOG}{plural}"}
         return Footprint(reads=frozenset(keys)) | self.lagging(plural)
 
     def lagging(self, plural: str) -> Footprint:

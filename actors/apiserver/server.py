@@ -82,14 +82,16 @@ def _has_part(operation: Operation) -> bool:
 
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
-    """Other objects that a write reads, or writes."""
+    """Other objects that a write reads, or writes: of its own namespace, and of the cluster."""
+    within = operation.namespace
     match operation.asked, operation.plural:
         case "create/eviction", _:
-            return server.reading("poddisruptionbudgets") | server.writing("poddisruptionbudgets")
+            budgets = "poddisruptionbudgets"
+            return server.reading(budgets, within) | server.writing(budgets, within)
         case "create", "pods":
             named = Footprint(reads=frozenset(_class_named(operation.body)))
-            looked_at = server.reading("priorityclasses") | server.reading("resourcequotas")
-            return named | looked_at | server.writing("resourcequotas", operation.namespace)
+            looked_at = server.reading("priorityclasses") | server.reading("resourcequotas", within)
+            return named | looked_at | server.writing("resourcequotas", within)
         case "create" | "update" | "patch", "priorityclasses":
             return server.reading("priorityclasses")
     return NOTHING

@@ -15,6 +15,7 @@ from testbed.session import DRIVERS
 BENCHES = {
     "turns": (),
     "store": (),
+    "api": (),
     "runs": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
@@ -34,11 +35,12 @@ BENCHES = {
 @click.option("--chooser", help="Of search: this Chooser alone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or all: turns, store, runs, determinism, search.
+    """Measure NAME, or all: turns, store, api, runs, determinism, search.
 
     \b
     turns         turns a second, as a ratio to plain trio checkpoints
     store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
+    api           requests a second by verb, deliveries; growth from 1,000 to 50,000 pods
     runs          whole runs a second, both drivers
     determinism   one digest over the traces of many runs, to compare between processes
     search        runs to the first violation of each race, by each chooser that draws
