@@ -15,6 +15,8 @@ from actors.controllers.garbage import FOREGROUND, GarbageCollector
 from testbed import Client, NotFound, Operation, Unavailable, World
 from testbed.choosers.struck import Struck
 from testbed.errors import AlreadyExists
+from testbed.faults.break_watch import BreakWatch
+from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
 from testbed.objects import Binding, Map, Meta, Node, Object, Owner, Pod, ReplicaSet, Target
@@ -435,3 +437,24 @@ def test_what_is_collected_goes_as_its_own_finalizers_say(
     world = world_with(run)
     play(world)
     assert gone(world) == removed
+
+
+@pytest.mark.spec("API-32", "API-56")
+def test_an_owner_that_was_made_again_while_nobody_listened_is_another_one() -> None:
+    """Its watch broke, and what happened meanwhile was forgotten: the list that follows has an
+    object of the same name, and what belonged to the first is collected."""
+
+    async def run(client: Client) -> None:
+        one = await client.create(ReplicaSet("one"))
+        await owned(client, "a", owner(one))
+        await client.sleep(100)
+        await remove(client, one)
+        await client.create(ReplicaSet("one"))
+
+    world = world_with(run)
+    world.allow(BreakWatch("garbage-collector"), Compact("store"))
+    play(
+        world, "wake user/main *", "fault * break_watch replicasets to garbage-collector",
+        "serve user/main create replicasets/default/one#2", "fault * compact store",
+    )  # fmt: skip
+    assert left(world) == ["replicasets/one"]
