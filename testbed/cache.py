@@ -90,6 +90,11 @@ class Cache(Generic[O]):
         self._table.marks.reads.append(self._key)
         return self._revision
 
+    @property
+    def upto(self) -> Revision:
+        """How far it has read; for the testbed: to look at it leaves no mark."""
+        return self._revision
+
     def synced(self) -> Wait:
         """Wait until it has listed for the first time."""
         return self._synced.wait()

@@ -10,12 +10,14 @@ import attrs
 from testbed.counted import counted
 from testbed.life import Death, Role
 from testbed.option import Choice
+from testbed.request import Request
 from testbed.store import Change, Store
 from testbed.trace import Record, Step
 from testbed.turns import Table
 from testbed.wire import Wire
 
 COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death", "turn"
+SERVED = "served"
 """The occasions at which an Invariant may look; it pays for those it names, and no others."""
 
 
@@ -57,6 +59,12 @@ class Evidence:
     def now_ms(self) -> int:
         """Virtual time."""
         return self._table.now_ms
+
+    @property
+    def served(self) -> Request | None:
+        """The request whose Endpoint moved in the turn that has just ended: whose commits those of
+        the turn are, and, if it `is_served`, whose answer is known; None if there was none."""
+        return self.wire.served
 
     @property
     def table(self) -> Table:

@@ -12,6 +12,7 @@ from testbed.invariant import (
     DELIVERY,
     RECORD,
     RECORDS,
+    SERVED,
     TURN,
     Evidence,
     Invariant,
@@ -73,6 +74,7 @@ class Judge:
             len(table.records) > self._records_seen
             or len(table.deaths) > self._deaths_seen
             or TURN in self._lookers
+            or (SERVED in self._lookers and self._wire.served is not None)
             or self.minds_order
         )
 
@@ -84,6 +86,8 @@ class Judge:
             step.marks.late |= self._told_of(step)
         if evidence.changes:
             self._look(lookers.get(COMMIT, ()), step)
+        if self._wire.served is not None:
+            self._look(lookers.get(SERVED, ()), step)
         if self._wire.streams.delivered:
             self._look(lookers.get(DELIVERY, ()), step)
             self._wire.streams.delivered.clear()

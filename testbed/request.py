@@ -40,7 +40,7 @@ class Carrier(Protocol):
     paused: dict[Request, None]
     """Half served, waiting for a cursor."""
     served: Request | None
-    """The one that was served last."""
+    """The one that was served in this turn."""
 
     def pause(self, request: Request, pause: Pause) -> None:
         """Called when its handler has yielded: offer the next part when its wait is over."""

@@ -100,6 +100,11 @@ class Stream:
         name = self.life.role.name
         return f"{self.plural} to {name}{self.path.removeprefix(f'{name}/watch-{self.plural}')}"
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether its reader waits, and nothing at all is on its way to him."""
+        return self._reader is not None and self._offered is None
+
     def next(self) -> NextDelivery:
         """The next Delivery, in order and gap-free; raises WatchBroken or Expired at its end."""
         return NextDelivery(self)

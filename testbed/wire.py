@@ -34,7 +34,7 @@ class Wire:
         self.paused: dict[Request, None] = {}
         """Half served, waiting for a cursor."""
         self.served: Request | None = None
-        """The one that was served last: whose commits those of its turn are."""
+        """The one that was served in this turn: whose commits those of the turn are."""
         self.streams = Streams(table)
 
     def ask(

@@ -211,6 +211,7 @@ class World(Assembly):
         self._instant_turns += 1
         table.step = number
         self._turn_is_open = True
+        self.wire.served = None
         marks = table.marks
         if self._keeps_steps:
             table.marks = self.store.marks = marks = Marks()

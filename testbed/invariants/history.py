@@ -6,11 +6,13 @@ from typing import ClassVar
 
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.objects.meta import Object
+from testbed.store import Change
 from testbed.trace import Step
 
 
 class RevisionsIncrease(Invariant):
-    """Every commit has a newer revision than all before it, and changes something."""
+    """Every commit has a newer revision than all before it, and changes something; at rest each
+    object bears the revision of the last commit to it."""
 
     name = "revisions_increase"
     reads = frozenset()
@@ -28,11 +30,32 @@ class RevisionsIncrease(Invariant):
             if change.serial <= self._serial:
                 return f"change {change.serial} of {change.key} came after {self._serial}"
             self._last, self._serial = change.revision, change.serial
-            new = change.new
-            if new is not None and isinstance(new.value, Object):
-                if str(new.value.meta.revision) != str(change.revision):
-                    return f"{change.key} says {new.value.meta.revision!r} at rv {change.revision}"
-                old = None if change.old is None else change.old.value
-                if isinstance(old, Object) and old.is_as(new.value):
-                    return f"rv {change.revision} changes nothing of {change.key}"
+            if said := _wrong_in(change):
+                return said
         return None
+
+    def end(self, evidence: Evidence) -> str | None:
+        store = evidence.store
+        last = {change.key: change for change in store.log().changes}
+        for entry in store.snapshot(""):
+            change = last.get(entry.key)
+            if change is not None and change.new is not entry:
+                return f"{entry.key} is not as rv {change.revision} has left it"
+            if isinstance(entry.value, Object):
+                said = str(entry.value.meta.revision)
+                if said != str(entry.revision):
+                    return f"{entry.key} says {said!r}, and its last commit was rv {entry.revision}"
+        return None
+
+
+def _wrong_in(change: Change) -> str:
+    """What is wrong with what one commit has left, if it has left an object."""
+    new = change.new
+    if new is None or not isinstance(new.value, Object):
+        return ""
+    if str(new.value.meta.revision) != str(change.revision):
+        return f"{change.key} says {new.value.meta.revision!r} at rv {change.revision}"
+    old = None if change.old is None else change.old.value
+    if isinstance(old, Object) and old.is_as(new.value):
+        return f"rv {change.revision} changes nothing of {change.key}"
+    return ""

@@ -1,11 +1,12 @@
-"""Watches are gap-free, in order, once each (INV-6, API-41), by a naive scan of history."""
+"""Watches are gap-free, in order, once each, and never silent (INV-6, API-41, API-45, API-6)."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from testbed.delivery import Delivery
+from testbed.delivery import ADDED, DELETED, MODIFIED, Delivery
 from testbed.invariant import DELIVERY, Evidence, Invariant
+from testbed.objects.meta import Object, Revision
 from testbed.selector import touches
 from testbed.store import Change, Store
 from testbed.stream import Stream
@@ -13,7 +14,8 @@ from testbed.trace import Step
 
 
 class WatchesAreGapFree(Invariant):
-    """Each delivery is the next matching Change of the Store's history after the one before."""
+    """Each delivery is the next matching Change of the Store's history after the one before, and
+    shows what that has left; at rest, no reader waits in vain. By a naive scan of the history."""
 
     name = "watches_are_gap_free"
     reads = frozenset()
@@ -27,6 +29,14 @@ class WatchesAreGapFree(Invariant):
         for stream, delivery in evidence.wire.streams.delivered:
             if said := self._check(stream, delivery, evidence.store):
                 return said
+        return None
+
+    def end(self, evidence: Evidence) -> str | None:
+        for stream in evidence.wire.streams.open:
+            revision, serial = self._told.get(stream, (stream.opened_at, 0))
+            owed = _next(stream, evidence.store, revision, serial) if stream.is_silent else None
+            if owed is not None:
+                return f"{stream.path} is silent, and was never told of {_named(owed)}"
         return None
 
     def _check(self, stream: Stream, delivery: Delivery, store: Store) -> str | None:
@@ -49,7 +59,7 @@ class WatchesAreGapFree(Invariant):
         if expected is None or expected.serial != told.serial:
             wanted = _named(expected) if expected is not None else "nothing"
             return f"{stream.path} was told of {_named(told)}, and {wanted} was next"
-        return None
+        return _check_shown(stream, delivery, expected)
 
 
 def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
@@ -57,6 +67,24 @@ def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
     there = store.peek(told.key, stream.opened_at)
     if there is None or there is not told.new:
         return f"{stream.path} began with {_named(told)}, which was not there at its beginning"
+    return None
+
+
+def _check_shown(stream: Stream, delivery: Delivery, change: Change) -> str | None:
+    """What starts to be selected is added, what stops is deleted, as it last was (API-6)."""
+    was, is_now = stream.watch.selector.has(change.old), stream.watch.selector.has(change.new)
+    if is_now:
+        wanted, entry = (MODIFIED if was else ADDED), change.new
+    else:
+        wanted, entry = DELETED, change.old
+    assert entry is not None
+    value = entry.value
+    if isinstance(value, Object) and not is_now:
+        value = value.with_meta(revision=Revision(change.revision))
+    if delivery.type != wanted:
+        return f"{stream.path} was told {delivery.type} of {_named(change)}, which is {wanted}"
+    if delivery.object is not value and delivery.object != value:
+        return f"{stream.path} was shown {change.key} as it was not at rv {change.revision}"
     return None
 
 
