@@ -18,6 +18,7 @@ from testbed.objects import (
     Meta,
     Pod,
     PodDisruptionBudget,
+    Revision,
 )
 from testbed.objects.binding import Preconditions
 from testbed.objects.policy import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
@@ -237,3 +238,29 @@ def test_an_eviction_is_of_the_pod_it_names() -> None:
         counter.ask(wrong)
     with pytest.raises(BadRequest, match="expected an Eviction"):
         counter.ask(attrs.evolve(wrong, body=Pod(Meta("p"))))
+
+
+@pytest.mark.spec("API-34", "API-51")
+def test_a_server_that_lags_knows_every_budget() -> None:
+    """What it reads for itself, with no revision, is not stale either: a budget that it has not
+    heard of is asked all the same."""
+    counter = Counter()
+    late = Counter(counter.store, "late", lags=("pods", "poddisruptionbudgets"))
+    late.server.cursor("poddisruptionbudgets")
+    pod = ready(counter)
+    budget(counter, disruptions_allowed=0)
+    with pytest.raises(TooManyRequests):
+        late.evict(pod)
+    assert not counter.get(Pod, "p").meta.is_terminating
+
+
+@pytest.mark.spec("API-33", "API-51")
+@pytest.mark.parametrize("wrong", [Preconditions("other"), Preconditions("", Revision("1"))])
+def test_who_is_not_meant_is_not_even_noted(wrong: Preconditions) -> None:
+    """A uid or a revision that does not fit: 409, and nothing is written to the pod."""
+    counter = Counter()
+    pod = ready(counter)
+    before = counter.store.revision
+    with pytest.raises(Conflict, match="in the precondition"):
+        counter.evict(pod, DeleteOptions(preconditions=wrong))
+    assert counter.store.revision == before

@@ -49,7 +49,7 @@ def remove(call: Call, wish: Wish) -> Handler:
     object or its revision; Kubernetes checks no more than that.
     """
     old = call.found()
-    _check(call, wish, old)
+    check(call, wish, old)
     new = _marked(call, wish, old)
     if new is not old:
         new = call.put(new)
@@ -61,12 +61,13 @@ def remove(call: Call, wish: Wish) -> Handler:
     yield BETWEEN
     there = call.stands_at(call.operation.key)
     if there is not None:
-        _check(call, attrs.evolve(wish, revision=wish.revision and new.meta.revision), there)
+        check(call, attrs.evolve(wish, revision=wish.revision and new.meta.revision), there)
         call.remove(there)
     return new
 
 
-def _check(call: Call, wish: Wish, old: Any) -> None:
+def check(call: Call, wish: Wish, old: Any) -> None:
+    """Conflict if it is not what the caller means (API-23)."""
     meta = old.meta
     if wish.uid and wish.uid != meta.uid:
         raise call.conflict(

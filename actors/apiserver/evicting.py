@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from actors.apiserver.call import Call, resource_of
-from actors.apiserver.deleting import Wish, remove
+from actors.apiserver.deleting import Wish, check, remove
 from testbed.endpoint import BETWEEN, Handler, Pause
 from testbed.errors import (
     BadRequest,
@@ -18,6 +18,7 @@ from testbed.errors import (
     TooManyRequests,
 )
 from testbed.objects import Condition, Eviction, Pod, PodDisruptionBudget, condition
+from testbed.objects.meta import prefix_of
 
 TRIES, AGAIN_MS = 20, 500
 """How often, and how long apart, a conflict is tried again."""
@@ -80,8 +81,10 @@ def _serves_nobody(pod: Pod) -> bool:
 
 
 def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
-    """The budget that covers it, if there is one; InternalError if there are several (API-34)."""
-    budgets: list[Any] = call.server.all_read(PodDisruptionBudget, pod.meta.namespace)
+    """The budget that covers it, as things stand, if there is one; InternalError if there are
+    several (API-34). Who names no revision is told of nothing stale, the server itself as well."""
+    there = call.server.store.range(prefix_of(PodDisruptionBudget, pod.meta.namespace))
+    budgets: list[Any] = [entry.value for entry in there]
     covering = [budget for budget in budgets if budget.covers(pod.meta)]
     if len(covering) > 1:
         raise InternalError(SEVERAL)
@@ -156,11 +159,10 @@ def _delete(call: Call, wish: Wish) -> Handler:
     pod = call.found()
     conditions = condition.having(pod.status.conditions, EVICTED, call.now_ms)
     if conditions != pod.status.conditions:
+        check(call, wish, pod)
         status = attrs.evolve(pod.status, conditions=conditions)
         noted = call.put(attrs.evolve(pod, status=status))
         if wish.revision:
-            if wish.revision != pod.meta.revision:
-                raise call.conflict("the object has been modified")
             wish = attrs.evolve(wish, revision=noted.meta.revision)
         yield BETWEEN
     return (yield from remove(call, wish))
