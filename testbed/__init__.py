@@ -9,13 +9,13 @@ Data walks one road, and the modules stand in this order, each importing only wh
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · settings · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · classes · certificate · tree · assembly ·
-           world · lapping · choosers/ · chooser_kinds · scenario · choosing · allowed · manifest
+           learned · profiler · sampler · asides · classes · certificate · tree · assembly · world ·
+           lapping · choosers/ · chooser_kinds · scenario · choosing · allowed · manifest
   search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
            bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · parting · failing · run · seeking
+           growth · parting · failing · run · seeking · searching · mutant
   doors    __init__ · strategies · pytest_plugin · checks/ · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.

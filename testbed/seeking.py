@@ -76,7 +76,7 @@ def runs_of(effort: str) -> int:
     return runs[effort]
 
 
-def _choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
+def choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
     """Who plays, and how many Runs at most: those with one deviation, up to half of all, and then
     each sampler as many, all learning from one another."""
     learned = Learned()
@@ -114,7 +114,7 @@ def seek(
         return not found
 
     played = 0
-    for chooser, most in _choosers(runs_max, seed):
+    for chooser, most in choosers(runs_max, seed):
         if not found:
             played += play_runs(
                 scenario,

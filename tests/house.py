@@ -35,7 +35,7 @@ ORDER = """
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
              engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
-             failing run seeking
+             failing run seeking searching mutant
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/playing
              cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found cli/searched
              cli/* __main__
@@ -45,11 +45,13 @@ BESIDE = ("actors", "scenarios")
 # What actors share stands before them.
 SHARED = ("actors/recorder", "actors/workqueue")
 PACKAGES = ("testbed", *BESIDE)
-# All that an actor may know of the testbed; the ground is for those that are Endpoints.
+# All that an actor may know of the testbed; the ground is for those that are Endpoints, and what
+# a claim is and what it looks at for those that judge one.
 FACADES = (
     "testbed", "testbed.objects", "testbed.objects.*", "testbed.errors",
     "testbed.change", "testbed.delivery",
     "testbed.endpoint", "testbed.option", "testbed.selector", "testbed.store_endpoint",
+    "testbed.invariant", "testbed.invariants.*", "testbed.mutant", "testbed.trace",
     "testbed.watch",
 )  # fmt: skip
 

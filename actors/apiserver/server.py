@@ -7,7 +7,8 @@ far behind as its cursors are; all that one remembers is lost when it crashes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from actors.apiserver import binding, creating, deleting, evicting, reading, rules, updating
 from actors.apiserver.call import Call
@@ -20,7 +21,8 @@ from testbed.objects.meta import key_of
 from testbed.option import NOTHING, Footprint
 from testbed.store_endpoint import READS
 
-VERBS: dict[str, Callable[[Call], Handler]] = {
+Verb = Callable[[Call], Handler]
+VERBS: Mapping[str, Verb] = {
     "get": reading.get,
     "list": reading.list_,
     "watch": reading.watch,
@@ -39,13 +41,17 @@ VERBS: dict[str, Callable[[Call], Handler]] = {
 class ApiServer(Desk):
     """Answers as the API server of Kubernetes does; under another name, another one."""
 
+    verbs: ClassVar[Mapping[str, Verb]] = VERBS
+    calls: ClassVar[type[Call]] = Call
+    """What a verb is handed, and commits by."""
+
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """The verb, by the file that knows it."""
-        verb = VERBS.get(operation.asked)
+        verb = self.verbs.get(operation.asked)
         if verb is None or not _has_part(operation):
             raise NotFound("the server could not find the requested resource")
         self.note_time(now_ms)
-        return verb(Call(self, operation, caller, now_ms))
+        return verb(self.calls(self, operation, caller, now_ms))
 
     def completed(self, item: Object) -> Object:
         """As it would be if it had been created here, and had become since what it says it is."""

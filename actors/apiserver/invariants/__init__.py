@@ -1,0 +1,34 @@
+"""What an API server may never do: claims over its answers and commits, on in one line.
+
+They take nothing from the server's own code: each reads what was asked, what was committed and
+what was answered, and works out again, in the plainest way there is, what the protocol allows.
+"""
+
+from __future__ import annotations
+
+from actors.apiserver.invariants.deletions import PodsAreGivenTheirTime
+from actors.apiserver.invariants.evictions import EvictionsKeepToBudgets
+from actors.apiserver.invariants.reads import AnswersShowWhatWas
+from actors.apiserver.invariants.writes import NoUpdateIsLost, PatchesChangeWhatTheySay
+from testbed import Invariant
+from testbed.invariants.caches import CachesShowOneRevision
+from testbed.invariants.lives import EveryUidIsNew, LivesGoOneWay
+
+__all__ = [
+    "AnswersShowWhatWas",
+    "EvictionsKeepToBudgets",
+    "NoUpdateIsLost",
+    "PatchesChangeWhatTheySay",
+    "PodsAreGivenTheirTime",
+    "protocol_claims",
+]
+
+
+def protocol_claims() -> tuple[Invariant, ...]:
+    """All that holds of a World with an API server, beside what holds of every World: say
+    `world.claim(*protocol_claims())`."""
+    return (
+        LivesGoOneWay(), EveryUidIsNew(), CachesShowOneRevision(), NoUpdateIsLost(),
+        PatchesChangeWhatTheySay(), PodsAreGivenTheirTime(), EvictionsKeepToBudgets(),
+        AnswersShowWhatWas(),
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Pods are given their time, and nothing goes that is held (INV-4, API-24 to API-30)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.apiserver.invariants.asked import Demand, asked_of_server, demand_of, options_of
+from testbed import Evidence, Invariant
+from testbed.change import Change
+from testbed.invariant import COMMIT
+from testbed.objects import Object, Pod
+from testbed.trace import Step
+
+
+class PodsAreGivenTheirTime(Invariant):
+    """A bound pod goes by an explicit grace of 0, by its kubelet, its collector or a user; else it
+    has the time that was asked for it. It is marked, and then removed, by two commits. Nothing is
+    removed that a finalizer holds; and nobody is told of a deletion that leaves, at rest, what has
+    no time left and nothing to hold it.
+
+    One thing is Kubernetes' own: the second commit of a delete whose caller has named neither uid
+    nor revision removes whatever bears the name by then, and asks it nothing.
+    """
+
+    name = "pods_are_given_their_time"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def __init__(self) -> None:
+        self._let_go: dict[tuple[str, str], Any] = {}
+        """Which request has left which object free to go, by key and uid."""
+        self._marked: dict[Any, str] = {}
+        """Of deletes under way, the uid of what they have marked."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = asked_of_server(evidence)
+        if request is None:
+            return None
+        for change in evidence.changes:
+            if said := self._said_of(request, change):
+                return f"{change.key} {said} by {request.role.name} {request.operation}"
+        if request.is_served:
+            self._marked.pop(request, None)
+        return None
+
+    def _said_of(self, request: Any, change: Change) -> str:
+        old: Any = None if change.old is None else change.old.value
+        new: Any = None if change.new is None else change.new.value
+        if isinstance(new, Object) and _is_free_to_go(new):
+            self._let_go.setdefault((new.key, new.meta.uid), request)
+            self._marked[request] = new.meta.uid
+        if isinstance(old, Object) and new is None:
+            is_meant = self._marked.get(request, old.meta.uid) == old.meta.uid
+            if not is_meant and demand_of(request.operation) == Demand():
+                return ""
+            return _wrong_in_removal(request.operation, old)
+        if isinstance(old, Pod) and isinstance(new, Pod) and new.meta.is_terminating:
+            return _wrong_in_time(request.operation, old, new)
+        return ""
+
+    def end(self, evidence: Evidence) -> str | None:
+        for (key, uid), request in self._let_go.items():
+            entry = evidence.store.peek(key)
+            item: Any = None if entry is None else entry.value
+            # Who has heard of an error may ask again; a server that went away half way has said so.
+            was_told = request.is_served and request.error is None
+            if item is not None and item.meta.uid == uid and was_told and _is_free_to_go(item):
+                return f"{key} was let go by {request.role.name} {request.operation}, and stays"
+        return None
+
+
+def _is_free_to_go(item: Object) -> bool:
+    """Whether there is nothing it still waits for."""
+    meta = item.meta
+    has_time = isinstance(item, Pod) and item.is_bound and meta.grace_s
+    return meta.is_terminating and not meta.finalizers and not has_time
+
+
+def _wrong_in_removal(operation: Any, old: Object) -> str:
+    """What is wrong with taking it away as it was."""
+    meta = old.meta
+    if meta.finalizers and not _lifts(operation):
+        return f"was held by {', '.join(meta.finalizers)}, and was removed"
+    if isinstance(old, Pod):
+        if not meta.is_terminating:
+            return "was removed without being marked"
+        if meta.grace_s:
+            return f"had {meta.grace_s} s of grace, and was removed"
+    return ""
+
+
+def _lifts(operation: Any) -> bool:
+    """Whether it says what its finalizers are to be: none, since nothing is left to hold it."""
+    if operation.verb == "update":
+        return not operation.body.meta.finalizers
+    meta = (operation.body or {}).get("metadata") if operation.verb == "patch" else None
+    return any(name.rpartition("/")[2] == "finalizers" for name in meta or ())
+
+
+def _wrong_in_time(operation: Any, old: Pod, new: Pod) -> str:
+    """What is wrong with the time that a commit gives a pod, or takes from it."""
+    if old.meta.grace_s == new.meta.grace_s:
+        return ""
+    if operation.verb != "delete" and operation.asked != "create/eviction":
+        return f"was given {new.meta.grace_s} s of grace"
+    asked = options_of(operation).grace_s
+    wanted = (old.spec.grace_s or 0) if asked is None else asked
+    if wanted < 0:
+        wanted = 1
+    if not old.meta.is_terminating and (not old.is_bound or old.is_over):
+        wanted = 0
+    if new.meta.grace_s != wanted:
+        return f"was given {new.meta.grace_s} s of grace, and not {wanted} s,"
+    return ""

@@ -1,0 +1,114 @@
+"""Evictions keep to their budgets: each takes one disruption where one is due (INV-33)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.apiserver.invariants.asked import asked_of_server
+from testbed import Evidence, Invariant
+from testbed.change import Change
+from testbed.invariant import SERVED
+from testbed.objects import Pod, PodDisruptionBudget
+from testbed.trace import Step
+
+BUDGETS = PodDisruptionBudget.plural
+
+
+class EvictionsKeepToBudgets(Invariant):
+    """Between two syncs of its controller, no more evictions are granted from a budget than the
+    first has allowed; each takes one disruption and notes its pod; and no pod that serves, and
+    that one budget covers all the while, is evicted before one was taken for it."""
+
+    name = "evictions_keep_to_budgets"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
+
+    def __init__(self) -> None:
+        self._begun: dict[Any, int] = {}
+        """The revision at which each eviction under way began to look."""
+        self._paid: set[Any] = set()
+        self._left: dict[str, int] = {}
+        """By uid, how many evictions a budget may grant until it is synced again."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = asked_of_server(evidence)
+        is_eviction = request is not None and request.operation.asked == "create/eviction"
+        changes = evidence.changes
+        if is_eviction and request not in self._begun:
+            first = changes[0].revision - 1 if changes else evidence.store.revision
+            self._begun[request] = first
+        for change in changes:
+            if change.key.startswith(f"{BUDGETS}/"):
+                said = self._said_of_budget(request if is_eviction else None, change)
+            else:
+                said = self._said_of_pod(request, change, evidence) if is_eviction else ""
+            if said:
+                return f"{said} at rv {change.revision}"
+        if is_eviction and request.is_served:
+            del self._begun[request]
+            self._paid.discard(request)
+        return None
+
+    def _said_of_budget(self, request: Any, change: Change) -> str:
+        old: Any = None if change.old is None else change.old.value
+        new: Any = None if change.new is None else change.new.value
+        if new is None:
+            return ""
+        uid, allowed = new.meta.uid, new.status.disruptions_allowed
+        if request is None:
+            if old is None or old.status != new.status:
+                self._left[uid] = allowed
+            return ""
+        had, name = old.status.disruptions_allowed, request.operation.name
+        left = self._left[uid] = self._left.get(uid, had) - 1
+        self._paid.add(request)
+        if left < 0:
+            return f"{change.key} granted the eviction of {name}, and allowed no more"
+        if had - allowed != 1 or name not in new.status.disrupted_pods:
+            return (
+                f"{change.key} granted the eviction of {name}, and had {had} before, {allowed} now"
+            )
+        return ""
+
+    def _said_of_pod(self, request: Any, change: Change, evidence: Evidence) -> str:
+        old: Any = None if change.old is None else change.old.value
+        is_gone = change.new is None or change.new.value.meta.is_terminating  # type: ignore[attr-defined]
+        if not isinstance(old, Pod) or old.meta.is_terminating or not is_gone:
+            return ""
+        if request in self._paid:
+            return ""
+        budget = _owed(change, self._begun[request], evidence)
+        return f"{change.key} was evicted, and {budget} was not asked" if budget else ""
+
+
+def _owed(change: Change, begun: int, evidence: Evidence) -> str:
+    """The one budget that has covered the pod, and the pod has served, ever since the eviction
+    began; empty if that is not so, or if nobody can say any more."""
+    store = evidence.store
+    if begun < store.compacted:
+        return ""
+    then = store.peek(change.key, begun)
+    seen: list[Any] = [] if then is None else [then.value]
+    seen += [c.old.value for c in store.log("pods").after(begun) if c.key == change.key and c.old]
+    uids = {pod.meta.uid for pod in seen}
+    if len(uids) != 1 or not all(map(_serves, seen)):
+        return ""
+    if any(pod.meta.labels != seen[0].meta.labels for pod in seen):
+        return ""
+    if any(map(_moves_its_cover, store.log(BUDGETS).after(begun))):
+        return ""
+    budgets: list[Any] = [entry.value for entry in store.snapshot(f"{BUDGETS}/")]
+    covering = [budget.key for budget in budgets if budget.covers(seen[0].meta)]
+    return covering[0] if len(covering) == 1 else ""
+
+
+def _moves_its_cover(change: Change) -> bool:
+    """Whether a budget comes, goes, or may cover others than before."""
+    old: Any = None if change.old is None else change.old.value
+    new: Any = None if change.new is None else change.new.value
+    return old is None or new is None or old.spec != new.spec
+
+
+def _serves(pod: Pod) -> bool:
+    """Whether it runs, is ready, and stays: so that a budget counts it."""
+    return pod.status.phase == "Running" and pod.is_ready and not pod.meta.is_terminating

@@ -1,0 +1,96 @@
+"""Answers show what was: no state that never was, none of two revisions (API-7, API-39, API-51)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.apiserver.invariants.asked import CAUSELESS, asked_of_server
+from testbed import Evidence, Invariant, NotFound
+from testbed.invariant import SERVED
+from testbed.trace import Step
+
+
+class AnswersShowWhatWas(Invariant):
+    """A list is all that was selected at the one revision it names, in the order of its keys; a
+    get, an object that was. Neither is older than what was asked for, nor of the future; and who
+    asks for no revision is told what is."""
+
+    name = "answers_show_what_was"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = asked_of_server(evidence)
+        if request is None or not request.is_served or request.operation.verb not in READ:
+            return None
+        said = READ[request.operation.verb](request, evidence)
+        return f"{request.role.name} {request.operation} {said}" if said else None
+
+
+def _wrong_in_list(request: Any, evidence: Evidence) -> str:
+    if request.error is not None:
+        return ""
+    operation, store, listing = request.operation, evidence.store, request.value
+    at, asked = int(str(listing.revision)), str(operation.revision)
+    options = operation.options
+    if at > store.revision:
+        return f"was shown rv {at}, and there is none after rv {store.revision}"
+    token = options.get("continue")
+    if not asked and not token and at != store.revision:
+        return f"was shown rv {at}, and asked for what is, at rv {store.revision}"
+    if asked not in CAUSELESS and at < int(asked):
+        return f"was shown rv {at}, and asked for rv {asked} or newer"
+    if options.get("match") == "Exact" and at != int(asked):
+        return f"was shown rv {at}, and asked for rv {asked}"
+    if at < store.compacted:
+        return ""
+    space = operation.selector.namespace
+    prefix = f"{operation.plural}/{space}/" if space else f"{operation.plural}/"
+    there = [e.value for e in store.snapshot(prefix, at) if operation.selector.has(e)]
+    return _wrong_in_page(list(listing.items), there, bool(token), bool(listing.more), at)
+
+
+def _wrong_in_page(
+    items: list[Any], there: list[Any], has_begun: bool, goes_on: bool, at: int
+) -> str:
+    """A page is a part of the whole, its beginning and its end unless it says otherwise."""
+    start = len(there)
+    if items and items[0] in there:
+        start = there.index(items[0])
+    page = there[start : start + len(items)]
+    is_whole = (has_begun or page == there[: len(items)]) and (
+        goes_on or len(page) == len(there) or (has_begun and start + len(items) == len(there))
+    )
+    if page == items and is_whole:
+        return ""
+    return f"was shown {_said(items)} of rv {at}, when there was {_said(there)}"
+
+
+def _wrong_in_get(request: Any, evidence: Evidence) -> str:
+    operation, store = request.operation, evidence.store
+    asked = str(operation.revision)
+    now = store.peek(operation.key)
+    if request.error is not None:
+        is_wrong = isinstance(request.error, NotFound) and not asked and now is not None
+        return "was told that there is none, and there is" if is_wrong else ""
+    value = request.value
+    at = int(str(value.meta.revision))
+    if not asked and (now is None or now.value is not value):
+        return f"was shown rv {at}, which is not as it is"
+    if at < store.compacted:
+        return ""
+    then = store.peek(operation.key, at) if at <= store.revision else None
+    if then is None or then.value != value:
+        return f"was shown what never was at rv {at}"
+    later = next((c for c in store.log(operation.plural).after(at) if c.key == operation.key), None)
+    if asked not in CAUSELESS and later is not None and later.revision <= int(asked):
+        return f"was shown rv {at}, and asked for rv {asked} or newer"
+    return ""
+
+
+def _said(items: list[Any]) -> str:
+    """Objects as a sentence names them."""
+    return ", ".join(f"{each.key} rv {each.meta.revision}" for each in items) or "nothing"
+
+
+READ = {"get": _wrong_in_get, "list": _wrong_in_list}

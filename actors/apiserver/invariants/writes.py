@@ -1,0 +1,123 @@
+"""No update is lost, and a patch changes what it says and no more (INV-2, API-11 to API-15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from actors.apiserver.invariants.asked import asked_of_server, demand_of
+from testbed import Evidence, Invariant
+from testbed.change import Change
+from testbed.invariant import COMMIT
+from testbed.objects.form import to_tree
+from testbed.trace import Step
+
+CONDITIONAL = ("leases", "poddisruptionbudgets")
+"""Kinds that are updated by nobody who does not say what he has read (API-12)."""
+KNOWN_BY = {
+    "conditions": "type", "containers": "name", "initContainers": "name",
+    "ownerReferences": "uid",
+}  # fmt: skip
+"""Lists whose items are patched one by one, and what an item is known by."""
+SERVERS_OWN = ("metadata.resourceVersion", "metadata.generation")
+"""What the server itself changes with whatever is changed."""
+Tree = Any
+
+
+class NoUpdateIsLost(Invariant):
+    """Who says which object, or which revision of it, he means, changes that and no other: since
+    the revision he names nothing was committed to it but by himself."""
+
+    name = "no_update_is_lost"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def __init__(self) -> None:
+        self._wrote: dict[Any, str] = {}
+        """Of requests under way, the revision of their own last commit to what they name."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = asked_of_server(evidence)
+        if request is None or request.operation.asked == "create":
+            return None
+        for change in evidence.changes:
+            if change.key == request.operation.key and (said := self._said_of(request, change)):
+                return f"{request.role.name} {request.operation} at rv {change.revision} {said}"
+        if request.is_served:
+            self._wrote.pop(request, None)
+        return None
+
+    def _said_of(self, request: Any, change: Change) -> str:
+        operation = request.operation
+        wanted, old = demand_of(operation), change.old
+        uid = old.value.meta.uid if old is not None else ""  # type: ignore[attr-defined]
+        base = str(old.revision) if old is not None else ""
+        if wanted.uid and wanted.uid != uid:
+            return f"was meant for uid {wanted.uid}, and there was {uid or 'none'}"
+        if wanted.revision and base not in (wanted.revision, self._wrote.get(request)):
+            return f"was made of rv {wanted.revision}, and there was rv {base or 'none'}"
+        if operation.verb == "update" and not wanted.revision and operation.plural in CONDITIONAL:
+            return "does not say which revision was read"
+        self._wrote[request] = str(change.revision)
+        return ""
+
+
+class PatchesChangeWhatTheySay(Invariant):
+    """All that a patch does not name is after it as it was before; one of an object leaves its
+    status alone, one of its status all that the object is to be."""
+
+    name = "patches_change_what_they_say"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = asked_of_server(evidence)
+        if request is None or request.operation.verb != "patch":
+            return None
+        operation = request.operation
+        is_strategic = operation.options.get("how") == "strategic"
+        alien = "spec" if operation.subresource == "status" else "status"
+        patch = {name: said for name, said in operation.body.items() if name != alien}
+        for change in evidence.changes:
+            if change.old is None or change.new is None:
+                continue
+            values: list[Any] = [change.old.value, change.new.value]
+            old, new = map(to_tree, values)
+            for path in _outside(old, new, patch, "", is_strategic):
+                if path not in SERVERS_OWN:
+                    return (
+                        f"{request.role.name} {operation} at rv {change.revision} changed {path}, "
+                        "which it does not name"
+                    )
+        return None
+
+
+def _outside(old: Tree, new: Tree, patch: Tree, path: str, is_strategic: bool) -> Iterator[str]:
+    """Where two trees differ that a patch does not name."""
+    if "$patch" in patch or "$retainKeys" in patch:
+        return
+    old, new = (tree if isinstance(tree, Mapping) else {} for tree in (old, new))
+    named = {name.rpartition("/")[2] for name in patch if name.startswith("$")}
+    for name in sorted({*old, *new} - named):
+        here = f"{path}.{name}" if path else name
+        was, now = old.get(name), new.get(name)
+        said = patch.get(name, {})
+        if was == now:
+            continue
+        if name not in patch and not isinstance(was, Mapping):
+            yield here
+        elif isinstance(said, Mapping):
+            yield from _outside(was, now, said, here, is_strategic)
+        elif is_strategic and name in KNOWN_BY and said is not None:
+            yield from _items_outside(was or (), now or (), said, here, KNOWN_BY[name])
+
+
+def _items_outside(old: Tree, new: Tree, said: Tree, path: str, key: str) -> Iterator[str]:
+    """The items of a list in which two trees differ and that a patch does not name."""
+    if any(item.get("$patch") == "replace" for item in said):
+        return
+    named = {item.get(key) for item in said}
+    was, now = ({item.get(key): item for item in items} for items in (old, new))
+    for each in sorted({*was, *now} - named):
+        if was.get(each) != now.get(each):
+            yield f"{path}[{each}]"

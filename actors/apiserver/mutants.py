@@ -1,0 +1,324 @@
+"""API servers with a bug each, and the claim of the protocol that must find it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+
+from actors.apiserver import binding, deleting, evicting, patching, reading, updating
+from actors.apiserver.call import Call
+from actors.apiserver.contest import contest
+from actors.apiserver.server import VERBS, ApiServer, Verb
+from testbed.change import Change
+from testbed.delivery import Delivery
+from testbed.endpoint import BETWEEN, Handler, Listing
+from testbed.mutant import Mutant
+from testbed.objects import Binding, Map, Object, Revision
+from testbed.objects.form import from_tree, to_tree
+from testbed.watch import Watch
+
+# -- writes ---------------------------------------------------------------------------------------
+
+
+def update_whatever_was_read(call: Call) -> Handler:
+    """It forgets to compare the revision."""
+    old, body = call.found(), call.operation.body
+    meta = attrs.evolve(body.meta, revision=old.meta.revision)
+    return (yield from updating.revise(call, old, attrs.evolve(body, meta=meta)))
+
+
+def update_nothing(call: Call) -> Handler:
+    """It commits what changes nothing."""
+    old, body = call.found(), call.operation.body
+    updating.check_preconditions(call, old, body)
+    return call.put(old)
+    yield
+
+
+def update_all(call: Call) -> Handler:
+    """It takes over what is the server's own, too."""
+    old, body = call.found(), call.operation.body
+    updating.check_preconditions(call, old, body)
+    return call.put(body)
+    yield
+
+
+def patch_what_was_read(call: Call) -> Handler:
+    """It reads, lets others write, and then writes back all that it has read."""
+    old = call.found()
+    tree = patching.patched(to_tree(old), call.operation.body, call.options.get("how", "merge"))
+    yield BETWEEN
+    call.found()
+    return call.put(from_tree(call.kind, tree))
+
+
+def patch_whole(call: Call) -> Handler:
+    """It replaces the labels by those that are named."""
+    old, body = call.found(), call.operation.body
+    meta = body.get("metadata") or {}
+    new = from_tree(call.kind, patching.patched(to_tree(old), body, "merge"))
+    if "labels" in meta:
+        new = new.with_meta(labels=Map(meta["labels"]))
+    return (yield from updating.revise(call, old, new))
+
+
+def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Handler:
+    """It looks neither whether the pod has a node, nor whether it is to go."""
+    pod, body = call.found(), call.operation.body
+    assert isinstance(body, Binding)
+    if (pod.spec.node_name and not twice) or (pod.meta.is_terminating and not going):
+        return (yield from binding.bind(call))
+    spec = attrs.evolve(pod.spec, node_name=body.target.name)
+    new = attrs.evolve(pod, spec=spec)
+    return pod if new.is_as(pod) else call.put(new)
+
+
+# -- deletions ------------------------------------------------------------------------------------
+
+
+def delete_unmarked(call: Call) -> Handler:
+    """It removes what has no time left by one commit, unmarked."""
+    pod = call.found()
+    if call.options.get("grace_s") == 0 and not pod.meta.finalizers:
+        call.remove(pod)
+        return pod
+    return (yield from deleting.delete(call))
+
+
+def delete_at_once(call: Call) -> Handler:
+    """It gives nobody time."""
+    wish = attrs.evolve(deleting.Wish.of(call), grace_s=0)
+    return (yield from deleting.remove(call, wish))
+
+
+def delete_what_is_held(call: Call) -> Handler:
+    """It does not look for finalizers."""
+    item = yield from deleting.delete(call)
+    if item.meta.finalizers and not item.meta.grace_s:
+        call.remove(item)
+    return item
+
+
+def delete_half(call: Call) -> Handler:
+    """It marks, says that all is done, and does not come back to remove it."""
+    handler = deleting.delete(call)
+    try:
+        next(handler)
+    except StopIteration as done:
+        return done.value
+    return call.found()
+    yield
+
+
+def delete_later(call: Call) -> Handler:
+    """It takes a longer grace as well as a shorter one."""
+    pod, grace_s = call.found(), call.options.get("grace_s")
+    if pod.meta.grace_s and grace_s is not None and grace_s > pod.meta.grace_s:
+        by_ms = pod.meta.deleted_ms + (grace_s - pod.meta.grace_s) * 1000
+        return call.put(pod.with_meta(deleted_ms=by_ms, grace_s=grace_s))
+    return (yield from deleting.delete(call))
+
+
+def delete_another(call: Call) -> Handler:
+    """It forgets whom its caller has meant."""
+    wish = attrs.evolve(deleting.Wish.of(call), uid="", revision=Revision())
+    return (yield from deleting.remove(call, wish))
+
+
+# -- evictions ------------------------------------------------------------------------------------
+
+
+class Generous(Call):
+    """A budget that is used up allows one more."""
+
+    def stands_at(self, key: str) -> Any:
+        item = super().stands_at(key)
+        if not key.startswith("poddisruptionbudgets/") or item.status.disruptions_allowed:
+            return item
+        return attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=1))
+
+
+class Forgetful(Call):
+    """What is taken from a budget is not written."""
+
+    def put(self, item: Any) -> Any:
+        return item if item.plural == "poddisruptionbudgets" else super().put(item)
+
+
+class Unpaid(Call):
+    """The pod is noted in the budget, and no disruption taken."""
+
+    def put(self, item: Any) -> Any:
+        if item.plural == "poddisruptionbudgets":
+            had = self.stands_at(item.key).status.disruptions_allowed
+            status = attrs.evolve(item.status, disruptions_allowed=had)
+            item = attrs.evolve(item, status=status)
+        return super().put(item)
+
+
+def evict_by(calls: type[Call], call: Call) -> Handler:
+    """It is right but for how it takes from the budget."""
+    return (yield from evicting.evict(calls(call.server, call.operation, call.caller, call.now_ms)))
+
+
+# -- reads ----------------------------------------------------------------------------------------
+
+
+def list_of_tomorrow(call: Call) -> Handler:
+    """It names a revision that is still to come."""
+    listing: Listing = yield from reading.list_(call)
+    return attrs.evolve(listing, revision=Revision(call.server.store.revision + 1))
+
+
+def list_of_two_revisions(call: Call) -> Handler:
+    """It shows each object as it is, under the revision that it has read."""
+    listing: Listing = yield from reading.list_(call)
+    found = (call.stands_at(item.key) for item in listing.items)
+    return attrs.evolve(listing, items=tuple(item for item in found if item is not None))
+
+
+def list_less(call: Call) -> Handler:
+    """It leaves out the last."""
+    listing: Listing = yield from reading.list_(call)
+    return attrs.evolve(listing, items=listing.items[:-1])
+
+
+def get_as_read(call: Call) -> Handler:
+    """It answers from what it has read, though no revision was named."""
+    item = call.server.as_read(call.operation.plural, call.operation.key)
+    if item is None:
+        raise call.not_found()
+    return item
+    yield
+
+
+# -- watches --------------------------------------------------------------------------------------
+
+
+class Deaf(Watch):
+    """Misses every second Change."""
+
+    def _push(self, change: Change) -> None:
+        if change.serial % 2:
+            super()._push(change)
+
+
+class Stuttering(Watch):
+    """Tells each Change twice."""
+
+    def _push(self, change: Change) -> None:
+        super()._push(change)
+        super()._push(change)
+
+
+class Mute(Watch):
+    """Tells nothing."""
+
+    def _push(self, change: Change) -> None:
+        pass
+
+
+class Mistaken(Watch):
+    """Shows an object as it was before."""
+
+    def take(self) -> Delivery:
+        delivery = super().take()
+        change = delivery.change
+        if change is None or change.old is None or change.new is None:
+            return delivery
+        return attrs.evolve(delivery, object=change.old.value)
+
+
+def watch_by(kind: type[Watch], call: Call) -> Handler:
+    """It opens a watch of that kind in place of its own."""
+    watch: Watch = yield from reading.watch(call)
+    watch.close()
+    return kind(watch.cursor, watch.selector, watch.since, fields=watch.view.fields)
+
+
+# -- identities and revisions ---------------------------------------------------------------------
+
+
+class Namesakes(ApiServer):
+    """Gives the uid of whoever bore the name before."""
+
+    def stamp(self, caller: str, now_ms: int, item: Object) -> Object:
+        """A new object that is taken for the old one."""
+        return super().stamp(caller, now_ms, item).with_meta(uid=f"{item.meta.name}-1")
+
+
+class Stale(Call):
+    """Leaves an object the revision that it had."""
+
+    def put(self, item: Any) -> Any:
+        self.server.store.put(item.key, item)
+        return item
+
+
+# -- all of them ----------------------------------------------------------------------------------
+
+
+def with_verbs(verbs: Mapping[str, Verb]) -> type[ApiServer]:
+    """An API server that is right but for these verbs."""
+    return type("Mutated", (ApiServer,), {"verbs": {**VERBS, **verbs}})
+
+
+def _mutant(name: str, breaks: str, claim: str, server: type[ApiServer]) -> Mutant:
+    return Mutant(name, breaks, partial(contest, server=server), claim)
+
+
+def _verb(name: str, breaks: str, claim: str, asked: str, verb: Verb) -> Mutant:
+    return _mutant(name, breaks, claim, with_verbs({asked: verb}))
+
+
+UPDATES, PATCHES, LIVES = "no_update_is_lost", "patches_change_what_they_say", "lives_go_one_way"
+TIME, BUDGETS = "pods_are_given_their_time", "evictions_keep_to_budgets"
+READS, WATCHES, REVISIONS = "answers_show_what_was", "watches_are_gap_free", "revisions_increase"
+EVICT = "create/eviction"
+MUTANTS = (
+    _verb("stale-update", "an update of an old revision wins", UPDATES, "update",
+          update_whatever_was_read),
+    _verb("delete-another", "a delete ignores the uid it names", UPDATES, "delete",
+          delete_another),
+    _verb("patch-of-old", "a patch writes back all it has read", PATCHES, "patch",
+          patch_what_was_read),
+    _verb("patch-whole", "a patch of one label drops the others", PATCHES, "patch", patch_whole),
+    _verb("bind-twice", "a bound pod is bound again", LIVES, "create/binding",
+          partial(bind_anyhow, twice=True)),
+    _verb("bind-going", "a pod that is to go is bound", LIVES, "create/binding",
+          partial(bind_anyhow, going=True)),
+    _verb("undelete", "an update unsets the deletion", LIVES, "update", update_all),
+    _verb("grace-grows", "a later delete gives more grace", LIVES, "delete", delete_later),
+    _verb("unmarked", "one commit removes, where there should be two", TIME, "delete",
+          delete_unmarked),
+    _verb("at-once", "a bound pod is given no time", TIME, "delete", delete_at_once),
+    _verb("held", "a finalizer holds nothing", TIME, "delete", delete_what_is_held),
+    _verb("half-deleted", "a delete is answered after its first commit", TIME, "delete",
+          delete_half),
+    _verb("past-the-budget", "an eviction is granted past its budget", BUDGETS, EVICT,
+          partial(evict_by, Generous)),
+    _verb("unpaid", "an eviction takes no disruption", BUDGETS, EVICT, partial(evict_by, Unpaid)),
+    _verb("unwritten", "an eviction does not write its budget", BUDGETS, EVICT,
+          partial(evict_by, Forgetful)),
+    _verb("future-list", "a list names a revision that is to come", READS, "list",
+          list_of_tomorrow),
+    _verb("mixed-list", "a list shows two revisions", READS, "list", list_of_two_revisions),
+    _verb("short-list", "a list leaves one out", READS, "list", list_less),
+    _verb("stale-get", "a get that names no revision is answered from what was read", READS,
+          "get", get_as_read),
+    _verb("lost-event", "a watch misses Changes", WATCHES, "watch", partial(watch_by, Deaf)),
+    _verb("twice-told", "a watch tells a Change twice", WATCHES, "watch",
+          partial(watch_by, Stuttering)),
+    _verb("silent-watch", "a watch tells nothing", WATCHES, "watch", partial(watch_by, Mute)),
+    _verb("old-event", "a watch shows what was before", WATCHES, "watch",
+          partial(watch_by, Mistaken)),
+    _verb("empty-commit", "an update that changes nothing is committed", REVISIONS, "update",
+          update_nothing),
+    _mutant("old-revision", "a commit leaves the object its revision", REVISIONS,
+            type("Unmoved", (ApiServer,), {"calls": Stale})),
+    _mutant("same-uid", "a new object has the uid of the old", "every_uid_is_new", Namesakes),
+)  # fmt: skip
+"""Each with what must kill it."""
