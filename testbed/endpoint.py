@@ -80,7 +80,9 @@ class Pause:
 
 BETWEEN = Pause()
 
-Handler = Generator[Pause, None, Any]
+Handler = Generator[Pause, int | None, Any]
+"""How an Operation is answered: part by part. A `yield` of it comes to the virtual time at which
+the handler goes on, or to None if nobody says."""
 
 
 @attrs.frozen

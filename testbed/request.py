@@ -160,13 +160,14 @@ class Request:
             turn.because = self.because
             turn.operation = self.operation
         try:
-            handler = self.handler
+            handler, now_ms = self.handler, self.wire.table.now_ms
             if handler is None:
                 endpoint = self.post.endpoint
-                handler = self.handler = endpoint.handle(
-                    self.operation, self.role.name, self.wire.table.now_ms
-                )
-            pause = next(handler)
+                handler = endpoint.handle(self.operation, self.role.name, now_ms)
+                self.handler = handler
+                pause = next(handler)
+            else:
+                pause = handler.send(now_ms)
         except StopIteration as done:
             self._note(_revision_of(done.value), "")
             self.answer(done.value)

@@ -264,3 +264,19 @@ def test_who_is_not_meant_is_not_even_noted(wrong: Preconditions) -> None:
     with pytest.raises(Conflict, match="in the precondition"):
         counter.evict(pod, DeleteOptions(preconditions=wrong))
     assert counter.store.revision == before
+
+
+@pytest.mark.spec("API-25", "API-37", "GEN-4")
+def test_an_eviction_that_took_long_gives_all_of_the_grace() -> None:
+    """It waits at its budget; the time that the pod has to end begins when it is marked."""
+    counter = Counter()
+    pod = ready(counter)
+    budget(counter, disruptions_allowed=1)
+    asked = counter.begin(eviction(pod, DeleteOptions(grace_s=7)))
+    step(asked)
+    asked.send(4_500), asked.send(4_500)
+    with pytest.raises(StopIteration):
+        asked.send(6_500)
+    after = counter.get(Pod, "p")
+    assert (after.meta.deleted_ms, after.meta.grace_s) == (13_000, 7)
+    assert status(counter).disrupted_pods == {"p": 4_000}

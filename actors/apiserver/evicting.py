@@ -53,17 +53,23 @@ def evict(call: Call) -> Handler:
             tries += 1
             if tries == TRIES:
                 raise
-        yield Pause(until_ms=call.now_ms + tries * AGAIN_MS)
+        call = yield from _later(call, Pause(until_ms=call.now_ms + AGAIN_MS))
         pod = call.found()
     budget = _budget_of(call, pod)
     if budget is None:
         return (yield from _delete(call, wish))
     if not pod.is_ready and budget.status.current_healthy >= budget.status.desired_healthy > 0:
         return (yield from _delete_unready(call, wish, pod, budget))
-    yield BETWEEN
-    yield from _take(call, pod, budget)
-    yield BETWEEN
+    call = yield from _later(call, BETWEEN)
+    call = yield from _take(call, pod, budget)
+    call = yield from _later(call, BETWEEN)
     return (yield from _delete(call, wish))
+
+
+def _later(call: Call, pause: Pause) -> Handler:
+    """Let others come between; the same request, at the time at which it goes on."""
+    now_ms = yield pause
+    return call if now_ms is None else attrs.evolve(call, now_ms=now_ms)
 
 
 def _wish(body: Eviction) -> Wish:
@@ -92,16 +98,16 @@ def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
 
 
 def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
-    """Take one disruption from its budget; if that has changed by now, look at it again."""
-    for tries in range(1, TRIES + 1):
+    """Take one disruption from its budget; if that has changed by now, look at it again, later."""
+    for _ in range(TRIES):
         there = call.stands_at(budget.key)
         if there is None:
             raise NotFound(f'{resource_of(type(budget))} "{budget.meta.name}" not found')
         if there.meta.revision == budget.meta.revision:
             call.put(_reduced(call, pod, budget))
-            return
+            return call
         budget = there
-        yield Pause(until_ms=call.now_ms + tries * AGAIN_MS)
+        call = yield from _later(call, Pause(until_ms=call.now_ms + AGAIN_MS))
     raise Conflict(f"couldn't update PodDisruptionBudget {budget.meta.name!r} due to conflicts")
 
 
@@ -164,5 +170,5 @@ def _delete(call: Call, wish: Wish) -> Handler:
         noted = call.put(attrs.evolve(pod, status=status))
         if wish.revision:
             wish = attrs.evolve(wish, revision=noted.meta.revision)
-        yield BETWEEN
+        call = yield from _later(call, BETWEEN)
     return (yield from remove(call, wish))
