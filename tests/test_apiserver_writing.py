@@ -27,6 +27,7 @@ from testbed.objects import (
     Revision,
     Toleration,
 )
+from testbed.objects.form import from_tree
 from testbed.objects.pod import SchedulingGate
 from testbed.objects.policy import PodDisruptionBudgetSpec
 from testbed.objects.quantity import amounts
@@ -422,3 +423,26 @@ def test_budgets_select_as_they_say() -> None:
     assert not budget(selector=LabelSelector()).covers(app)
     assert budget(selector=LabelSelector(Map(app="a"))).covers(app)
     assert not budget(selector=LabelSelector(Map(app="a"))).covers(attrs.evolve(app, namespace="x"))
+
+
+@pytest.mark.spec("API-5", "INV-1")
+def test_what_is_emptied_leaves_nothing_behind() -> None:
+    """The last label is taken away and comes back: the object is as it was, and to say so again,
+    or that it has no finalizers, is no change. What is not modelled stays."""
+    counter = Counter()
+    tree = {
+        "metadata": {"name": "p", "labels": {"a": "b"}, "annotations": {}, "selfLink": ""},
+        "spec": {"containers": [{"name": "m", "tty": False}], "dnsPolicy": "", "nodeName": ""},
+    }
+    pod = counter.create(from_tree(Pod, tree))
+    assert pod.extra == {
+        "metadata": {"selfLink": ""},
+        "spec": {"containers": {"0": {"tty": False}}, "dnsPolicy": ""},
+    }
+    label = {"metadata": {"labels": {"a": "b"}, "finalizers": []}}
+    counter.patch(pod, {"metadata": {"labels": {"a": None}}})
+    again = counter.patch(pod, label)
+    assert again.is_as(pod)
+    before = counter.store.revision
+    assert counter.patch(pod, label) is again
+    assert counter.store.revision == before

@@ -11,12 +11,13 @@ from actors.apiserver.call import Call
 from testbed.endpoint import Handler
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
+from testbed.objects.form import settled
 
 
 def create(call: Call) -> Handler:
     """1. Name and complete it. 2. Let admission change or refuse it; that looks at other objects,
     so something may come between. 3. Commit, if nothing bears its name by then (API-8)."""
-    item = rules.complete(_named(call, body_of(call)))
+    item = rules.complete(settled(_named(call, body_of(call))))
     if item.meta.revision and str(item.meta.revision) != "0":
         raise InternalError("resourceVersion should not be set on objects to be created")
     item = yield from admission.admit(call, item)

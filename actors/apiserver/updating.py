@@ -11,7 +11,7 @@ from actors.apiserver.creating import body_of
 from actors.apiserver.patching import patched
 from testbed.endpoint import Handler
 from testbed.errors import BadRequest
-from testbed.objects.form import Misfit, from_tree, to_tree
+from testbed.objects.form import Misfit, from_tree, settled, to_tree
 
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -47,6 +47,7 @@ def _revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         old = rules.complete(found)
         new = made_of(old)
         check_preconditions(call, old, new)
+        old, new = settled(old), settled(new)
         new = rules.merged(rules.complete(new), old, call.operation.subresource)
         if not call.operation.subresource:
             new = yield from admission.admit_change(call, new, old)

@@ -162,6 +162,28 @@ def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[
                 yield from unmodelled(shape.parts, each, f"{here}[]" if shape.is_list else here)
 
 
+def settled(item: T) -> T:
+    """An Object whose `extra` says nothing of fields that it has: all that can be left to say of
+    one is that it is empty, and that a server does not keep."""
+    if not isinstance(item, Object) or not item.extra:
+        return item
+    extra = _beside(item, item.extra)
+    return item if extra == item.extra else attrs.evolve(item, extra=extra)
+
+
+def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
+    """What is said beside the fields of a value, and of those in it."""
+    fields, left = _by_wire_name(type(value)), {}
+    for name, rest in extra.items():
+        if name in fields:
+            inner = getattr(value, fields[name].name)
+            # What is left of a list is said of its items.
+            rest = _beside(inner, rest) if attrs.has(type(inner)) else rest if inner else None
+        if name not in fields or rest:
+            left[name] = rest
+    return Map(left)
+
+
 def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
     """The same tree, unable to change; Misfit if it is no such thing. A null by a name says
     nothing and is dropped, unless `nulls` are to be kept."""
