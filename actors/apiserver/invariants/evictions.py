@@ -16,8 +16,8 @@ BUDGETS = PodDisruptionBudget.plural
 
 class EvictionsKeepToBudgets(Invariant):
     """Between two syncs of its controller, no more evictions are granted from a budget than the
-    first has allowed; each takes one disruption and notes its pod; and no pod that serves, and
-    that one budget covers all the while, is evicted before one was taken for it."""
+    first has allowed; each takes one disruption and notes its pod; and no pod that served, and that
+    one budget covered, when its eviction began is evicted before one was taken for it."""
 
     name = "evictions_keep_to_budgets"
     reads = frozenset()
@@ -77,36 +77,21 @@ class EvictionsKeepToBudgets(Invariant):
             return ""
         if request in self._paid:
             return ""
-        budget = _owed(change, self._begun[request], evidence)
+        budget = _owed(change.key, self._begun[request], evidence)
         return f"{change.key} was evicted, and {budget} was not asked" if budget else ""
 
 
-def _owed(change: Change, begun: int, evidence: Evidence) -> str:
-    """The one budget that has covered the pod, and the pod has served, ever since the eviction
-    began; empty if that is not so, or if nobody can say any more."""
+def _owed(key: str, begun: int, evidence: Evidence) -> str:
+    """The one budget that covered the pod, and the pod served, when its eviction began to look;
+    empty if that was not so, or if nobody can say any more."""
     store = evidence.store
-    if begun < store.compacted:
+    then = None if begun < store.compacted else store.peek(key, begun)
+    pod: Any = None if then is None else then.value
+    if pod is None or not _serves(pod):
         return ""
-    then = store.peek(change.key, begun)
-    seen: list[Any] = [] if then is None else [then.value]
-    seen += [c.old.value for c in store.log("pods").after(begun) if c.key == change.key and c.old]
-    uids = {pod.meta.uid for pod in seen}
-    if len(uids) != 1 or not all(map(_serves, seen)):
-        return ""
-    if any(pod.meta.labels != seen[0].meta.labels for pod in seen):
-        return ""
-    if any(map(_moves_its_cover, store.log(BUDGETS).after(begun))):
-        return ""
-    budgets: list[Any] = [entry.value for entry in store.snapshot(f"{BUDGETS}/")]
-    covering = [budget.key for budget in budgets if budget.covers(seen[0].meta)]
+    budgets: list[Any] = [entry.value for entry in store.snapshot(f"{BUDGETS}/", begun)]
+    covering = [budget.key for budget in budgets if budget.covers(pod.meta)]
     return covering[0] if len(covering) == 1 else ""
-
-
-def _moves_its_cover(change: Change) -> bool:
-    """Whether a budget comes, goes, or may cover others than before."""
-    old: Any = None if change.old is None else change.old.value
-    new: Any = None if change.new is None else change.new.value
-    return old is None or new is None or old.spec != new.spec
 
 
 def _serves(pod: Pod) -> bool:
