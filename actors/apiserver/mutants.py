@@ -80,9 +80,19 @@ def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Hand
 
 
 def delete_unmarked(call: Call) -> Handler:
-    """It removes what has no time left by one commit, unmarked."""
+    """It removes a pod that nobody runs by one commit, unmarked."""
     pod = call.found()
-    if call.options.get("grace_s") == 0 and not pod.meta.finalizers:
+    meta = pod.meta
+    if not pod.spec.node_name and not meta.is_terminating and not meta.finalizers:
+        call.remove(pod)
+        return pod
+    return (yield from deleting.delete(call))
+
+
+def delete_too_soon(call: Call) -> Handler:
+    """It removes a pod that has time left, and is to have none, without saying so first."""
+    pod = call.found()
+    if call.options.get("grace_s") == 0 and pod.meta.grace_s and not pod.meta.finalizers:
         call.remove(pod)
         return pod
     return (yield from deleting.delete(call))
@@ -139,6 +149,12 @@ class Generous(Call):
         if not key.startswith("poddisruptionbudgets/") or item.status.disruptions_allowed:
             return item
         return attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=1))
+
+    def put(self, item: Any) -> Any:
+        if item.plural == "poddisruptionbudgets":
+            left = super().stands_at(item.key).status.disruptions_allowed - 1
+            item = attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=left))
+        return super().put(item)
 
 
 class Forgetful(Call):
@@ -294,6 +310,8 @@ MUTANTS = (
     _verb("grace-grows", "a later delete gives more grace", LIVES, "delete", delete_later),
     _verb("unmarked", "one commit removes, where there should be two", TIME, "delete",
           delete_unmarked),
+    _verb("too-soon", "a pod that has time left is removed by one commit", TIME, "delete",
+          delete_too_soon),
     _verb("at-once", "a bound pod is given no time", TIME, "delete", delete_at_once),
     _verb("held", "a finalizer holds nothing", TIME, "delete", delete_what_is_held),
     _verb("half-deleted", "a delete is answered after its first commit", TIME, "delete",
