@@ -14,7 +14,8 @@ import attrs
 from testbed import Client, Operation
 from testbed.objects import Event, Map, Meta, Object, Reference, reference_to
 from testbed.objects.event import NORMAL, EventSeries
-from testbed.objects.form import frozen, to_tree
+from testbed.objects.form import to_tree
+from testbed.objects.plain import frozen
 
 SERIES_MS = 6 * 60_000
 """How long nothing more must be said until a series is over; and how often that is looked at."""

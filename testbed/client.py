@@ -9,8 +9,8 @@ from testbed.audit import whole
 from testbed.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.errors import Cancelled, Crashed, TimedOut
 from testbed.life import Life, Seat
-from testbed.objects.form import frozen
 from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.objects.plain import frozen
 from testbed.selector import Selector
 from testbed.stream import Stream
 from testbed.trace import Record

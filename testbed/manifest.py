@@ -18,9 +18,9 @@ import attrs
 from testbed.documents import BYTES_MAX, Broken, Part, Reader, lines_of, parts
 from testbed.errors import ManifestRefused
 from testbed.objects import form
-from testbed.objects.form import MAPPING, Misfit
 from testbed.objects.kinds import KINDS
 from testbed.objects.meta import UNSET, Object
+from testbed.objects.plain import MAPPING, Misfit, shown
 from testbed.scalar import lines
 
 ENDINGS = (".yaml", ".yml", ".json")
@@ -370,7 +370,7 @@ def _advice(misfit: Misfit) -> str:
     found = misfit.found
     if misfit.expected != A_TEXT or found is None or isinstance(found, dict | list):
         return f"give {misfit.expected}."
-    word = form.shown(found)
+    word = shown(found)
     if isinstance(found, bool):
         alike = "no, n and off" if not found else "yes, y and on"
         return f"quote it; without quotes YAML takes {alike} for {word}."

@@ -13,7 +13,7 @@ import attrs
 
 from testbed.choosers.calm import Calm
 from testbed.scenario import of, play_runs
-from testbed.searching import choosers
+from testbed.seeking import choosers
 from testbed.world import World
 
 RUNS_MAX = 300

@@ -21,8 +21,8 @@ from testbed.objects import (
     Revision,
     Target,
 )
-from testbed.objects.form import frozen
 from testbed.objects.kinds import kind_by_plural
+from testbed.objects.plain import frozen
 from testbed.store import Store
 from testbed.watch import Watch
 

@@ -21,11 +21,11 @@ from manners import Bases, Complaint, Source, complaints
 # import each other; their folder's `__init__` stands right behind them.
 ORDER = """
     words    errors version spoken counted objects/meta objects/quantity objects/calendar
-             objects/form objects/labels objects/condition objects/affinity objects/reference
-             objects/note objects/pod objects/node objects/policy objects/priority objects/quota
-             objects/charge objects/workload objects/lease objects/namespace objects/event
-             objects/config objects/binding objects/kinds objects/codec objects/__init__ budget
-             change option document scalar documents
+             objects/plain objects/form objects/labels objects/condition objects/affinity
+             objects/reference objects/note objects/pod objects/node objects/policy objects/priority
+             objects/quota objects/charge objects/workload objects/lease objects/namespace
+             objects/event objects/config objects/binding objects/kinds objects/codec
+             objects/__init__ budget change option document scalar documents
     ground   life pending txn store selector delivery watch endpoint store_endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*

@@ -19,7 +19,7 @@ from testbed.invariant import Verdict
 from testbed.mutant import Mutant, hunt
 from testbed.option import SERVE
 from testbed.scenario import of, play_runs
-from testbed.searching import choosers
+from testbed.seeking import choosers
 from testbed.trace import Trace
 from testbed.world import World
 

@@ -41,7 +41,7 @@ from testbed.objects import (
     labels,
 )
 from testbed.objects.binding import Preconditions
-from testbed.objects.form import frozen
+from testbed.objects.plain import frozen
 from testbed.objects.policy import PodDisruptionBudgetSpec
 from testbed.selector import Selector
 from testbed.watch import Watch

@@ -11,21 +11,9 @@ from hypothesis import strategies as st
 
 from testbed.objects import KINDS, Condition, Map, Meta, Object, Owner, Pod, Quantity, Revision
 from testbed.objects.codec import decode, encode
-from testbed.objects.form import (
-    DEPTH_MAX,
-    FINE,
-    TIME,
-    Misfit,
-    Shape,
-    fields_of,
-    from_tree,
-    frozen,
-    shown,
-    thawed,
-    to_tree,
-    wire_name_of,
-)
+from testbed.objects.form import FINE, TIME, Shape, fields_of, from_tree, to_tree, wire_name_of
 from testbed.objects.meta import wire
+from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
 
 OFTEN = settings(max_examples=100, derandomize=True, deadline=None)
 POD: dict[str, Any] = {

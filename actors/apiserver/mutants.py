@@ -27,7 +27,7 @@ def update_whatever_was_read(call: Call) -> Handler:
     """It forgets to compare the revision."""
     old, body = call.found(), call.operation.body
     meta = attrs.evolve(body.meta, revision=old.meta.revision)
-    return (yield from updating.revise(call, old, attrs.evolve(body, meta=meta)))
+    return (yield from updating.revise(call, lambda _: attrs.evolve(body, meta=meta)))
 
 
 def update_nothing(call: Call) -> Handler:
@@ -62,7 +62,7 @@ def patch_whole(call: Call) -> Handler:
     new = from_tree(call.kind, patching.patched(to_tree(old), body, "merge"))
     if "labels" in meta:
         new = new.with_meta(labels=Map(meta["labels"]))
-    return (yield from updating.revise(call, old, new))
+    return (yield from updating.revise(call, lambda _: new))
 
 
 def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Handler:

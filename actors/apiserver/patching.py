@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from testbed.objects.form import thawed
+from testbed.objects.plain import thawed
 
 Tree = Any
 KEYS = {

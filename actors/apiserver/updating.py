@@ -11,7 +11,8 @@ from actors.apiserver.creating import body_of
 from actors.apiserver.patching import patched
 from testbed.endpoint import Handler
 from testbed.errors import BadRequest
-from testbed.objects.form import Misfit, from_tree, settled, to_tree
+from testbed.objects.form import from_tree, settled, to_tree
+from testbed.objects.plain import Misfit
 
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -21,12 +22,12 @@ MODIFIED = (
 def update(call: Call) -> Handler:
     """Replace it by what its caller has made of the revision he has read (API-11)."""
     new = body_of(call)
-    return (yield from _revise(call, lambda old: new))
+    return (yield from revise(call, lambda old: new))
 
 
 def patch(call: Call) -> Handler:
     """Change so much of it as it is now; so nobody's change of other fields is lost (API-13)."""
-    return (yield from _revise(call, lambda old: _patched(call, old)))
+    return (yield from revise(call, lambda old: _patched(call, old)))
 
 
 def _patched(call: Call, old: Any) -> Any:
@@ -39,7 +40,7 @@ def _patched(call: Call, old: Any) -> Any:
         raise BadRequest(f"{call.operation}: {error}") from error
 
 
-def _revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
+def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
     """Commit what it may become. It is the object's own commit that shows what was read of it to
     be still so; if it has changed while admission looked at others, all begins anew (API-18)."""
     while True:

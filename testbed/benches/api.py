@@ -28,7 +28,7 @@ from testbed.objects import (
     Revision,
     Target,
 )
-from testbed.objects.form import frozen
+from testbed.objects.plain import frozen
 from testbed.option import Marks
 from testbed.selector import Selector
 from testbed.session import collected_between

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from testbed.cli.progress import shown
+from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.mutant import RUNS_MAX, Hunt, Mutant, hunt
@@ -44,7 +44,7 @@ def command(
             raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
     hunted = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
     hunts = []
-    with shown("mutants") as progress:
+    with counting("mutants") as progress:
         for package, mutant in hunted:
             hunts.append((package, hunt(mutant, runs_max=runs_max, seed=seed)))
             progress(len(hunts), len(hunted))

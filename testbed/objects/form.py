@@ -12,7 +12,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial, reduce
-from math import isfinite
 from operator import or_
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -20,34 +19,16 @@ import attrs
 
 from testbed.objects import calendar
 from testbed.objects.meta import Map, Object, Revision
+from testbed.objects.plain import JSON, LIST, MAPPING, Misfit, Tree, below, frozen, text_at, thawed
 from testbed.objects.quantity import Quantity
 
 T = TypeVar("T")
-MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
-DEPTH_MAX = 64
-"""How deep a tree may go where nothing says what it is."""
 MARKS = ("name", "type", "uid")
 """What tells the parts of a list from one another, if each has one of its own."""
-Tree = Any
-"""What JSON can say; frozen, its mappings are Maps and its lists tuples."""
 Reader = Callable[[Tree, str], tuple[Any, Tree]]
 """From a tree, and the path at which it stands: the value, and what it does not say of it."""
 Writer = Callable[[Any, Tree], Tree]
 """From a value, and what it does not say of it: the tree."""
-
-
-class Misfit(ValueError):
-    """A value that cannot be what its field is: where it stands, and what was expected."""
-
-    def __init__(self, path: str, expected: str, found: object) -> None:
-        super().__init__(path, expected, found)
-        self.path = path
-        """As a manifest has it: `spec.containers[0].name`."""
-        self.expected = expected
-        self.found = found
-
-    def __str__(self) -> str:
-        return f"{self.path or 'the object'}: expected {self.expected}, found {shown(self.found)}"
 
 
 @attrs.frozen
@@ -113,19 +94,19 @@ def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
         field = fields.get(name)
         if here is None or (is_object and name in ("apiVersion", "kind")):
             continue
-        below = _below(path, name)
+        there = below(path, name)
         if field is None:
-            rest[name] = frozen(here, below)
+            rest[name] = frozen(here, there)
             continue
-        value, left = field.shape.read(here, below)
+        value, left = field.shape.read(here, there)
         given[field.name] = value
         if left:
             rest[name] = left
         elif field.is_unset(value):
-            rest[name] = NOTHING if field.blank is not None else frozen(here, below)
+            rest[name] = NOTHING if field.blank is not None else frozen(here, there)
     for field in _required(cls):
         if field.name not in given:
-            raise Misfit(_below(path, field.wire_name), field.shape.expected, None)
+            raise Misfit(below(path, field.wire_name), field.shape.expected, None)
     if is_object:
         given["extra"] = Map(rest)
     return cls(**given), Map(rest)
@@ -154,7 +135,7 @@ def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[
     any place of a list: `spec.containers[].volumeMounts`."""
     fields = _by_wire_name(cls)
     for name, rest in extra.items():
-        here = _below(path, name)
+        here = below(path, name)
         if name not in fields:
             yield here
         elif (shape := fields[name].shape).parts is not None and isinstance(rest, Mapping):
@@ -182,51 +163,6 @@ def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
         if name not in fields or rest:
             left[name] = rest
     return Map(left)
-
-
-def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
-    """The same tree, unable to change; Misfit if it is no such thing. A null by a name says
-    nothing and is dropped, unless `nulls` are to be kept."""
-    if isinstance(tree, Mapping | list | tuple) and not deep:
-        raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
-    if isinstance(tree, Mapping):
-        return Map(
-            {
-                name: frozen(value, _below(path, name), deep - 1, nulls=nulls)
-                for name, value in tree.items()
-                if nulls or value is not None
-            }
-        )
-    if isinstance(tree, list | tuple):
-        parts = enumerate(tree)
-        return tuple(frozen(each, f"{path}[{n}]", deep - 1, nulls=nulls) for n, each in parts)
-    if isinstance(tree, str):
-        return _text(tree, path)
-    if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
-        return tree
-    raise Misfit(path, JSON, tree)
-
-
-def thawed(tree: Tree) -> Tree:
-    """The same tree as dicts and lists."""
-    if isinstance(tree, Mapping):
-        return {name: thawed(value) for name, value in tree.items()}
-    return [thawed(value) for value in tree] if isinstance(tree, list | tuple) else tree
-
-
-def shown(found: object) -> str:
-    """What was found, for an error."""
-    if isinstance(found, Mapping):
-        return "a mapping"
-    if isinstance(found, list | tuple):
-        return "a list"
-    if found is None:
-        return "nothing"
-    if isinstance(found, int) and found.bit_length() > 64:
-        return "a number of more than 64 bits"
-    text = repr(found) if isinstance(found, str) else str(found)
-    text = text.lower() if isinstance(found, bool) else text
-    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def wire_name_of(name: str) -> str:
@@ -336,7 +272,7 @@ def _map_of(item: Shape) -> Shape:
         if not isinstance(tree, Mapping):
             raise Misfit(path, MAPPING, tree)
         pairs = {
-            name: item.read(each, _below(path, name))
+            name: item.read(each, below(path, name))
             for name, each in tree.items()
             if each is not None
         }
@@ -355,7 +291,7 @@ def _plain(kind: type | tuple[type, ...], expected: str) -> Shape:
         if not isinstance(tree, kind) or (isinstance(tree, bool) and kind is not bool):
             raise Misfit(path, expected, tree)
         if isinstance(tree, str):
-            return _text(tree, path), None
+            return text_at(tree, path), None
         if isinstance(tree, int) and tree.bit_length() > 63:
             raise Misfit(path, expected, tree)
         return tree, None
@@ -377,15 +313,9 @@ def _parsed(
     return Shape(expected, read, lambda value, _: write(value))
 
 
-def _text(text: str, path: str) -> str:
-    """The same text; a Misfit if no bytes can say it."""
-    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Misfit(path, "a text without half a letter", text)
-    return text
-
-
 # Few amounts are written very often.
 _amount = lru_cache(4096)(Quantity.parse)
+
 TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"
 FINE = "a time such as 2025-01-01T00:00:30.250000Z"
 SHAPES: dict[Any, Shape] = {
@@ -400,9 +330,3 @@ SHAPES: dict[Any, Shape] = {
     Quantity: _parsed("an amount such as 500m, 1Gi or 2", _amount, str, str, int, float),
     Revision: _parsed(TEXT, Revision, str, str),
 }
-
-
-def _below(path: str, name: object) -> str:
-    if not isinstance(name, str):
-        raise Misfit(path, "a text for each name", name)
-    return f"{path}.{name}" if path else name

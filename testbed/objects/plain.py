@@ -1,0 +1,88 @@
+"""Plain trees: what JSON can say, unable to change; and what a value of one should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from testbed.objects.meta import Map
+
+MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
+DEPTH_MAX = 64
+"""How deep a tree may go where nothing says what it is."""
+Tree = Any
+"""What JSON can say; frozen, its mappings are Maps and its lists tuples."""
+
+
+class Misfit(ValueError):
+    """A value that cannot be what its field is: where it stands, and what was expected."""
+
+    def __init__(self, path: str, expected: str, found: object) -> None:
+        super().__init__(path, expected, found)
+        self.path = path
+        """As a manifest has it: `spec.containers[0].name`."""
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.path or 'the object'}: expected {self.expected}, found {shown(self.found)}"
+
+
+def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
+    """The same tree, unable to change; Misfit if it is no such thing. A null by a name says
+    nothing and is dropped, unless `nulls` are to be kept."""
+    if isinstance(tree, Mapping | list | tuple) and not deep:
+        raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
+    if isinstance(tree, Mapping):
+        return Map(
+            {
+                name: frozen(value, below(path, name), deep - 1, nulls=nulls)
+                for name, value in tree.items()
+                if nulls or value is not None
+            }
+        )
+    if isinstance(tree, list | tuple):
+        parts = enumerate(tree)
+        return tuple(frozen(each, f"{path}[{n}]", deep - 1, nulls=nulls) for n, each in parts)
+    if isinstance(tree, str):
+        return text_at(tree, path)
+    if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
+        return tree
+    raise Misfit(path, JSON, tree)
+
+
+def thawed(tree: Tree) -> Tree:
+    """The same tree as dicts and lists."""
+    if isinstance(tree, Mapping):
+        return {name: thawed(value) for name, value in tree.items()}
+    return [thawed(value) for value in tree] if isinstance(tree, list | tuple) else tree
+
+
+def shown(found: object) -> str:
+    """What was found, for an error."""
+    if isinstance(found, Mapping):
+        return "a mapping"
+    if isinstance(found, list | tuple):
+        return "a list"
+    if found is None:
+        return "nothing"
+    if isinstance(found, int) and found.bit_length() > 64:
+        return "a number of more than 64 bits"
+    text = repr(found) if isinstance(found, str) else str(found)
+    text = text.lower() if isinstance(found, bool) else text
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def text_at(text: str, path: str) -> str:
+    """The same text; a Misfit if no bytes can say it."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise Misfit(path, "a text without half a letter", text)
+    return text
+
+
+def below(path: str, name: object) -> str:
+    """The path of what stands there by that name; Misfit if it is no text."""
+    if not isinstance(name, str):
+        raise Misfit(path, "a text for each name", name)
+    return f"{path}.{name}" if path else name
