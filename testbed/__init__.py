@@ -15,7 +15,7 @@ Data walks one road, and the modules stand in this order, each importing only wh
            bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
            effort · search
   telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · parting · failing · run · seeking · searching · mutant
+           growth · parting · failing · run · seeking · mutant
   doors    __init__ · strategies · pytest_plugin · checks/ · benches/ · cli/ · __main__
 
 The names below are promised; everything else can be imported, and may change.

@@ -35,7 +35,7 @@ ORDER = """
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
              engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
-             failing run seeking searching mutant
+             failing run seeking mutant
     doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/playing
              cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found cli/searched
              cli/* __main__
