@@ -79,8 +79,7 @@ def no_name_runs_twice(see: Evidence) -> str | None:
 
 
 def time_travel(world: World, *, guard: bool = False) -> None:
-    """Each life of a kubelet speaks to another server, and one is behind: it lists what was. With
-    the guard it asks for what is."""
+    """A kubelet restarts at a server that is behind, and lists what was; guarded, what is."""
     world.serve(lambda store: ApiServer(store, "api-1"))
     world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=5000))
     for node in NODES:
