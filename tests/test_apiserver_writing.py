@@ -354,6 +354,35 @@ def test_conditions_are_merged_by_their_type() -> None:
     assert patched("merge", {"type": "D", "status": "True"}) == [("D", "")]
 
 
+STATUSES = st.fixed_dictionaries(
+    {},
+    optional={
+        "phase": st.none() | st.sampled_from(["Running", "", "Failed"]),
+        "nominatedNodeName": st.none() | st.just("n1"),
+        "hostIP": st.none() | st.sampled_from(["1", "2"]),
+        "conditions": st.lists(
+            st.fixed_dictionaries(
+                {"type": st.sampled_from("AB"), "status": st.just("True")},
+                optional={"note": st.just("x")},
+            ),
+            max_size=2,
+        ),
+    },
+)
+
+
+@given(st.lists(st.tuples(STATUSES, st.sampled_from(["merge", "strategic"])), max_size=4))
+def test_a_status_alone_is_patched_as_a_whole_object_is(changes: list[tuple[Any, str]]) -> None:
+    """What is said of nothing but the status takes a shorter way to the same end."""
+    short, long = Counter(), Counter()
+    pods = [counter.create(Pod.of("p")) for counter in (short, long)]
+    for status, how in changes:
+        one = short.patch(pods[0], {"status": status}, how, "status")
+        other = long.patch(pods[1], {"status": status, "metadata": {}}, how, "status")
+        assert (one.status, one.extra) == (other.status, other.extra)
+        assert short.now == long.now
+
+
 def test_finalizers_are_merged_as_a_set() -> None:
     """One is added, another taken away, whoever else has added one in between."""
     counter = Counter()

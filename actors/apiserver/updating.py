@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from actors.apiserver import admission, rules
 from actors.apiserver.call import Call
 from actors.apiserver.creating import body_of
 from actors.apiserver.patching import patched
 from testbed.endpoint import Handler
 from testbed.errors import BadRequest
-from testbed.objects.form import from_tree, settled, to_tree
+from testbed.objects import Map
+from testbed.objects.form import from_tree, read_part, settled, to_tree, write_part
 from testbed.objects.plain import Misfit
 
+STATUS = {"status"}
+NOTHING: Map[Any] = Map()
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
@@ -31,13 +36,25 @@ def patch(call: Call) -> Handler:
 
 
 def _patched(call: Call, old: Any) -> Any:
+    body, how = call.operation.body, call.options.get("how", "merge")
     try:
-        tree = patched(to_tree(old), call.operation.body, call.options.get("how", "merge"))
-        return from_tree(call.kind, tree)
+        if call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
+            return _with_status_patched(old, body, how)
+        return from_tree(call.kind, patched(to_tree(old), body, how))
     except Misfit as error:
         raise rules.refuse(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
+
+
+def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:
+    """The same, when it is about the status alone: nothing else need be written out and read."""
+    beside = {name: rest for name, rest in old.extra.items() if name != "status"}
+    was = write_part(old.status, old.extra.get("status", NOTHING))
+    tree = patched({"status": was}, body, how).get("status", {})
+    status, rest = read_part(type(old.status), tree, "status")
+    extra = Map({**beside, "status": rest} if rest else beside)
+    return attrs.evolve(old, status=status, extra=extra)
 
 
 def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:

@@ -74,17 +74,18 @@ class Field:
 def to_tree(value: Any) -> dict[str, Any]:
     """The tree it is on the wire; of an Object, with its apiVersion, its kind and its `extra`."""
     if not isinstance(value, Object):
-        return _write(value, NOTHING)
-    return {"apiVersion": value.api_version, "kind": value.kind, **_write(value, value.extra)}
+        return write_part(value, NOTHING)
+    return {"apiVersion": value.api_version, "kind": value.kind, **write_part(value, value.extra)}
 
 
 def from_tree(cls: type[T], tree: Tree, path: str = "") -> T:
     """What a tree says; an Object keeps, as its `extra`, what it has no field for. Misfit."""
-    item, _ = _read(cls, tree, path)
+    item, _ = read_part(cls, tree, path)
     return item
 
 
-def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
+def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
+    """The part of an object that a tree says, and what it says beside that, for its `extra`."""
     if not isinstance(tree, Mapping):
         raise Misfit(path, MAPPING, tree)
     given: dict[str, Any] = {}
@@ -112,7 +113,8 @@ def _read(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
     return cls(**given), Map(rest)
 
 
-def _write(value: Any, rest: Tree) -> dict[str, Any]:
+def write_part(value: Any, rest: Tree) -> dict[str, Any]:
+    """The tree that a part of an object is on the wire, with what `extra` says beside it."""
     tree: dict[str, Any] = {}
     fields = _by_wire_name(type(value))
     for name, field in fields.items():
@@ -228,7 +230,10 @@ def _shape(hint: Any) -> Shape:
         return _map_of(_shape(arguments[0]))
     if attrs.has(hint):
         return Shape(
-            MAPPING, partial(_read, hint), lambda value, rest: _write(value, rest or {}), hint
+            MAPPING,
+            partial(read_part, hint),
+            lambda value, rest: write_part(value, rest or {}),
+            hint,
         )
     raise TypeError(f"{hint} has no form on the wire")
 
