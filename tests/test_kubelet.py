@@ -91,6 +91,8 @@ def test_a_pod_that_does_not_fit_fails_for_good() -> None:
     said = [(r.name, r.facts["pod"]) for r in world.evidence.records]
     done = [("admitted", "a"), ("rejected", "b"), ("started", "a")]
     assert said == [(name, f"pods/default/{pod}") for name, pod in done]
+    (event,) = [entry.value for entry in world.store.snapshot("events/")]
+    assert (event.reason, event.type, event.involved.name) == ("OutOfcpu", "Warning", "b")  # type: ignore[attr-defined]
 
 
 @pytest.mark.spec("KUB-2")

@@ -13,8 +13,10 @@ import attrs
 from actors.kubelet.admission import Refusal, refusal_of
 from actors.kubelet.lifecycle import Habits, Lifecycle, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
+from actors.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Node, Pod, Revision
+from testbed.objects.event import WARNING
 
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """What of its node admission looks at."""
@@ -67,6 +69,7 @@ class _Household:
         other until nothing of the first is left."""
         self.fresh: list[_News] = []
         self.inbox = client.queue("pods", idle=True)
+        self.recorder = Recorder(client, "kubelet")
         self.habits = Habits(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
             kubelet.terminal_phase_before_delete,
@@ -140,6 +143,7 @@ class _Household:
         refusal = refusal_of(pod, node, active)
         if refusal is not None:
             self.client.record("rejected", pod=pod.key, reason=refusal.reason)
+            self.recorder.note(pod, refusal.reason, refusal.said, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
         self.begin(pod, refusal, holds_room=refusal is None)
