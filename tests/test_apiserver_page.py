@@ -16,8 +16,9 @@ def folder(tmp_path: Path) -> Path:
     """The folder of a reader who has saved the files of the page."""
     for kind, text in BLOCKS:
         if kind == "python":
-            name = text.partition("\n")[0].removeprefix("# ")
-            (tmp_path / name).write_text(text)
+            name = text.partition("\n")[0]
+            if name.startswith("# "):
+                (tmp_path / name.removeprefix("# ")).write_text(text)
     (race,) = (text for kind, text in BLOCKS if kind == "yaml")
     (tmp_path / "torn.race.yaml").write_text(race)
     return tmp_path
