@@ -147,6 +147,7 @@ def unset(value: Any, path: str) -> list[str]:
     return [] if value else [path]
 
 
+@pytest.mark.spec("API-58", "API-59", "API-60")
 @pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.kind)
 def test_every_field_of_ours_is_one_of_the_clients(cls: type[Object]) -> None:
     """Under the same name and of the same type: given a value for each of its own, each of ours
