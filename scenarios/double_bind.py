@@ -8,19 +8,19 @@ from typing import Any
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.verbs import bind
 from testbed import (
     Actor,
     Cache,
     Client,
     Conflict,
     Evidence,
-    Operation,
     Selector,
     Unavailable,
     World,
     always,
 )
-from testbed.objects import Binding, Node, Pod, Target, requests_of, room_of
+from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.labels import parse
 
 READS = ("spec",)
@@ -75,13 +75,8 @@ class Scheduler(Actor):
 
     async def bind(self, client: Client, pod: Pod, node: Node) -> bool:
         """Whether it was told that the pod is bound; otherwise it looks again later."""
-        meta = pod.meta
-        binding = Binding(f"{meta.namespace}/{meta.name}", target=Target(node.meta.name))
-        bind = Operation(
-            "create", pod.plural, meta.name, meta.namespace, binding, subresource="binding"
-        )
         try:
-            await client.ask(bind)
+            await bind(client, pod, node.meta.name)
         except (Conflict, Unavailable):
             return False
         return True

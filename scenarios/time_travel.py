@@ -9,20 +9,20 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
+from actors.verbs import bind
 from testbed import (
     Actor,
     ApiError,
     Cache,
     Client,
     Evidence,
-    Operation,
     Selector,
     Unavailable,
     World,
     always,
 )
 from testbed.faults.crash import Crash
-from testbed.objects import Binding, Map, Node, Pod, Target
+from testbed.objects import Map, Node, Pod
 
 NODES = ("n1", "n2")
 
@@ -53,9 +53,7 @@ class Operator(Actor):
             await client.sleep(1000, "take its disk along")
             await client.create(db())
         elif not pod.is_bound:
-            there = Binding("db", target=Target("n2"))
-            bind = Operation("create", "pods", "db", "default", there, subresource="binding")
-            await client.ask(bind)
+            await bind(client, pod, "n2")
         elif pod.spec.node_name == "n1" and not pod.meta.is_terminating:
             await client.delete(pod, options=Map(grace_s=1))
 

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 def test_every_command_prints_what_is_shown(folder: Path) -> None:
     """In that folder; and the guarded side holds."""
     shown = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for command, output in shown:
         _, printed = call(command, folder)
         assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"

@@ -1,0 +1,44 @@
+"""Bind and evict: what is posted beside a pod, in the words that people say for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testbed import Client, Operation
+from testbed.objects import Binding, DeleteOptions, Eviction, Meta, Pod, Target
+
+
+async def bind(
+    client: Client, pod: Pod, node: str, *, timeout_ms: int | None = None, because: int = 0
+) -> Pod:
+    """Give a pod its node. Conflict if it has one, is to go, or is another one by now: the uid, if
+    the pod has one, goes along."""
+    body = Binding(_of(pod, uid=pod.meta.uid), target=Target(node))
+    return await _post(client, pod, body, "binding", timeout_ms, because)  # type: ignore[no-any-return]
+
+
+async def evict(
+    client: Client,
+    pod: Pod,
+    options: DeleteOptions | None = None,
+    *,
+    timeout_ms: int | None = None,
+    because: int = 0,
+) -> None:
+    """Delete a pod, if its budget of disruptions allows that; if not, the `causes` of the
+    TooManyRequests say why."""
+    await _post(client, pod, Eviction(_of(pod), options), "eviction", timeout_ms, because)
+
+
+def _of(pod: Pod, uid: str = "") -> Meta:
+    return Meta(pod.meta.name, pod.meta.namespace, uid=uid)
+
+
+async def _post(
+    client: Client, pod: Pod, body: Any, subresource: str, timeout_ms: int | None, because: int
+) -> Any:
+    meta = pod.meta
+    operation = Operation(
+        "create", pod.plural, meta.name, meta.namespace, body, subresource=subresource
+    )
+    return await client.ask(operation, timeout_ms=timeout_ms, because=because)
