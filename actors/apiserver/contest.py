@@ -144,7 +144,9 @@ def _serving(name: str, **meta: Any) -> Pod:
 def _budget() -> PodDisruptionBudget:
     """A budget that lets one of them go."""
     spec = PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector(APP))
-    status = PodDisruptionBudgetStatus(1, current_healthy=3, desired_healthy=2)
+    status = PodDisruptionBudgetStatus(
+        1, current_healthy=3, desired_healthy=2, observed_generation=1
+    )
     return PodDisruptionBudget("b", spec=spec, status=status)
 
 
