@@ -459,19 +459,20 @@ def test_what_is_emptied_leaves_nothing_behind() -> None:
     """The last label is taken away and comes back: the object is as it was, and to say so again,
     or that it has no finalizers, is no change. What is not modelled stays."""
     counter = Counter()
+    container = {"name": "m", "image": "", "tty": False}
     tree = {
         "metadata": {"name": "p", "labels": {"a": "b"}, "annotations": {}, "selfLink": ""},
-        "spec": {"containers": [{"name": "m", "tty": False}], "dnsPolicy": "", "nodeName": ""},
+        "spec": {"containers": [container], "dnsPolicy": "", "nodeName": ""},
     }
     pod = counter.create(from_tree(Pod, tree))
     assert pod.extra == {
         "metadata": {"selfLink": ""},
-        "spec": {"containers": {"0": {"tty": False}}, "dnsPolicy": ""},
+        "spec": {"containers": {"m": {"tty": False}}, "dnsPolicy": ""},
     }
     label = {"metadata": {"labels": {"a": "b"}, "finalizers": []}}
     counter.patch(pod, {"metadata": {"labels": {"a": None}}})
     again = counter.patch(pod, label)
     assert again.is_as(pod)
     before = counter.store.revision
-    assert counter.patch(pod, label) is again
+    assert counter.patch(pod, label) == again
     assert counter.store.revision == before

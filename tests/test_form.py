@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from testbed.objects import KINDS, Condition, Map, Meta, Object, Owner, Pod, Quantity, Revision
 from testbed.objects.codec import decode, encode
-from testbed.objects.form import FINE, TIME, Shape, fields_of, from_tree, to_tree, wire_name_of
+from testbed.objects.form import (
+    FINE,
+    TIME,
+    Shape,
+    fields_of,
+    from_tree,
+    settled,
+    to_tree,
+    unmodelled,
+    wire_name_of,
+)
 from testbed.objects.meta import wire
 from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
 
@@ -162,6 +172,24 @@ def test_an_explicit_nought_is_written_again(spec: dict[str, Any]) -> None:
     assert to_tree(from_tree(Pod, {**tree, "spec": spec})) == {**tree, "spec": spec}
 
 
+def test_what_is_settled_says_nothing_of_what_is_empty() -> None:
+    """Fields that are modelled and empty are left out, at any depth, and parts of lists that are
+    gone; all else that is not modelled stays, be it empty too."""
+    container = {"name": "m", "env": [], "tty": False, "ports": [{"containerPort": 80, "x": {}}]}
+    other, beside = {"name": "n", "tty": True}, {"dnsPolicy": "", "volumes": []}
+    kept = {"containers": [container, other], "affinity": {"podAffinity": {}}, **beside}
+    full = [{**container, "image": "", "resources": {"limits": {}}}, other]
+    nought = {"nodeName": "", "tolerations": [], "overhead": {}}
+    tree = {"metadata": {"name": "p"}, "spec": {**kept, **nought, "containers": full}}
+    pod = settled(from_tree(Pod, tree))
+    assert to_tree(pod)["spec"] == kept
+    assert settled(pod) is pod
+    fewer = attrs.evolve(pod, spec=attrs.evolve(pod.spec, containers=pod.spec.containers[:1]))
+    assert settled(fewer).extra["spec"]["containers"] == {"m": pod.extra["spec"]["containers"]["m"]}
+    none = attrs.evolve(pod, spec=attrs.evolve(pod.spec, containers=()))
+    assert settled(none).extra["spec"] == {"dnsPolicy": "", "volumes": ()}
+
+
 def test_nulls_are_dropped() -> None:
     """Wherever they stand by a name: to say null is to say nothing."""
     tree = {
@@ -261,6 +289,22 @@ def test_what_is_read_is_written_again(cls: type[Object]) -> None:
         assert hash(item) == hash(from_tree(cls, tree))
 
     it_is()
+
+
+@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+def test_what_is_settled_says_all_else(cls: type[Object]) -> None:
+    """No field changes, what is not modelled is kept, and there is nothing more to settle."""
+
+    @settings(OFTEN, max_examples=100 if cls is Pod else 15)
+    @given(trees_of(cls).map(lambda tree: headed(cls, tree)))
+    def it_does(tree: dict[str, Any]) -> None:
+        item = from_tree(cls, tree)
+        bare = settled(item)
+        assert attrs.evolve(bare, extra=item.extra) == item
+        assert list(unmodelled(cls, bare.extra)) == list(unmodelled(cls, item.extra))
+        assert settled(from_tree(cls, to_tree(bare))) == from_tree(cls, to_tree(bare)) == bare
+
+    it_does()
 
 
 def wrongs(cls: type, path: str) -> list[tuple[str, Any, str]]:

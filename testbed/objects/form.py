@@ -146,8 +146,9 @@ def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[
 
 
 def settled(item: T) -> T:
-    """An Object whose `extra` says nothing of fields that it has: all that can be left to say of
-    one is that it is empty, and that a server does not keep."""
+    """An Object whose `extra` says nothing of the fields that it and its parts have (all that can
+    be left to say of one is that it is empty), nor of parts of lists that are no longer there. A
+    server keeps neither."""
     if not isinstance(item, Object) or not item.extra:
         return item
     extra = _beside(item, item.extra)
@@ -158,13 +159,24 @@ def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
     """What is said beside the fields of a value, and of those in it."""
     fields, left = _by_wire_name(type(value)), {}
     for name, rest in extra.items():
-        if name in fields:
-            inner = getattr(value, fields[name].name)
-            # What is left of a list is said of its items.
-            rest = _beside(inner, rest) if attrs.has(type(inner)) else rest if inner else None
-        if name not in fields or rest:
+        field = fields.get(name)
+        if field is None:
             left[name] = rest
+        elif inner := _beside_parts(field.shape, getattr(value, field.name), rest):
+            left[name] = inner
     return Map(left)
+
+
+def _beside_parts(shape: Shape, value: Any, rest: Any) -> Map[Any]:
+    """What is said beside the fields of the parts of one field, where it has parts."""
+    if shape.parts is None or not value or not rest:
+        return NOTHING
+    if not shape.is_list:
+        return _beside(value, rest)
+    marks = _marks([_write(each, NOTHING) for each in value])
+    parts = dict(zip(marks, value, strict=True))
+    inner = {mark: _beside(parts[mark], left) for mark, left in rest.items() if mark in parts}
+    return Map({mark: left for mark, left in inner.items() if left})
 
 
 def wire_name_of(name: str) -> str:
