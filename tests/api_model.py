@@ -8,7 +8,7 @@ another object than the one it changes.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import attrs
@@ -16,6 +16,25 @@ import attrs
 Thing = dict[str, Any]
 Doing = Generator[None, None, Any]
 OVER = ("Succeeded", "Failed")
+PODS, BUDGETS, CLASSES, QUOTAS = "pods", "poddisruptionbudgets", "priorityclasses", "resourcequotas"
+COUNTED, CONDITIONAL = (BUDGETS, CLASSES), (BUDGETS,)
+"""Kinds that have a generation, and those that are updated only by the revision that was read."""
+WANTED = {
+    PODS: ("node", "asks", "class", "priority"), BUDGETS: ("covers",),
+    CLASSES: ("value", "default"), QUOTAS: ("limit", "scope"),
+}  # fmt: skip
+"""What a write of an object may say of it beside its labels and its finalizers."""
+BECOMES = {
+    PODS: ("phase", "conditions"), CLASSES: (), QUOTAS: ("hard", "used"),
+    BUDGETS: ("observed", "allowed", "healthy", "desired", "disrupted"),
+}  # fmt: skip
+"""What a write of its status may."""
+FRESH: dict[str, Thing] = {
+    PODS: {"phase": "Pending", "conditions": ()}, CLASSES: {}, QUOTAS: {"hard": None, "used": None},
+    BUDGETS: {"observed": 0, "allowed": 0, "healthy": 0, "desired": 0, "disrupted": {}},
+}  # fmt: skip
+"""What each is when it has just been created."""
+IMMUTABLE = {PODS: WANTED[PODS], CLASSES: ("value",), BUDGETS: (), QUOTAS: ()}
 
 
 class Refused(Exception):
@@ -33,6 +52,11 @@ class Wish:
     grace: int | None = None
     uid: str = ""
     rv: str = ""
+
+
+def plural_of(key: str) -> str:
+    """The kind of what stands at a key."""
+    return key.partition("/")[0]
 
 
 def having(conditions: Any, kind: str, since_s: int | None) -> Any:
@@ -55,6 +79,28 @@ def reported(conditions: Any, status: str) -> Any:
     if all(each[0] != "Ready" for each in conditions):
         return (*conditions, ("Ready", status, None))
     return tuple(("Ready", status, each[2]) if each[0] == "Ready" else each for each in conditions)
+
+
+@attrs.define(eq=False)
+class Desk:
+    """What one server has read of each kind, and what it has written itself since."""
+
+    model: Model
+    reach: Callable[[str], int]
+    own: dict[str, Thing] = attrs.field(factory=dict)
+
+    def of_kind(self, plural: str) -> dict[str, Thing]:
+        """All of a kind, as far as it was read."""
+        there = self.model.at(self.reach(plural))
+        return {key: there[key] for key in sorted(there) if plural_of(key) == plural}
+
+    def quotas(self) -> dict[str, Thing]:
+        """The quotas as they were read; as they are, if none was; or as they were written here."""
+        there = self.model.things
+        now = {key: there[key] for key in sorted(there) if plural_of(key) == QUOTAS}
+        known = self.of_kind(QUOTAS) or now
+        return {key: max(self.own.get(key, thing), thing, key=lambda one: int(one["rv"]))
+                for key, thing in known.items()}  # fmt: skip
 
 
 class Model:
@@ -101,42 +147,110 @@ class Model:
 
     # -- writes ---------------------------------------------------------------------------------
 
-    def create(self, key: str, thing: Thing) -> Doing:
-        """API-8, API-16, API-17."""
+    def create(self, key: str, thing: Thing, desk: Desk) -> Doing:
+        """API-8, API-16, API-17; what admission looks at comes first."""
+        plural = plural_of(key)
+        if plural == PODS:
+            thing = {**thing, **self.class_of(thing["class"], desk)}
+            yield
+            yield from self.charge(thing["class"], desk)
+        elif plural == CLASSES and thing["default"]:
+            if self.other_default(desk, ""):
+                raise Refused(403)
+            yield
         if key in self.things:
             raise Refused(409)
         self.made += 1
-        fresh: Thing = {"deleted": None, "grace": None, "uid": f"#{self.made}", "finalizers": ()}
-        if key.startswith("pods/"):
-            fresh |= {"phase": "Pending", "conditions": ()}
-        else:
-            fresh |= {"generation": 1, "observed": 0, "allowed": 0, "healthy": 0, "desired": 0}
-            fresh |= {"disrupted": {}}
-        return self.put(key, {**thing, **fresh, "finalizers": thing["finalizers"]})
-        yield
+        fresh: Thing = {"deleted": None, "grace": None, "uid": f"#{self.made}", **FRESH[plural]}
+        if plural in COUNTED:
+            fresh["generation"] = 1
+        return self.put(key, {**thing, **fresh})
 
-    def update(self, key: str, body: Thing, uid: str, rv: str, *, status: bool) -> Doing:
-        """API-5, API-11, API-12, API-14, API-15, API-30."""
-        old = self.found(key)
-        is_pod = key.startswith("pods/")
-        if uid and uid != old["uid"]:
-            raise Refused(409)
-        if not rv and not is_pod:
-            raise Refused(422)
-        if rv and rv != old["rv"]:
-            raise Refused(409)
-        new = {**old, "labels": body["labels"], "finalizers": body["finalizers"]}
-        ours = ("phase", "conditions") if is_pod else (
-            "observed", "allowed", "healthy", "desired", "disrupted")  # fmt: skip
-        theirs = ("node", "asks") if is_pod else ("covers",)
-        for name in ours if status else theirs:
-            new[name] = body[name]
-        if is_pod and any(new[name] != old[name] for name in theirs):
-            raise Refused(422)
-        if not is_pod and new["covers"] != old["covers"]:
-            new["generation"] += 1
-        return self.change(key, old, new)
-        yield
+    def update(
+        self, key: str, body: Thing, uid: str, rv: str, desk: Desk, *, status: bool
+    ) -> Doing:
+        """API-5, API-11, API-12, API-14, API-15, API-18, API-30."""
+        plural = plural_of(key)
+        while True:
+            old = self.found(key)
+            if uid and uid != old["uid"]:
+                raise Refused(409)
+            if not rv and plural in CONDITIONAL:
+                raise Refused(422)
+            if rv and rv != old["rv"]:
+                raise Refused(409)
+            new = {**old, "labels": body["labels"], "finalizers": body["finalizers"]}
+            for name in (BECOMES if status else WANTED)[plural]:
+                new[name] = body[name]
+            if any(new[name] != old[name] for name in IMMUTABLE[plural]):
+                raise Refused(422)
+            if plural == BUDGETS and new["covers"] != old["covers"]:
+                new["generation"] += 1
+            if plural == CLASSES and new["default"]:
+                if self.other_default(desk, key):
+                    raise Refused(403)
+                yield
+            if self.things.get(key) is old:
+                return self.change(key, old, new)
+
+    # -- what admission looks at ----------------------------------------------------------------
+
+    def default(self, desk: Desk) -> str:
+        """The key of the default class: of several the least important (PRI-7)."""
+        known = desk.of_kind(CLASSES)
+        defaults = [key for key, thing in known.items() if thing["default"]]
+        return min(defaults, key=lambda key: known[key]["value"], default="")
+
+    def other_default(self, desk: Desk, key: str) -> bool:
+        """Whether another class is the default (PRI-6)."""
+        return self.default(desk) not in ("", key)
+
+    def class_of(self, name: str, desk: Desk) -> Thing:
+        """The class and the priority of a new pod that names this one (PRI-11 to PRI-13)."""
+        key = f"{CLASSES}/{name}" if name else self.default(desk)
+        if not key:
+            return {"class": "", "priority": 0}
+        known = desk.of_kind(CLASSES)
+        if key not in known:
+            raise Refused(403)
+        return {"class": key.partition("/")[2], "priority": known[key]["value"]}
+
+    def charge(self, name: str, desk: Desk) -> Doing:
+        """Take a pod of that class from each quota that counts it, commit by commit (PRI-22)."""
+        known = desk.quotas()
+        left = self.counting(known, name)
+        for tries in range(4):
+            failed: dict[str, int] = {}
+            if any(quota["used"] + 1 > quota["hard"] for quota in left.values()):
+                raise Refused(403)
+            has_committed = False
+            for key, quota in left.items():
+                if has_committed:
+                    yield
+                there = self.things.get(key)
+                if there is None or there["rv"] != quota["rv"]:
+                    failed[key] = 404 if there is None else 409
+                else:
+                    desk.own[key] = self.put(key, {**quota, "used": quota["used"] + 1})
+                    has_committed = True
+            if not failed:
+                break
+            if tries == 3:
+                raise Refused(failed[max(failed)])
+            yield
+            left = self.counting({k: q for k, q in desk.quotas().items() if k in failed}, name)
+        if known:
+            yield
+
+    def counting(self, quotas: dict[str, Thing], name: str) -> dict[str, Thing]:
+        """Those that count pods of that class; Forbidden if it is not known what one has left."""
+        met = {key: quota for key, quota in quotas.items()
+               if quota["hard"] is not None and quota["scope"] in ("", name)}  # fmt: skip
+        if any(quota["used"] is None for quota in met.values()):
+            raise Refused(403)
+        return met
+
+    # -- more writes ----------------------------------------------------------------------------
 
     def patch(self, key: str, changes: Thing, rv: str) -> Doing:
         """API-13: of whatever is there now, so much."""

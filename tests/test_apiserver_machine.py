@@ -8,14 +8,35 @@ answer, and no claim of the protocol is breached.
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import attrs
 import pytest
-from api_model import OVER, Doing, Model, Refused, Thing, Wish, reported
+from api_model import (
+    BUDGETS,
+    CLASSES,
+    OVER,
+    PODS,
+    QUOTAS,
+    Desk,
+    Doing,
+    Model,
+    Refused,
+    Thing,
+    Wish,
+    plural_of,
+    reported,
+)
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
@@ -35,7 +56,10 @@ from testbed.objects import (
     Object,
     Pod,
     PodDisruptionBudget,
+    PriorityClass,
+    ResourceQuota,
     Revision,
+    ScopedRequirement,
     Target,
     condition,
     labels,
@@ -43,24 +67,31 @@ from testbed.objects import (
 from testbed.objects.binding import Preconditions
 from testbed.objects.plain import frozen
 from testbed.objects.policy import PodDisruptionBudgetSpec
+from testbed.objects.quantity import whole
+from testbed.objects.quota import QuotaSpec, QuotaStatus, ScopeSelector
 from testbed.selector import Selector
 from testbed.watch import Watch
 from testbed.world import World
 
-PODS, BUDGETS = "pods", "poddisruptionbudgets"
+KINDS = (PODS, BUDGETS, CLASSES, QUOTAS)
 PHASES = ("Pending", "Running", "Succeeded", "Failed")
 HALF_MS = 500
 """The clock never stands at a whole second, where every timestamp does."""
 
 pod_names, budget_names = st.sampled_from("ab"), st.sampled_from("xy")
+class_names, quota_names = st.sampled_from("cd"), st.sampled_from("qr")
 keys = st.one_of(
     pod_names.map(lambda n: f"{PODS}/default/{n}"),
     budget_names.map(lambda n: f"{BUDGETS}/default/{n}"),
+    class_names.map(lambda n: f"{CLASSES}/{n}"),
+    quota_names.map(lambda n: f"{QUOTAS}/default/{n}"),
 )
-plurals, servers = st.sampled_from((PODS, BUDGETS)), st.sampled_from((0, 1))
+plurals, servers = st.sampled_from(KINDS), st.sampled_from((0, 1))
 apps, nodes = st.sampled_from(("a", "b", "")), st.sampled_from(("n1", "n2"))
 graces = st.sampled_from((None, None, 0, 0, 5, 60, -1))
 meant = st.sampled_from(("", "", "right", "right", "old"))
+parts = st.sampled_from((9, 9, 9, 1, 2))
+"""Most are done with before another comes between; enough are not."""
 points = st.sampled_from(("", "0", "now", "old", "next"))
 
 
@@ -118,10 +149,11 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.world = World("machine")
         store = self.store = self.world.store
-        self.servers = [ApiServer(store), ApiServer(store, "api-2", lags=(PODS, BUDGETS))]
+        self.servers = [ApiServer(store), ApiServer(store, "api-2", lags=KINDS)]
         self.model = Model()
         self.began = [1, 1]
-        self.read = {PODS: 0, BUDGETS: 0}
+        self.desks = [Desk(self.model, partial(self.reach, place)) for place in (0, 1)]
+        self.read = dict.fromkeys(KINDS, 0)
         self.flying: list[Asked] = []
         self.readers: list[Reader] = []
         self.seen: dict[str, list[Any]] = {}
@@ -137,17 +169,24 @@ class Machine(RuleBasedStateMachine):
         """Virtual time, as the servers are told."""
         return self.model.now_s * 1000 + HALF_MS
 
-    def ask(self, place: int, operation: Operation, doing: Doing) -> Any:
-        """Begin it at a server and in the model; its value if it is done at once."""
+    def ask(self, place: int, operation: Operation, doing: Doing, parts: int = 1) -> Any:
+        """Begin it at a server and in the model, up to so many parts of it before anything else;
+        its value if it is done at once."""
         Machine.operations += 1
         server = self.servers[place]
         handler = server.handle(operation, "machine", self.now_ms)
         asked = Asked(server, operation, doing, handler)
         self.flying.append(asked)
-        self.go_on_with(asked)
+        self.go_on_with(asked, parts)
         return asked.value
 
-    def go_on_with(self, asked: Asked) -> None:
+    def go_on_with(self, asked: Asked, parts: int = 1) -> None:
+        """So many parts of it, as far as there are so many."""
+        while parts and not asked.is_served:
+            self.one_part_of(asked)
+            parts -= 1
+
+    def one_part_of(self, asked: Asked) -> None:
         """One part of it, on both sides: each says the same, and leaves the same."""
         before = self.store.revision
         marks = self.world.table.marks
@@ -213,7 +252,15 @@ class Machine(RuleBasedStateMachine):
             "finalizers": meta.finalizers, "grace": meta.grace_s,
             "deleted": None if meta.deleted_ms is None else meta.deleted_ms / 1000,
         }  # fmt: skip
+        if isinstance(item, PriorityClass):
+            own = {"generation": meta.generation, "value": item.value}
+            return thing | own | {"default": item.global_default}
         status = item.status
+        if isinstance(item, ResourceQuota):
+            return thing | {
+                "limit": amount(item.spec.hard), "hard": amount(status.hard),
+                "used": amount(status.used), "scope": scope_of(item.spec),
+            }  # fmt: skip
         if isinstance(item, Pod):
             conditions = tuple(
                 (each.type, each.status, None if each.since_ms is None else each.since_ms / 1000)
@@ -221,7 +268,8 @@ class Machine(RuleBasedStateMachine):
             )
             return thing | {
                 "node": item.spec.node_name, "asks": item.spec.grace_s, "phase": status.phase,
-                "conditions": conditions,
+                "conditions": conditions, "class": item.spec.priority_class_name,
+                "priority": item.spec.priority,
             }  # fmt: skip
         return thing | {
             "generation": meta.generation, "observed": status.observed_generation,
@@ -251,31 +299,78 @@ class Machine(RuleBasedStateMachine):
 
     # -- writes ---------------------------------------------------------------------------------
 
+    @initialize(names=st.sampled_from(("", "a", "ab", "ab")), app=apps, is_held=st.booleans(),
+                node=nodes, limit=st.sampled_from((None, None, 4, 8)))  # fmt: skip
+    def begin(self, names: str, app: str, is_held: bool, node: str, limit: int | None) -> None:
+        """Mostly something is there: pods and what they are of, and what counts them."""
+        for name in names:
+            self.create_pod(0, name, app, is_held, node, 5, "", 9)
+        if names:
+            self.create_budget(0, "x", app)
+        if limit is not None:
+            self.create_quota(0, "q", limit, "")
+            self.count(0, "q", limit, 0)
+
     @rule(place=servers, name=pod_names, app=apps, is_held=st.booleans(),
-          node=st.sampled_from(("", "", "n1")), asks=st.sampled_from((0, 5, 30)))  # fmt: skip
+          node=st.sampled_from(("", "", "n1")), asks=st.sampled_from((0, 5, 30)),
+          wanted=st.sampled_from(("", "", "", "", "c", "d")), parts=parts)  # fmt: skip
     def create_pod(
-        self, place: int, name: str, app: str, is_held: bool, node: str, asks: int
-    ) -> None:
+        self, place: int, name: str, app: str, is_held: bool, node: str, asks: int, wanted: str,
+        parts: int,
+    ) -> None:  # fmt: skip
         """A pod, with a status that nobody asked it for."""
         given = {"app": app} if app else {}
         held = ("keep",) if is_held else ()
         pod = Pod.of(name, cpu_m=1, labels=given, node_name=node, grace_s=asks)
         pod = attrs.evolve(pod.with_meta(finalizers=held), status=attrs.evolve(pod.status,
-                           phase="Failed"))  # fmt: skip
-        thing = {"labels": given, "finalizers": held, "node": node, "asks": asks}
-        self.ask(place, about("create", pod.key, body=pod), self.model.create(pod.key, thing))
+                           phase="Failed"), spec=attrs.evolve(pod.spec,
+                           priority_class_name=wanted))  # fmt: skip
+        thing = {"labels": given, "finalizers": held, "node": node, "asks": asks, "class": wanted}
+        self.create(place, pod, thing, parts)
+
+    def create(self, place: int, item: Any, thing: Thing, parts: int = 1) -> None:
+        """Ask for a new object."""
+        doing = self.model.create(item.key, thing, self.desks[place])
+        self.ask(place, about("create", item.key, body=item), doing, parts)
 
     @rule(place=servers, name=budget_names, app=apps)
     def create_budget(self, place: int, name: str, app: str) -> None:
         """A budget; one for no app covers nobody."""
         budget = PodDisruptionBudget(name, spec=covering(app))
-        doing = self.model.create(budget.key, {"labels": {}, "finalizers": (), "covers": app})
-        self.ask(place, about("create", budget.key, body=budget), doing)
+        self.create(place, budget, {"labels": {}, "finalizers": (), "covers": app})
+
+    @rule(place=servers, name=class_names, value=st.integers(1, 2), is_default=st.booleans())
+    def create_class(self, place: int, name: str, value: int, is_default: bool) -> None:
+        """A class of pods, maybe the default."""
+        item = PriorityClass(name, value=value, global_default=is_default)
+        thing = {"labels": {}, "finalizers": (), "value": value, "default": is_default}
+        self.create(place, item, thing)
+
+    @rule(place=servers, name=quota_names, limit=st.integers(0, 4),
+          scope=st.sampled_from(("", "", "c")))  # fmt: skip
+    def create_quota(self, place: int, name: str, limit: int, scope: str) -> None:
+        """A quota of pods, of one class or of all."""
+        item = ResourceQuota(name, spec=limiting(limit, scope))
+        thing = {"labels": {}, "finalizers": (), "limit": limit, "scope": scope}
+        self.create(place, item, thing)
+
+    @rule(place=servers, name=quota_names, hard=st.sampled_from((None, 1, 2, 4, 8, 8)),
+          used=st.sampled_from((None, 0, 0, 0, 1)))  # fmt: skip
+    def count(self, place: int, name: str, hard: int | None, used: int | None) -> None:
+        """The controller says of a quota how much there is, and how much of it is used."""
+        key = f"{QUOTAS}/default/{name}"
+        item = self.now(key)
+        if item is None:
+            return
+        status = QuotaStatus(amounts(hard), amounts(used))
+        body = attrs.evolve(item, status=status).with_meta(revision=Revision())
+        doing = self.model.update(key, self.abstract(body), "", "", self.desks[place], status=True)
+        self.ask(place, about("update", key, body=body, subresource="status"), doing)
 
     @precondition(lambda self: self.seen)
     @rule(place=servers, data=st.data(), back=st.integers(0, 3), has_rv=st.booleans(),
           has_uid=st.booleans(), is_status=st.booleans(), app=apps, phase=st.sampled_from(PHASES),
-          is_ready=st.booleans(), allowed=st.integers(-1, 2), lifts=st.booleans(),
+          is_ready=st.booleans(), allowed=st.integers(-1, 3), lifts=st.booleans(),
           node=st.sampled_from(("", "", "", "n1")))  # fmt: skip
     def update(
         self, place: int, data: Any, back: int, has_rv: bool, has_uid: bool, is_status: bool,
@@ -295,6 +390,11 @@ class Machine(RuleBasedStateMachine):
             body = with_status(body, self.lawful(key, phase), is_ready)
             body = attrs.evolve(body, spec=attrs.evolve(body.spec, node_name=node or
                                                         body.spec.node_name))  # fmt: skip
+        elif isinstance(body, PriorityClass):
+            is_status = False
+            body = attrs.evolve(body, global_default=is_ready, value=2 if node else body.value)
+        elif isinstance(body, ResourceQuota):
+            body = attrs.evolve(body, spec=limiting(allowed + 1, app))
         elif is_status:
             status = attrs.evolve(
                 body.status, disruptions_allowed=allowed, desired_healthy=1, current_healthy=1,
@@ -306,7 +406,7 @@ class Machine(RuleBasedStateMachine):
         thing = self.abstract(body)
         sent = body.with_meta(uid=uid, revision=rv)
         doing = self.model.update(
-            key, thing, self.uids[uid] if uid else "", str(rv), status=is_status
+            key, thing, self.uids[uid] if uid else "", str(rv), self.desks[place], status=is_status
         )
         subresource = "status" if is_status else ""
         self.ask(place, about("update", key, body=sent, subresource=subresource), doing)
@@ -394,7 +494,7 @@ class Machine(RuleBasedStateMachine):
 
     def of_kind(self, plural: str) -> list[tuple[int, str, Thing | None, Thing | None]]:
         """The commits to objects of a kind."""
-        return [commit for commit in self.model.commits if commit[1].startswith(f"{plural}/")]
+        return [commit for commit in self.model.commits if plural_of(commit[1]) == plural]
 
     def point(self, place: int, plural: str, said: str) -> str:
         """The revision a reader names."""
@@ -413,7 +513,7 @@ class Machine(RuleBasedStateMachine):
     @rule(place=servers, key=keys, said=points)
     def get(self, place: int, key: str, said: str) -> None:
         """One object: as it is, or as the server has read it."""
-        plural = key.partition("/")[0]
+        plural = plural_of(key)
         at = self.point(place, plural, said)
 
         def doing() -> Doing:
@@ -492,10 +592,10 @@ class Machine(RuleBasedStateMachine):
     # -- what else happens ----------------------------------------------------------------------
 
     @precondition(lambda self: self.flying)
-    @rule(data=st.data())
-    def go_on(self, data: Any) -> None:
-        """One part more of something that is half done."""
-        self.go_on_with(data.draw(st.sampled_from(self.flying)))
+    @rule(data=st.data(), parts=parts)
+    def go_on(self, data: Any, parts: int) -> None:
+        """One part more of something that is half done, or all of it."""
+        self.go_on_with(data.draw(st.sampled_from(self.flying)), parts)
 
     @rule(plural=plurals)
     def feed(self, plural: str) -> None:
@@ -514,6 +614,7 @@ class Machine(RuleBasedStateMachine):
             self.flying.remove(asked)
         self.readers = [reader for reader in self.readers if reader.place != place]
         server.restart()
+        self.desks[place].own.clear()
         self.began[place] = self.model.rv
         for plural in self.read if place else ():
             server.cursor(plural)
@@ -527,7 +628,7 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Whatever is half done is done; then no claim is breached at rest."""
         while self.flying:
-            self.go_on_with(self.flying[0])
+            self.go_on_with(self.flying[0], parts=9)
         for claim in self.claims:
             said = claim.end(self.world.evidence)
             assert said is None, f"{claim.name}: {said}"
@@ -535,8 +636,8 @@ class Machine(RuleBasedStateMachine):
 
 def about(verb: str, key: str, **said: Any) -> Operation:
     """An Operation about what stands at a key."""
-    plural, namespace, name = key.split("/")
-    return Operation(verb, plural, name, namespace, **said)
+    plural, *namespace, name = key.split("/")
+    return Operation(verb, plural, name, "".join(namespace), **said)
 
 
 def covering(app: str) -> PodDisruptionBudgetSpec:
@@ -544,6 +645,27 @@ def covering(app: str) -> PodDisruptionBudgetSpec:
     return PodDisruptionBudgetSpec(
         min_available=1, selector=LabelSelector(Map(app=app) if app else Map())
     )
+
+
+def limiting(limit: int, scope: str) -> QuotaSpec:
+    """What makes a quota count the pods of a class, or all, up to so many."""
+    asked = ScopedRequirement("PriorityClass", "In", (scope,))
+    return QuotaSpec(amounts(limit), scope_selector=ScopeSelector((asked,)) if scope else None)
+
+
+def scope_of(spec: QuotaSpec) -> str:
+    """The class that a quota is about; empty: all."""
+    return spec.scope_selector.match_expressions[0].values[0] if spec.scope_selector else ""
+
+
+def amounts(pods: int | None) -> Map[Any]:
+    """So many pods, as quotas have it; nothing at all."""
+    return Map() if pods is None else Map(pods=whole(pods))
+
+
+def amount(amounts: Any) -> int | None:
+    """The other way."""
+    return amounts["pods"].whole if "pods" in amounts else None
 
 
 def with_status(pod: Pod, phase: str, is_ready: bool) -> Pod:
