@@ -84,10 +84,10 @@ def test_other_runs_make_other_traces(digests: list[Digests]) -> None:
 
 
 def test_crashes_do_strike() -> None:
-    """What was compared above had crashes in it, some Runs with one and some with two."""
-    figures = measure(runs=12, crashes=2, driver="direct")
-    assert figures["crashes"] > 12
-    assert measure(runs=2)["crashes"] == 0
+    """What was compared above had crashes in it; `crashes` counts every fault that struck, and some
+    scenarios allow faults by themselves."""
+    by_themselves = measure(runs=12, driver="direct")["crashes"]
+    assert measure(runs=12, crashes=2, driver="direct")["crashes"] > by_themselves + 12
 
 
 # -- a leak is seen -------------------------------------------------------------------------------
