@@ -172,7 +172,10 @@ def test_the_known_scenarios_have_short_names() -> None:
     """In order of names, each found by its own; each is a function of its module's name."""
     names = [scenario.name for scenario in known()]
     assert names == sorted(names)
-    assert {"late_short_write", "lost_update"} <= set(names)
+    assert {
+        "double_bind", "late_short_write", "lost_update", "time_travel", "tug_of_war",
+        "twice_created", "two_defaults",
+    } <= set(names)  # fmt: skip
     for scenario in known():
         assert find(scenario.name).build is scenario.build
         assert scenario.build.__module__ == f"scenarios.{scenario.name}"
