@@ -9,7 +9,7 @@ import attrs
 
 from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Object, Revision
-from testbed.option import Footprint
+from testbed.option import NOTHING, Footprint
 from testbed.selector import Selector, View
 from testbed.watch import Cursor
 
@@ -76,6 +76,8 @@ class Pause:
     until_ms: int | None = None
     cursor: Cursor | None = None
     revision: int = 0
+    may: Footprint = NOTHING
+    """What else the next part may touch, now that it is known: the name it has given."""
 
 
 BETWEEN = Pause()

@@ -125,6 +125,8 @@ class Request:
     def may(self) -> Footprint:
         """What serving it may touch."""
         may = self.post.endpoint.may(self.operation, self.role.name)
+        if self.pause is not None:
+            may |= self.pause.may
         # Which of two commits came first is told to a watch that is opened later, too: so what may
         # commit says beforehand that it may matter.
         writes = {f"order:{key.removeprefix(LOG)}" for key in may.writes if key.startswith(LOG)}

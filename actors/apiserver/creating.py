@@ -12,6 +12,7 @@ from testbed.endpoint import Handler
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
 from testbed.objects.form import settled
+from testbed.option import Footprint
 
 
 def create(call: Call) -> Handler:
@@ -20,7 +21,8 @@ def create(call: Call) -> Handler:
     item = rules.complete(settled(_named(call, body_of(call))))
     if item.meta.revision and str(item.meta.revision) != "0":
         raise InternalError("resourceVersion should not be set on objects to be created")
-    item = yield from admission.admit(call, item)
+    admitted = admission.admit(call, item)
+    item = yield from (admitted if call.operation.name else _announcing(item.key, admitted))
     there = call.stands_at(item.key)
     if there is not None:
         gone = "object is being deleted: " if there.meta.is_terminating else ""
@@ -43,6 +45,18 @@ def body_of(call: Call) -> Any:
             f"({operation.name})"
         )
     return body
+
+
+def _announcing(key: str, parts: Handler) -> Handler:
+    """The same parts; each Pause announces the name that the server has given."""
+    may = Footprint(frozenset({key}), frozenset({key}))
+    said: int | None = None
+    while True:
+        try:
+            pause = parts.send(said)
+        except StopIteration as done:
+            return done.value
+        said = yield attrs.evolve(pause, may=may)
 
 
 def _named(call: Call, item: Any) -> Any:
