@@ -22,7 +22,7 @@ from sortedcontainers import SortedList
 
 from testbed.change import Change, Entry, Log, revision_of
 from testbed.errors import Expired, HarnessBug, Invalid
-from testbed.option import HISTORY, LOG, Footprint, Marks
+from testbed.option import HISTORY, LOG, NOTHING, Footprint, Marks
 from testbed.txn import (
     ONWARD,
     Compare,
@@ -73,7 +73,7 @@ class Store:
         # when such a read comes, so that nobody else pays for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
-        self._listeners: dict[str, dict[Listener, Forgetter | None]] = {}
+        self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
         self._is_telling = False
         # What the turn of each commit touched, and of each that told a revision.
         self._marked: dict[int, Marks] = {}
@@ -200,7 +200,7 @@ class Store:
         self._filed = self._log.first
         for plural in dict.fromkeys([plural_of(change.key) for change in forgotten]):
             self._logs[plural].forget_before(revision)
-            for forgetter in list(self._listeners.get(plural, {}).values()):
+            for forgetter, _ in list(self._listeners.get(plural, {}).values()):
                 if forgetter is not None:
                     forgetter()
 
@@ -235,14 +235,28 @@ class Store:
             self.marks.reads.append(HISTORY)
             self._told.append(self.marks)
 
-    def listen(self, plural: str, listener: Listener, forgetter: Forgetter | None = None) -> None:
+    def listen(
+        self,
+        plural: str,
+        listener: Listener,
+        forgetter: Forgetter | None = None,
+        touches: Footprint = NOTHING,
+    ) -> None:
         """Call `listener` with each Change of a kind, in order, once its transaction is committed.
 
+        It notes no more than it `touches`, which is known beforehand to whoever is to commit.
         `forgetter` is called when a compaction has forgotten Changes of that kind. Both may read
         and take note, never write. Listeners are called in the order in which they came; a kind
         nobody listens to costs nothing.
         """
-        self._listeners.setdefault(plural, {})[listener] = forgetter
+        self._listeners.setdefault(plural, {})[listener] = (forgetter, touches)
+
+    def touched(self, plural: str) -> Footprint:
+        """What a commit of a kind touches of those that listen to it."""
+        touched = NOTHING
+        for _, touches in self._listeners.get(plural, {}).values():
+            touched |= touches
+        return touched
 
     def unlisten(self, plural: str, listener: Listener) -> None:
         """Stop calling it and its forgetter; nothing happens if it was not called."""

@@ -10,7 +10,7 @@ from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
 from testbed.objects.meta import Meta, Object, Revision
 from testbed.option import HISTORY, LOG, Footprint
 from testbed.store import Entry, Put, Store
-from testbed.watch import Cursor, Watch
+from testbed.watch import Cursor, Watch, tail_of
 
 VERBS = ("get", "list", "watch", "create", "update", "delete", "txn", "compact")
 """What the Store's own Endpoint knows."""
@@ -110,9 +110,16 @@ class StoreEndpoint:
             keys = {item.key for item in operation.body}
             kinds = {item.plural for item in operation.body}
         logs = {f"{LOG}{kind}" for kind in kinds}
-        tails = {f"cursor:{self.name}/{kind}/tail" for kind in kinds if kind in self._lags}
-        here = {f"endpoint:{self.name}"} if tails else set()
-        return Footprint(reads=frozenset(keys | here), writes=frozenset(keys | logs | tails))
+        may = Footprint(frozenset(keys), frozenset(keys | logs))
+        for kind in sorted(kinds):
+            may |= self.tails(kind)
+        return may
+
+    def tails(self, plural: str) -> Footprint:
+        """What a commit of a kind is added to: what each server that lags is still to read, this
+        one too if it has not begun to."""
+        touched = self.store.touched(plural)
+        return touched | tail_of(self.name, plural) if plural in self._lags else touched
 
     def _view(self, operation: Operation) -> frozenset[str]:
         """What a list or a watch reads: the history, as far as a lagging cursor has read it."""

@@ -21,9 +21,16 @@ from testbed.change import Change
 from testbed.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Object, Revision, field_of
-from testbed.option import HISTORY, LOG
+from testbed.option import HISTORY, LOG, NOTHING, Footprint
 from testbed.selector import Selector, View
 from testbed.store import Store
+
+
+def tail_of(reader: str, plural: str) -> Footprint:
+    """What each commit touches that a lagging reader will read."""
+    return Footprint(
+        frozenset({f"endpoint:{reader}"}), frozenset({f"cursor:{reader}/{plural}/tail"})
+    )
 
 
 class Cursor:
@@ -69,7 +76,8 @@ class Cursor:
         # The open Watches that want bookmarks and have been told of all this Cursor has read.
         self._settled: dict[Watch, None] = {}
         self._opened = 0
-        store.listen(plural, self._hear, self._lose)
+        self._touches = NOTHING if follows else tail_of(reader, plural)
+        store.listen(plural, self._hear, self._lose, self._touches)
         self._hear()
 
     @property
@@ -141,7 +149,7 @@ class Cursor:
             return
         if change is not None:
             # It will read them in the order in which they were committed.
-            self.store.mark(reads=(f"endpoint:{self.reader}",), writes=(f"{self.key}/tail",))
+            self.store.mark(reads=self._touches.reads, writes=self._touches.writes)
         if self.is_behind and not self._has_called and self.on_behind is not None:
             self._has_called = True
             self.on_behind()

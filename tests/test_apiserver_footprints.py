@@ -164,22 +164,26 @@ def test_what_each_part_of_a_request_does_it_has_announced(data: DataObject) -> 
 
 
 def test_a_generated_name_is_no_surprise() -> None:
-    """Nobody can ask for a name that is not given yet; all else of the create is announced."""
+    """The part that gives a name announces the one it will give; each later part the one that was
+    given, whatever others have been given since."""
     server = ApiServer(Store(Marks()))
     pod = Pod.of("x", cpu_m=100)
     pod = attrs.evolve(pod, meta=Meta(namespace="default", generate_name="web-"))
     operation = Operation("create", "pods", "", "default", pod)
-    handler = server.handle(operation, "alpha", 0)
-    parts = []
-    for is_last in (False, True):
-        may = server.may(operation)
+    halves = []
+    for _ in range(2):
+        handler, may = server.handle(operation, "alpha", 0), server.may(operation, "alpha")
         marks = server.store.marks = Marks()
-        try:
+        halves.append((handler, next(handler)))
+        assert not uncovered(marks.footprint(), may)
+    for handler, pause in reversed(halves):
+        assert pause.may.reads == pause.may.writes
+        may = server.may(operation, "alpha") | pause.may
+        marks = server.store.marks = Marks()
+        with pytest.raises(StopIteration) as done:
             next(handler)
-        except StopIteration as done:
-            assert is_last
-            parts.append(done.value.key)
-        assert set(uncovered(marks.footprint(), may)) <= set(parts)
+        assert pause.may.writes == {done.value.value.key}
+        assert not uncovered(marks.footprint(), may)
 
 
 def test_what_a_kind_does_not_have_is_not_found() -> None:
@@ -224,3 +228,27 @@ def test_a_charge_is_announced() -> None:
         assert server.store.marks is not None
         parts.append([change.key for change in server.store.marks.changes])
     assert parts == [[], [quota.key], ["pods/default/p"]]
+
+
+def test_a_write_announces_what_another_server_is_still_to_read() -> None:
+    """A commit adds to what every lagging server reads later, whichever server makes it; one that
+    keeps up, or has crashed, is still to read nothing."""
+    store = Store(Marks())
+    first, behind, up = (
+        ApiServer(store, name, lags=lags)
+        for name, lags in (("api-1", ()), ("api-2", ("pods",)), ("api-3", ()))
+    )
+    for server in (first, behind, up):
+        server.begin()
+        server.cursor("pods")
+    operation = Operation("create", "pods", "p", "default", Pod.of("p"))
+    tail = "cursor:api-2/pods/tail"
+    may = first.may(operation)
+    assert {key for key in may.writes if key.endswith("/tail")} == {tail}
+    handler = first.handle(operation, "alpha", 0)
+    while served(first, handler, operation):
+        pass
+    assert tail in store.marks.writes  # type: ignore[union-attr]
+    for cursor in behind.cursors.values():
+        cursor.forget()
+    assert tail not in first.may(operation).writes

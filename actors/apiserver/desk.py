@@ -146,9 +146,7 @@ class Desk(StoreEndpoint):
         """What a change of any object of a kind, or of those in one namespace, may touch."""
         prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
         keys = self._keys(prefix) | {f"{LOG}{plural}"}
-        if plural in self._lags:
-            keys.add(f"cursor:{self.name}/{plural}/tail")
-        return Footprint(frozenset(keys | {f"endpoint:{self.name}"}), frozenset(keys))
+        return Footprint(frozenset(keys), frozenset(keys)) | self.tails(plural)
 
     def _keys(self, prefix: str) -> set[str]:
         """The objects there are, and those that are gone and it has not read so far."""
