@@ -187,14 +187,18 @@ def test_a_generated_name_is_no_surprise() -> None:
 
 
 def test_what_a_kind_does_not_have_is_not_found() -> None:
-    """A class has no status, and only pods are bound and evicted."""
+    """A class has no status, only pods are bound and evicted, and some kinds nobody knows."""
     server = ApiServer(Store())
     for asked in (
         Operation("patch", "priorityclasses", "a", body=Map(), subresource="status"),
         Operation("create", "resourcequotas", "a", "default", subresource="binding"),
         Operation("create", "nodes", "a", subresource="eviction"),
         Operation("get", "pods", "a", "default", subresource="log"),
+        *(Operation(verb, "podz", "a", "default") for verb in ("get", "list", "watch", "delete")),
+        Operation("create", "podz", "p", "default", Pod.of("p")),
+        Operation("update", "podz", "p", "default", Pod.of("p"), subresource="status"),
     ):
+        server.may(asked)
         with pytest.raises(NotFound, match="could not find the requested resource"):
             server.handle(asked, "alpha", 0)
 

@@ -16,11 +16,12 @@ from actors.apiserver.desk import Desk
 from testbed.endpoint import Handler, Operation
 from testbed.errors import NotFound
 from testbed.objects import Object, Pod, PriorityClass
-from testbed.objects.kinds import kind_by_plural
+from testbed.objects.kinds import KINDS, kind_by_plural
 from testbed.objects.meta import key_of
 from testbed.option import NOTHING, Footprint
 from testbed.store_endpoint import READS
 
+PLURALS = frozenset(kind.plural for kind in KINDS)
 Verb = Callable[[Call], Handler]
 VERBS: Mapping[str, Verb] = {
     "get": reading.get,
@@ -80,8 +81,10 @@ def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
 
 
 def _has_part(operation: Operation) -> bool:
-    """Whether what it asks for is there at all: only some kinds have a status, only pods are
-    bound and evicted."""
+    """Whether what it asks for is there at all: only some kinds are known, only some of those have
+    a status, only pods are bound and evicted."""
+    if operation.plural not in PLURALS:
+        return False
     if operation.subresource == "status":
         return hasattr(kind_by_plural(operation.plural), "status")
     return not operation.subresource or operation.plural == Pod.plural
