@@ -31,6 +31,7 @@ from testbed.objects.form import from_tree
 from testbed.objects.pod import SchedulingGate
 from testbed.objects.policy import PodDisruptionBudgetSpec
 from testbed.objects.quantity import amounts
+from testbed.store import Store
 
 
 def budget(name: str = "b", **spec: Any) -> PodDisruptionBudget:
@@ -99,6 +100,16 @@ def test_the_server_makes_a_name_of_the_beginning_of_one() -> None:
         taken.create(attrs.evolve(Pod.of(""), meta=Meta("", generate_name="web-")), "a")
     with pytest.raises(Invalid, match="name or generateName is required"):
         taken.create(Pod.of(""))
+
+
+@pytest.mark.spec("API-9")
+def test_two_servers_make_different_names() -> None:
+    """Each counts for itself, so that nobody who asks now one, now the other gets a name twice."""
+    store = Store()
+    pod = attrs.evolve(Pod.of(""), meta=Meta("", generate_name="web-"))
+    counters = [Counter(store, name) for name in ("api-1", "api-2")]
+    names = {counter.create(pod, "a").meta.name for counter in counters for _ in range(3)}
+    assert len(names) == 6
 
 
 @pytest.mark.spec("API-10")

@@ -76,17 +76,23 @@ class Desk(StoreEndpoint):
 
     def next_name(self, meta: Meta, caller: str) -> str:
         """What it will call the next object of that prefix and creator (API-9)."""
-        creator = _creator(meta, caller)
+        creator = self._creator(meta, caller)
         ordinal = self._counts.get(f"{creator}/{meta.generate_name}", 0) + 1
         return generated(meta.generate_name, creator, ordinal)
 
     def give_name(self, meta: Meta, caller: str) -> str:
         """Give that name, and never again."""
         name = self.next_name(meta, caller)
-        what = f"{_creator(meta, caller)}/{meta.generate_name}"
+        what = f"{self._creator(meta, caller)}/{meta.generate_name}"
         self.store.mark(writes=(f"uids:{creator_of(self.name, caller)}",))
         self._counts[what] = self._counts.get(what, 0) + 1
         return name
+
+    def _creator(self, meta: Meta, caller: str) -> str:
+        """For whom it is created: its first owner, by whoever asks for it, and asks this server:
+        another one counts for itself."""
+        creator = creator_of(self.name, caller)
+        return f"{creator}/{meta.owners[0].uid}" if meta.owners else creator
 
     def as_read(self, plural: str, key: str) -> Any:
         """The object at that key, as far as this server has read its kind; None."""
@@ -188,8 +194,3 @@ class Desk(StoreEndpoint):
         noted.append((now_ms, self.store.revision))
         while len(noted) > 1 and noted[1][0] <= now_ms - KEPT_MS:
             noted.popleft()
-
-
-def _creator(meta: Meta, caller: str) -> str:
-    """For whom it is created: its first owner, by whoever asks for it."""
-    return f"{caller}/{meta.owners[0].uid}" if meta.owners else caller
