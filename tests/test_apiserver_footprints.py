@@ -256,3 +256,18 @@ def test_a_write_announces_what_another_server_is_still_to_read() -> None:
     for cursor in behind.cursors.values():
         cursor.forget()
     assert tail not in first.may(operation).writes
+
+
+def test_the_first_look_of_a_server_that_lags_is_announced_with_what_follows() -> None:
+    """Where it had read nothing yet it begins to, and charges the quota in the same part."""
+    store = Store(Marks())
+    hard, used = Map(pods=3), Map(pods=0)
+    quota = ResourceQuota("q", spec=QuotaSpec(hard), status=QuotaStatus(hard, used))
+    store.put(quota.key, quota.with_meta(revision=Revision(store.revision + 1)))
+    server = ApiServer(store, lags=("resourcequotas",))
+    operation = Operation("create", "pods", "p", "default", Pod.of("p", cpu_m=100))
+    handler = server.handle(operation, "alpha", 0)
+    tails = []
+    while served(server, handler, operation):
+        tails += [key for key in store.marks.writes if key.endswith("/tail")]  # type: ignore[union-attr]
+    assert tails == ["cursor:api/resourcequotas/tail"]
