@@ -85,7 +85,7 @@ class Life:
         self.caches: list[Any] = []
         self.stalled_until_ms = 0
         self.told_time_at = 0
-        """The Step in which it last looked at its clock."""
+        """The Step in which it last looked at its clock, or asked what is near and can."""
         self._names: dict[str, int] = {}
         self._said: dict[tuple[str, str, str, str, str], int] = {}
 

@@ -26,7 +26,6 @@ from testbed.objects.meta import Revision
 from testbed.option import Option
 from testbed.request import Post, Request
 from testbed.store import Change, Entry, Store
-from testbed.store_endpoint import StoreEndpoint
 from testbed.stream import Stream, Streams
 from testbed.turns import Table
 from testbed.watch import Cursor, Watch
@@ -131,11 +130,9 @@ def ready(evidence: Evidence) -> list[Option]:
 
 
 def _endpoint(post: Post) -> object:
-    """What an Endpoint keeps: its cursors, if it is the Store's own; else whatever it holds."""
-    endpoint = post.endpoint
-    if isinstance(endpoint, StoreEndpoint):
-        return list(endpoint.cursors.values())
-    return vars(endpoint)
+    """What an Endpoint keeps: what it says its memory comes to, or else whatever it holds."""
+    digest = getattr(post.endpoint, "digest", None)
+    return vars(post.endpoint) if digest is None else digest()
 
 
 def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:

@@ -60,6 +60,11 @@ class StoreEndpoint:
             cursor.forget()
         self.cursors.clear()
 
+    def digest(self) -> dict[str, object]:
+        """What of its memory decides what it will do, for a Moment: all but how many uids it has
+        given, which are only compared with each other."""
+        return {name: held for name, held in vars(self).items() if name != "_created"}
+
     def completed(self, item: Object) -> Object:
         """An object that is there from the start: as it was given."""
         return item

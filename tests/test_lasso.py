@@ -10,23 +10,28 @@ from typing import Any
 
 import attrs
 import pytest
+from endpoints import Runtime
 from stage import Doing, Puppet, note
 
+from actors.apiserver import ApiServer
 from testbed.actor import Actor
 from testbed.cache import Cache
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
+from testbed.endpoint import Handler, Operation
 from testbed.errors import Conflict
 from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, Verdict
 from testbed.invariants.lasso import AGAIN, NoLasso, no_lasso
 from testbed.lapping import lasso_of, prove_lasso
+from testbed.objects.meta import Meta
 from testbed.objects.note import Note
 from testbed.option import SERVE, Choice
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, find, of, play_runs
+from testbed.store import Store
 from testbed.store_endpoint import StoreEndpoint
 from testbed.trace import Trace
 from testbed.world import World
@@ -487,7 +492,62 @@ def test_a_suspicion_says_whose_clock_it_is() -> None:
             await toggle(client)
 
     verdict = calm(world_that(run, turns_max=300))
-    assert "p0 looks at its clock" in verdict.end
+    assert "p0 looks at a clock" in verdict.end
+
+
+def test_what_is_asked_nearby_may_tell_the_time() -> None:
+    """A near Endpoint is told it with each request: its answer may be another one next time."""
+
+    async def run(client: Client) -> None:
+        look = Operation("get", "notes", "n", "default", endpoint="runtime")
+        while True:
+            await client.ask(look)
+            await toggle(client)
+
+    world = world_that(run, turns_max=300)
+    world.serve(lambda store: Runtime(store, "runtime"))
+    assert "p0 looks at a clock" in calm(world).end
+
+
+class Counts(StoreEndpoint):
+    """Stands before the Store, and counts what it is asked."""
+
+    is_front = True
+    asked = 0
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        self.asked += 1
+        return super().handle(operation, caller, now_ms)
+
+
+@pytest.mark.parametrize(
+    ("serves", "outcome"), [(StoreEndpoint, "violated"), (Counts, "undecided")]
+)
+def test_what_an_endpoint_remembers_is_part_of_it(
+    serves: type[StoreEndpoint], outcome: str
+) -> None:
+    """One that keeps more than how far it has read may do otherwise the next time."""
+    world = world_that(for_ever, turns_max=300)
+    world.serve(lambda store: serves(store, "front"))
+    assert calm(world).outcome == outcome
+
+
+@pytest.mark.parametrize("lags", [(), ("notes",)])
+def test_laps_are_proved_before_an_api_server(lags: tuple[str, ...]) -> None:
+    """When it was how far always differs, and is no part of a Moment."""
+    world = world_that(for_ever)
+    world.serve(lambda store: ApiServer(store, lags=lags))
+    assert calm(world).is_violated
+
+
+def test_names_that_were_given_are_part_of_an_api_server() -> None:
+    """It will not give them again; but that time has passed is no memory."""
+    server = ApiServer(Store())
+    before = repr(server.digest())
+    server.note_time(1000)
+    assert repr(server.digest()) == before
+    server.give_name(Meta("", "default", generate_name="n-"), "alpha")
+    assert repr(server.digest()) != before
 
 
 @attrs.frozen

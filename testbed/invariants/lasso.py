@@ -152,7 +152,7 @@ class NoLasso(Invariant):
             if role.life is not None and role.is_up and role.life.told_time_at > start.step
         ]
         if clocks and evidence.now_ms > start.now_ms:
-            return f"{clocks[0]} looks at its clock, which never shows the same again"
+            return f"{clocks[0]} looks at a clock, which never shows the same again"
         if self._written - start.writes > SEEN_MAX:
             return f"a lap has more than {SEEN_MAX:,} writes"
         return ""
