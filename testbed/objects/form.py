@@ -173,7 +173,7 @@ def _beside_parts(shape: Shape, value: Any, rest: Any) -> Map[Any]:
         return NOTHING
     if not shape.is_list:
         return _beside(value, rest)
-    marks = _marks([_write(each, NOTHING) for each in value])
+    marks = _marks([write_part(each, NOTHING) for each in value])
     parts = dict(zip(marks, value, strict=True))
     inner = {mark: _beside(parts[mark], left) for mark, left in rest.items() if mark in parts}
     return Map({mark: left for mark, left in inner.items() if left})
