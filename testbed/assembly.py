@@ -64,6 +64,7 @@ class Assembly:
         self._levers = Levers(table, self.wire, self.store, self._offer_start)
         self._allowed: list[Allowed] = []
         self.store.marks = table.marks
+        self.store.clock = lambda: table.now_ms
         self.wire.serve(StoreEndpoint(self.store))
         self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
         self.claim(NoActorDies(), NobodyIsStuck())

@@ -65,6 +65,10 @@ class Store:
         """The Store's only clock; 1 when nothing was ever written, as in etcd."""
         self.compacted = 0
         """The oldest revision that can still be read; 0 as long as all can."""
+        self.clock: Callable[[], int] | None = None
+        """Tells the time of a commit; None: nobody asks for it."""
+        self._committed_ms: list[int] = []
+        """When each revision was, from the first that was written."""
         self._live: dict[str, Entry] = {}
         self._keys: SortedList[str] = SortedList()
         self._log = Log()
@@ -265,6 +269,10 @@ class Store:
         if not listeners:
             self._listeners.pop(plural, None)
 
+    def first_after(self, ms: int) -> int:
+        """The first revision that was, or will be, committed after that time."""
+        return bisect_right(self._committed_ms, ms) + 2
+
     def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
         to = None if end == ONWARD else end
         keys = () if to is not None and to <= start else self._keys.irange(start, to, (True, False))
@@ -330,6 +338,7 @@ class Store:
     def _commit(self, changes: Sequence[Change]) -> None:
         """Make a transaction's Changes the present, and tell of them."""
         self.revision += 1
+        self._committed_ms.append(0 if self.clock is None else self.clock())
         marks = self.marks
         if marks is not None:
             self._marked[self.revision] = marks

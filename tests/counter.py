@@ -31,9 +31,10 @@ class Counter:
     """An ApiServer and its Store; `now_s` is the time of the next request."""
 
     def __init__(self, store: Store | None = None, name: str = "api", **settings: Any) -> None:
+        self.now_s: int = 0
         self.store = Store() if store is None else store
+        self.store.clock = lambda: self.now_s * 1000
         self.server = ApiServer(self.store, name, **settings)
-        self.now_s = 0
         self.watches: list[Watch] = []
 
     def begin(self, operation: Operation, caller: str = "kubectl") -> Handler:

@@ -248,7 +248,7 @@ def test_a_server_tells_what_it_has_kept_and_says_so_else() -> None:
         pod = counter.update(with_meta(pod, labels=Map(n=str(n))))
     late = watched(counter, first)
     assert [(d.type, d.error.code if d.error else 0) for d in told(late)] == [("ERROR", 410)]
-    oldest = counter.server.oldest(counter.server.cursor("pods"))
+    oldest = counter.server.oldest(counter.server.cursor("pods"), counter.now_s * 1000)
     assert len(told(watched(counter, oldest - 1))) == EVENTS_KEPT
     assert told(watched(counter, oldest - 2))[0].type == "ERROR"
 

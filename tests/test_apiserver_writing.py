@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from testbed.endpoint import Operation
 from testbed.errors import AlreadyExists, BadRequest, Conflict, InternalError, Invalid, NotFound
 from testbed.objects import (
+    Binding,
     Condition,
     Container,
     LabelSelector,
@@ -25,6 +26,7 @@ from testbed.objects import (
     PodStatus,
     Resources,
     Revision,
+    Target,
     Toleration,
 )
 from testbed.objects.form import from_tree
@@ -316,6 +318,29 @@ def test_a_pod_stays_what_it_was_made(change: dict[str, Any], is_allowed: bool) 
         counter.update(hidden)
 
 
+@pytest.mark.spec("API-30")
+@pytest.mark.parametrize("subresource", ["", "status"])
+def test_what_is_to_go_gets_no_new_finalizers(subresource: str) -> None:
+    """Whoever has not heard that it goes cannot hold it; those it has may be taken away."""
+    counter = Counter()
+    pod = counter.create(with_meta(Pod.of("p"), finalizers=("a",)))
+    counter.delete(pod)
+    pod = counter.get(Pod, "p")
+    with pytest.raises(Invalid, match=r'no new finalizers can be added .* \[\]string{"b"}'):
+        counter.update(with_meta(pod, finalizers=("a", "b")), subresource)
+
+
+def test_how_long_a_taint_is_put_up_with_may_change() -> None:
+    """As the one thing of a toleration that may."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p", tolerations=(Toleration("k", "Exists", "", "NoExecute", 5),)))
+    longer = (Toleration("k", "Exists", "", "NoExecute", 9),)
+    changed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=longer))
+    assert counter.update(changed).spec.tolerations == longer
+    with pytest.raises(Invalid):
+        counter.patch(pod, {"spec": {"activeDeadlineSeconds": -1}})
+
+
 # -- patch --------------------------------------------------------------------------------------
 
 
@@ -444,6 +469,11 @@ def test_a_bind_is_refused_for_what_it_was_not_meant_for() -> None:
         counter.bind(Pod.of("gone"), "n1")
     with pytest.raises(BadRequest):
         counter.bind(pod, "")
+    wrong = Operation(
+        "create", "pods", "p", "default", Binding("q", Target("n1")), subresource="binding"
+    )
+    with pytest.raises(BadRequest, match="name in URL does not match name in Binding"):
+        counter.ask(wrong)
 
 
 @pytest.mark.spec("API-22")

@@ -19,6 +19,8 @@ def bind(call: Call) -> Handler:
     body: Any = call.operation.body
     if not isinstance(body, Binding) or not body.target.name:
         raise BadRequest(f"{call.operation}: expected a Binding with a target, found {body!r}")
+    if body.meta.name != call.operation.name:
+        raise BadRequest("name in URL does not match name in Binding object")
     pod = call.found()
     name, meta = pod.meta.name, body.meta
     if meta.uid and meta.uid != pod.meta.uid:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,8 +49,6 @@ class Desk(StoreEndpoint):
         self._counts: dict[str, int] = {}
         self._began: int = store.revision
         """Where it began to read; it can tell of no Change before that."""
-        self._noted: deque[tuple[int, int]] = deque()
-        """When it has seen the Store at which revision; the oldest is `KEPT_MS` ago, or longer."""
 
     def begin(self) -> None:
         """It has read what there is, and reads on from there."""
@@ -64,11 +61,6 @@ class Desk(StoreEndpoint):
         super().restart()
         self._own.clear()
         self.begin()
-        self._noted.clear()
-
-    def digest(self) -> dict[str, object]:
-        """Nor does it matter when it was how far: nobody asks how things were so long ago."""
-        return {name: held for name, held in super().digest().items() if name != "_noted"}
 
     def switch(self, name: str) -> str:
         """How it behaves where versions of Kubernetes differ."""
@@ -182,19 +174,11 @@ class Desk(StoreEndpoint):
         chosen = [entry for entry in entries if operation.selector.has(entry)]
         return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
 
-    def oldest(self, cursor: Cursor) -> int:
+    def oldest(self, cursor: Cursor, now_ms: int) -> int:
         """The oldest revision whose Change it can still tell a watch of (API-42, API-43)."""
         began = self._began + 1
         changes = self.store.log(cursor.plural).changes
-        if len(changes) <= EVENTS_KEPT or not self._noted:
+        if len(changes) <= EVENTS_KEPT:
             return began
-        return max(began, min(changes[-EVENTS_KEPT].revision, self._noted[0][1] + 1))
-
-    def note_time(self, now_ms: int) -> None:
-        """Note the revision of this moment, and forget those that are too long ago but one."""
-        noted = self._noted
-        if noted and noted[-1][1] == self.store.revision:
-            return
-        noted.append((now_ms, self.store.revision))
-        while len(noted) > 1 and noted[1][0] <= now_ms - KEPT_MS:
-            noted.popleft()
+        young = self.store.first_after(now_ms - KEPT_MS)
+        return max(began, min(changes[-EVENTS_KEPT].revision, young))

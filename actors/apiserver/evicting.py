@@ -51,7 +51,7 @@ def evict(call: Call) -> Handler:
             return (yield from _delete(call, tried))
         except Conflict:
             tries += 1
-            if tries == TRIES:
+            if wish.revision or tries == TRIES:
                 raise
         call = yield from _later(call, Pause(until_ms=call.now_ms + AGAIN_MS))
         pod = call.found()
@@ -151,7 +151,7 @@ def _delete_unready(call: Call, wish: Wish, pod: Pod, budget: PodDisruptionBudge
     this revision of it; who is told that it changed is to ask again (API-35)."""
     given = wish.revision
     try:
-        tried = attrs.evolve(wish, revision=given or pod.meta.revision)
+        tried = attrs.evolve(wish, revision=pod.meta.revision)
         return (yield from _delete(call, tried))
     except Conflict as error:
         if given:

@@ -81,7 +81,8 @@ def watch(call: Call) -> Handler:
         cursor, operation.selector,
         since=server.since(operation, number(revision)) if has_point else cursor.revision,
         fields=options.get("fields"), bookmarks=bool(options.get("bookmarks")),
-        first=() if has_point else server.first(operation), oldest=server.oldest(cursor),
+        first=() if has_point else server.first(operation),
+        oldest=server.oldest(cursor, call.now_ms),
     )  # fmt: skip
     yield
 

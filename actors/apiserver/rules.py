@@ -15,6 +15,8 @@ from testbed.objects import (
     Map,
     Object,
     Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
     PodSpec,
     PodStatus,
     PriorityClass,
@@ -31,6 +33,7 @@ GRACEFUL = ("pods",)
 """Kinds that are given time to end (API-31)."""
 KEEPS_STATUS = ("nodes",)
 """Kinds that may be created with a status."""
+NOT_COUNTED = PodDisruptionBudgetStatus()
 GRACE_S = 30
 """How long a pod has to end if it does not say."""
 IMMUTABLE = (
@@ -71,6 +74,10 @@ def standing(item: Any) -> Any:
     item = complete(item)
     if item.plural in COUNTED and not item.meta.generation:
         item = item.with_meta(generation=1)
+    if isinstance(item, PodDisruptionBudget) and not item.status.observed_generation:
+        # Whoever gives it a status has counted for the spec that he gives with it.
+        counted = attrs.evolve(item.status, observed_generation=item.meta.generation)
+        item = item if item.status == NOT_COUNTED else attrs.evolve(item, status=counted)
     if not isinstance(item, Pod):
         return item
     phase, qos_class = item.status.phase or "Pending", item.status.qos_class or qos_of(item.spec)
@@ -90,6 +97,14 @@ def check(item: Object) -> None:
 
 def check_change(new: Any, old: Any) -> None:
     """Invalid if what is may not become that (API-14)."""
+    added = sorted({*new.meta.finalizers} - {*old.meta.finalizers})
+    if added and old.meta.is_terminating:
+        found = ", ".join(f'"{name}"' for name in added)
+        raise refuse(
+            type(old), old.meta.name, "metadata.finalizers",
+            "Forbidden: no new finalizers can be added if the object is being deleted, found new "
+            f"finalizers []string{{{found}}}",
+        )  # fmt: skip
     if not isinstance(new, Pod):
         return
     allowed = _allowed(new.spec, old.spec)
@@ -165,9 +180,10 @@ def _allowed(new: PodSpec, old: PodSpec) -> dict[str, Any]:
         ):
             allowed[name] = mine
     deadline, was = new.active_deadline_s, old.active_deadline_s
-    if deadline is not None and (was is None or deadline <= was):
+    if deadline is not None and deadline >= 0 and (was is None or deadline <= was):
         allowed["active_deadline_s"] = deadline
-    if all(toleration in new.tolerations for toleration in old.tolerations):
+    tolerated = [attrs.evolve(each, toleration_seconds=None) for each in new.tolerations]
+    if all(attrs.evolve(e, toleration_seconds=None) in tolerated for e in old.tolerations):
         allowed["tolerations"] = new.tolerations
     if old.grace_s is not None and old.grace_s < 0 and new.grace_s == 1:
         allowed["grace_s"] = 1

@@ -51,7 +51,6 @@ class ApiServer(Desk):
         verb = self.verbs.get(operation.asked)
         if verb is None or not _has_part(operation):
             raise NotFound("the server could not find the requested resource")
-        self.note_time(now_ms)
         return verb(self.calls(self, operation, caller, now_ms))
 
     def completed(self, item: Object) -> Object:
