@@ -184,6 +184,8 @@ class Model:
                 new[name] = body[name]
             if any(new[name] != old[name] for name in IMMUTABLE[plural]):
                 raise Refused(422)
+            if old["deleted"] is not None and {*new["finalizers"]} - {*old["finalizers"]}:
+                raise Refused(422)
             if plural == BUDGETS and new["covers"] != old["covers"]:
                 new["generation"] += 1
             if plural == CLASSES and new["default"]:
@@ -258,6 +260,9 @@ class Model:
         if rv and rv != old["rv"]:
             raise Refused(409)
         if changes.get("node", old["node"]) != old["node"]:
+            raise Refused(422)
+        held = {*changes.get("finalizers", ())} - {*old["finalizers"]}
+        if old["deleted"] is not None and held:
             raise Refused(422)
         return self.change(key, old, {**old, **changes})
         yield
@@ -335,7 +340,7 @@ class Model:
                 return (yield from self.note_and_delete(key, mine))
             except Refused as refused:
                 tries += 1
-                if refused.code != 409 or tries == 20:
+                if refused.code != 409 or wish.rv or tries == 20:
                     raise
             yield
             pod = self.found(key)
@@ -352,7 +357,7 @@ class Model:
             try:
                 return (
                     yield from self.note_and_delete(
-                        key, attrs.evolve(wish, rv=wish.rv or pod["rv"])
+                        key, attrs.evolve(wish, rv=pod["rv"])
                     )
                 )
             except Refused as refused:
