@@ -1,6 +1,7 @@
 """Pattern: what a race file says of an Option, and which Options it fits.
 
     alpha bind pods/default/c            its request: announced, and with no effect yet
+    alpha create.2 pods/default/c        a later part of a request that takes several turns
     answer to alpha bind pods/default/c  it has taken effect, and its caller is not told
     delivery of pods/default/d to beta   one Change of one watch
     feed of pods to api-2                the next Change that server's cursor reads
@@ -37,9 +38,9 @@ _FORMS = {
     SERVE: re.compile(r"(?P<who>\S+) (?!of |to )(?P<verb>\S+) (?P<key>\S+)"),
 }
 FORMS = (
-    "`alpha bind pods/default/c`, `answer to alpha bind pods/default/c`, `delivery of "
-    "pods/default/c to alpha`, `feed of pods to api-2`, `wake of alpha flush`, `start of alpha`, "
-    "`turn of alpha/loop`"
+    "`alpha bind pods/default/c`, `alpha create.2 pods/default/c`, "
+    "`answer to alpha bind pods/default/c`, `delivery of pods/default/c to alpha`, "
+    "`feed of pods to api-2`, `wake of alpha flush`, `start of alpha`, `turn of alpha/loop`"
 )
 _NTH = re.compile(r"#([1-9][0-9]{0,5}|\*)$")
 _NTH_SENT = re.compile(r"#([1-9][0-9]{0,5}|\*)(?= to )")

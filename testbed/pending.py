@@ -16,6 +16,17 @@ FIRST = -1
 """Where the kind stands in a place: what was released comes before all else of its instant."""
 
 
+def calm_place(option: Option) -> tuple[int, int, int, str]:
+    """Its place in calm order, wherever it stands now: what was released stands before it."""
+    causes = option.causes
+    return (
+        option.due_ms,
+        CALM_ORDER[option.kind] + option.rank,
+        -causes[-1] if causes else 0,
+        option.path,
+    )
+
+
 class Pending:
     """The sorted list of all Options that are announced and not yet performed.
 
@@ -41,15 +52,7 @@ class Pending:
     def add(self, option: Option) -> None:
         """Announce it: from now on it may happen, at its due time or later."""
         self._serial = serial = self._serial + 1
-        causes = option.causes
-        option.place = place = (
-            option.due_ms,
-            CALM_ORDER[option.kind] + option.rank,
-            -causes[-1] if causes else 0,
-            option.path,
-            serial,
-            option,
-        )
+        option.place = place = (*calm_place(option), serial, option)
         insort(self._line, place)
 
     def remove(self, option: Option) -> None:

@@ -23,7 +23,7 @@ from testbed.option import (
     Release,
 )
 from testbed.pattern import Pattern, pattern_of
-from testbed.pending import Alternatives, Options
+from testbed.pending import Alternatives, Options, calm_place
 from testbed.race import REQUESTS, Hold, Picked, Race, Strike, aim
 from testbed.scenario import Scenario
 from testbed.trace import Step, Trace
@@ -207,8 +207,11 @@ class Noting(Chooser):
             self._strikes.append((fault, self._struck(fault), self._last, options.now_ms))
             return
         option = options[choice]
-        for passed in options[:choice]:
-            self._passed(passed)
+        place = calm_place(option)
+        for index, passed in enumerate(options.in_line()):
+            # What was released stands first, and has passed over what is duller all the same.
+            if index < choice or calm_place(passed) < place:
+                self._passed(passed)
         late = self._late.get(option)
         if late is not None and not late.is_over:
             late.is_over = True

@@ -232,7 +232,8 @@ class Search:
             self.stopped = INTERRUPTED
             return attrs.evolve(whole, is_cut_off=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
-            return attrs.evolve(whole, not_shrunk=_said(error))
+            why = _said(error)
+            return attrs.evolve(whole, not_shrunk=why, no_window="it is not shrunk")
         return self._measured(self._smaller(whole, small, breach), small)
 
     def _is_over(self) -> bool:

@@ -10,6 +10,7 @@ from stage import Puppet
 from test_raced import BUSY, LATE
 
 from testbed.choosers.complete import Complete
+from testbed.choosers.pos import POS
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.fault import Fault
@@ -67,6 +68,24 @@ def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
         assert turns(played.trace) == turns(world.trace), race.text()
         assert played.verdict.outcome == world.verdict.outcome  # type: ignore[union-attr]
         assert all(fate.matched for fate in played.fates)
+
+
+@seeds(100, 1_000)
+@pytest.mark.parametrize("name", ["two_defaults", "twice_created", "time_travel"])
+def test_a_run_with_holds_between_the_parts_of_a_request_is_a_race(name: str, seeds: int) -> None:
+    """Who samples holds things back and lets them go: what is let go comes first, and has passed
+    what is duller, as a later part of a request is. With the faults that the scenario allows."""
+    recipe = find(name)
+    if name == "time_travel":  # Each of its Runs has a hundred turns.
+        seeds //= 4
+    for seed in range(seeds):
+        world = recipe.world()
+        world.run(POS(seed), driver="direct", trace=Trace({}, keep=True))
+        race = race_of(recipe, {}, world.trace.choices)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, recipe)
+        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+        assert played.verdict.outcome == world.verdict.outcome  # type: ignore[union-attr]
 
 
 @seeds(25, 1_000)

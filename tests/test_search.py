@@ -183,7 +183,9 @@ def test_what_cannot_be_shrunk_is_found_all_the_same(monkeypatch: pytest.MonkeyP
     search = search_of(PLAIN, runs_max=40)
     search.play()
     assert search.runs == 40
-    assert search.found[0].not_shrunk == "it does not breach it again"
+    finding = search.found[0]
+    assert finding.not_shrunk == "it does not breach it again"
+    assert finding.no_window == "it is not shrunk"
 
 
 def test_what_is_found_is_told_before_it_is_shrunk() -> None:
