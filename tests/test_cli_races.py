@@ -88,6 +88,17 @@ def test_the_other_side_of_a_pair_is_asked_for_by_its_switches(run: Run) -> None
     assert run(*again.split()[1:]) == done
 
 
+def test_under_switches_of_no_side_a_line_that_matches_nothing_is_told(run: Run) -> None:
+    """And no more: the file says what is to come of its own switches only. The exit code is the
+    verdict's."""
+    written(LATE.replace("alpha update", "alfa update") + VIOLATES)
+    assert run("replay", "a.race.yaml").code == 2
+    done = run("replay", "a.race.yaml", "--switch", "guard=on")
+    assert (done.code, done.err) == (0, "")
+    assert "matched nothing; closest: " in done.out
+    assert done.last.startswith("Nothing is expected. Again: testbed replay a.race.yaml --switch")
+
+
 @pytest.mark.parametrize(
     ("expect", "code", "said"),
     [

@@ -106,7 +106,10 @@ def test_switches_say_which_side_is_meant() -> None:
     off, on = race.expect
     assert expected_under(race, RECIPE, {}) == off
     assert expected_under(race, RECIPE, {"guard": "true"}) == on
-    assert expected_under(race, RECIPE, {"guard": "off", "writers": "3"}) == off
+    assert expected_under(race, RECIPE, {"guard": "off"}) == off
+    assert expected_under(race, RECIPE, {"guard": "off", "writers": "3"}) is None
+    own = parse(f"{LATE}expect: {{violates: every_signature_is_kept}}\n", "a")
+    assert expected_under(own, RECIPE, {"guard": "on"}) is None
     assert expected_under(Race("lost_update"), RECIPE, {}) is None
     with pytest.raises(UnknownName):
         expected_under(race, RECIPE, {"gaurd": "on"})
