@@ -194,6 +194,7 @@ class Cache(Generic[O]):
             self._tell(old, item)
 
     def _tell(self, old: O | None, new: O | None) -> None:
+        self._table.marks.is_handed_on |= bool(self._handlers)
         for add, update, delete in self._handlers:
             if new is None:
                 if delete is not None and old is not None:

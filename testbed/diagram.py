@@ -79,7 +79,7 @@ class Rows:
         self._blind: list[tuple[str, int, int]] = []
         for stale in matter.stale:
             version = stale.missed[0]
-            heard = knowledge.heard(stale.act.actor, version)
+            heard = knowledge.heard(stale.act, version)
             until = heard.step if heard else self.last + 1
             self._blind.append((stale.act.actor, version.step, until))
 

@@ -4,7 +4,8 @@
    that write replaced.
 2. An actor learns when it is *told*: an answer (of what was there when the request was served), a
    delivery of a watch, its own write. A Cache learns in the turns that write it, and a task takes
-   over what the Cache holds in the turns in which it looks there. A new life knows nothing.
+   over what the Cache holds in the turns in which it looks there. What handlers are told, or
+   another task, any task may have been told by them. A new life knows nothing.
 3. An act is a write, or a record. It was decided in the turn that asked for it, on what its task
    had taken over by then. What others have written since, and before it took effect, was missed.
 """
@@ -21,7 +22,7 @@ import attrs
 from testbed.delivery import BOOKMARK
 from testbed.endpoint import EVERYTHING
 from testbed.objects.meta import changed_fields
-from testbed.option import ANSWER, DELIVER, SERVE, START
+from testbed.option import ANSWER, DELIVER, SERVE, START, request_key
 from testbed.selector import Selector
 from testbed.spoken import spoken
 from testbed.store import Change, Entry
@@ -63,6 +64,8 @@ class Look:
     """The fields it has declared to look at; None: all."""
     by_cache: bool = False
     """Whether a Cache of the actor was told."""
+    is_handed_on: bool = True
+    """Whether other tasks of the actor may have been told of it, where no trace shows it."""
 
     def shows(self, change: Change) -> bool:
         """Whether somebody who looks so would see that Change at all."""
@@ -165,8 +168,9 @@ class Knowledge:
     def _serves(self, step: Step) -> None:
         option, operation = step.option, step.operation
         verb, _, part = option.verb.partition(".")
+        request = request_key(option.path, verb, option.key, option.nth)
         if not part:
-            self._asked[option.path] = step.causes[-1] if step.causes else step.number
+            self._asked[request] = step.causes[-1] if step.causes else step.number
         self._served[step.number] = (step, self._revision)
         if operation is not None and operation.verb in (LIST, WATCH):
             self._seen_by[option.actor, operation.plural] = Look(
@@ -181,7 +185,7 @@ class Knowledge:
             self.versions.setdefault(version.key, []).append(version)
             self._revision = version.revision
         if made:
-            decided = self._asked.get(option.path, step.number)
+            decided = self._asked.get(request, step.number)
             act = Act(step.number, decided, option.path, option.actor, word, tuple(made))
             self.acts.append(act)
 
@@ -217,9 +221,14 @@ class Knowledge:
         """Its task is told, its actor is, and its Cache if this turn has written it."""
         option = step.option
         caches = [key for key in dict.fromkeys(step.marks.writes) if key.startswith("cache:")]
-        look = attrs.evolve(look, by_cache=bool(caches))
-        cache = f"cache:{option.actor}/{what.partition('/')[0]}"
-        for who in (_mover(step), option.actor, *([cache] if caches else [])):
+        is_handed_on = not caches or step.marks.is_handed_on
+        look = attrs.evolve(look, by_cache=bool(caches), is_handed_on=is_handed_on)
+        told = [_mover(step), option.actor]
+        if caches:
+            told.append(f"cache:{option.actor}/{what.partition('/')[0]}")
+        if is_handed_on:
+            told.append(_all_tasks(option.actor))
+        for who in told:
             self._looks.setdefault((who, what), []).append(look)
 
     # -- asking ---------------------------------------------------------------------------------
@@ -234,6 +243,7 @@ class Knowledge:
         found = [(look.step, look) for look in self._last(path, key, born, at)]
         for look in self._last(f"cache:{actor}/{plural}", key, born, looked):
             found.append((look.step if taken is None else looked, look))
+        found += [(look.step, look) for look in self._last(_all_tasks(actor), key, born, at)]
         if not found:
             found = [(look.step, look) for look in self._last(actor, key, born, at)]
         if not found:
@@ -280,21 +290,22 @@ class Knowledge:
                     yield Stale(act, known, missed)
 
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
-        """Of each of these objects the last write of the actor's own that the Cache did not show
-        yet in which its task looked last before it decided. What the task remembers is its own."""
+        """Of each of these objects the last write of that life's own that its Cache did not show
+        yet when it was decided, if its task had looked there since. What it remembers is its own.
+        """
         for key in keys:
             plural = key.partition("/")[0]
             born = self._birth(act.actor, act.decided)
             looked = self._looked(act.path, plural, act.decided)
             if looked is None:
                 continue
-            looks = self._last(f"cache:{act.actor}/{plural}", key, born, looked)
+            looks = self._last(f"cache:{act.actor}/{plural}", key, born, act.decided)
             look = max(looks, key=_revision_of, default=None)
             if look is None:
                 continue
             versions = self.versions.get(key, [])
             later = versions[bisect_right(versions, look.revision, key=_revision_of) :]
-            own = [v for v in later if v.actor == act.actor and v.step <= looked]
+            own = [v for v in later if v.actor == act.actor and born <= v.step <= looked]
             if own and look.shows(own[-1].change):
                 yield own[-1]
 
@@ -315,16 +326,27 @@ class Knowledge:
         found = versions[place - 1] if place else None
         return found if found is not None and found.revision == revision else None
 
-    def heard(self, actor: str, version: Version) -> Look | None:
-        """When an actor was first told of that write, or of a later one; None if it never was."""
+    def heard(self, act: Act, version: Version) -> Look | None:
+        """When its actor was first told of that write, or of a later one, in the life in which it
+        acted; else when an earlier life was; None if none ever was."""
         plural = version.key.partition("/")[0]
         looks = [
             look
             for what in (version.key, plural)
-            for look in self._looks.get((actor, what), [])
+            for look in self._looks.get((act.actor, what), [])
             if look.revision >= version.revision
         ]
-        return min(looks, key=_step_of, default=None)
+        return min(
+            looks, key=lambda look: (not self.is_of_life(look, act), look.step), default=None
+        )
+
+    def is_of_life(self, look: Look, act: Act) -> bool:
+        """Whether the actor was told so in the life in which it acted."""
+        return self._birth(act.actor, look.step) == self._birth(act.actor, act.decided)
+
+
+def _all_tasks(actor: str) -> str:
+    return f"{actor}/*"
 
 
 def _mover(step: Step) -> str:

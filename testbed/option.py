@@ -137,7 +137,7 @@ class Marks:
     matter: a watch that is opened on the past hears what was committed since. No trace has it.
     """
 
-    __slots__ = ("changes", "late", "reads", "writes")
+    __slots__ = ("changes", "is_handed_on", "late", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads: list[str] = []
@@ -145,6 +145,8 @@ class Marks:
         self.changes: list[Change] = []
         """The Store's own writes; their keys and changed fields are worked out only if asked."""
         self.late = NOTHING
+        self.is_handed_on = False
+        """Whether a Cache has called handlers, who may tell any task; for stories."""
 
     def footprint(self) -> Footprint:
         """What was touched, in full: a written object also writes its kind's log, by field."""

@@ -137,7 +137,11 @@ class Tale:
             return Beat(at, f"{said}.", LATE, (version.step,), version.key)
         if not (stale.known.look.by_cache or stale.known.look.how == WATCH):
             return None
-        heard = self.matter.knowledge.heard(act.actor, version)
+        heard = self.matter.knowledge.heard(act, version)
+        if heard is not None and heard.step <= act.decided:
+            return self._had_heard(stale, heard)
+        if heard is not None and not self.matter.knowledge.is_of_life(heard, act):
+            heard = None
         held = self._held(act.actor, version)
         steps = (*(step.number for step in held), heard.step if heard else version.step)
         said = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural}"
@@ -146,6 +150,18 @@ class Tale:
         if heard is not None:
             said += f" ({self._at(heard.step)}{self._lag(heard, version)})"
         return Beat(at, f"{said}.", LATE, steps, version.key)
+
+    def _had_heard(self, stale: Stale, heard: Look) -> Beat:
+        """It had been told, and did not go by that: in a life before, or since it had looked."""
+        act, version = stale.act, stale.missed[0]
+        at, steps = self._at(heard.step), (heard.step, version.step)
+        if self.matter.knowledge.is_of_life(heard, act):
+            said = f"{act.actor} decided ({self._at(act.decided)}) by what it had looked up before "
+            said += f"it was told of rv {version.revision} ({at})"
+        else:
+            said = f"{act.actor} had been told of rv {version.revision} of {version.key} ({at}) "
+            said += "before it began again"
+        return Beat(max(heard.step, version.step), f"{said}.", LATE, steps, version.key)
 
     def _unseen(self) -> Iterator[Beat]:
         """Who had not seen yet, when it decided, what it had written itself."""

@@ -274,7 +274,7 @@ def test_a_cache_knows_what_its_watch_has_told() -> None:
     late = known_after(Calm(), alpha=watcher(), beta=lambda client: write_at(client, 5, 15))
     (found,) = stale(late, "alpha")
     assert (found.known.look.revision, [v.revision for v in found.missed]) == (4, [5])
-    heard = late.heard("alpha", found.missed[0])
+    heard = late.heard(found.act, found.missed[0])
     assert heard is not None
     assert heard.step < found.act.step
 
