@@ -244,14 +244,17 @@ class _Shrinker:
         return race
 
     def _takes_a_race(self, race: Race) -> bool:
-        """Whether what is left of the World keeps its claim when nothing deviates; or never did."""
+        """Whether what is left of the World keeps its claim when nothing deviates. If the whole of
+        it does not, nothing is left out: what remains would say nothing of it."""
         if self._needs_no_race is None:
             whole = attrs.evolve(race, without=(), holds=(), faults=(), picks=())
             self._needs_no_race = self.fails(whole)
+        if self._needs_no_race:
+            return False
         calm = attrs.evolve(race, holds=(), faults=(), picks=())
         is_kept = not self.fails(calm)
         # What is not played any more is not known to keep it.
-        return self._needs_no_race or (is_kept and not self.cut_off)
+        return is_kept and not self.cut_off
 
     def _plainer(self, race: Race) -> Race:
         for index in range(len(race.holds)):

@@ -107,6 +107,16 @@ def test_a_race_is_found_told_and_kept(own: Path, capsys: pytest.CaptureFixture[
     assert play(race, find("double_bind")).verdict.is_violated
 
 
+def test_what_the_calm_run_violates_is_told_first(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the line that plays it; and it does violate it."""
+    out = searched(capsys, "tug_of_war --runs 1")[1]
+    said, line = out.splitlines()[1].split(": ")
+    assert said == "The calm run already violates this"
+    assert main(shlex.split(line)[1:]) == 1
+
+
 def test_the_readme_shows_what_it_prints(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """To the letter."""
     readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")

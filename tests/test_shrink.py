@@ -192,3 +192,21 @@ def test_a_claim_that_is_false_at_the_start_leaves_somebody_to_break_it() -> Non
     shrunk = shrink(recipe, {}, failing(recipe, 20)[0])
     assert shrunk.race.without == ("notes/default/other",)
     assert len(shrunk.race.holds) == 1
+
+
+def test_of_a_world_whose_calm_run_violates_nothing_is_left_out() -> None:
+    """What remained would be smaller, and say nothing of the World that was asked about."""
+
+    def always_breached(world: World) -> None:
+        world.start(Puppet("alpha", write), Puppet("beta", write))
+        world.claim(always(there_is_no_note, reads=("log:notes",)))
+
+    async def write(client: Client) -> None:
+        await client.create(note(client.name))
+
+    def there_is_no_note(see: Evidence) -> str | None:
+        return "there is one" if see.store.snapshot("notes/") else None
+
+    recipe = of(always_breached)
+    race = shrink(recipe, {}, failing(recipe, 1)[0]).race
+    assert (len(race), race.without) == (0, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
@@ -11,6 +12,7 @@ from testbed.allowed import line_for, trust_in
 from testbed.cli.races import ENDINGS
 from testbed.errors import ScenarioError
 from testbed.finding import Finding
+from testbed.race import Race
 from testbed.scenario import Scenario
 
 FOLDER = "races"
@@ -85,6 +87,15 @@ class Races:
         """The line to paste."""
         trust = trust_in(self.recipe.name, self.folders)
         return line_for("replay", self.path(finding), trust)
+
+    def calm(self, race: Race) -> str:
+        """The line that plays the calm run under the switches of that race."""
+        words = ["testbed", "run", self.recipe.name]
+        for name, value in race.switches.items():
+            words += ["--switch", f"{name}={value}"]
+        for folder in self.folders:
+            words += ["--scenario-path", folder]
+        return shlex.join(words)
 
 
 def _bytes(path: Path) -> bytes | None:

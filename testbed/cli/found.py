@@ -75,7 +75,10 @@ def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
         said = f"{finding.invariant}: {finding.said}"
         return f"{said}\n\n{found}\n  file:    none, {finding.not_shrunk}"
     race = parse(finding.race, races.path(finding))
-    lines = [f"{finding.invariant}: {finding.said}", "", *_story(race, recipe)]
+    lines = [f"{finding.invariant}: {finding.said}"]
+    if not len(race) and not finding.not_shrunk:
+        lines.append(f"The calm run already violates this: {races.calm(race)}")
+    lines += ["", *_story(race, recipe)]
     lines += [f"  late:    {hold}" for hold in race.holds]
     lines += [f"  fails:   {legal.fault}. {legal.why}" for legal in finding.faults]
     lines += [f"  picked:  {picked}" for picked in race.picks]
