@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stage import Doing, Puppet, note, play, world_of
 
-from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
@@ -59,10 +58,10 @@ def test_an_option_is_called_by_its_label_or_its_sentence() -> None:
     assert repr(plain) == "<start alpha/main at 0 ms>"
 
 
-def sentences(world: World, chooser: Chooser | None = None) -> list[str]:
+def sentences(world: World) -> list[str]:
     """All sentences of a Run."""
     trace = Trace({}, keep=True)
-    world.run(chooser or Calm(), driver="direct", trace=trace)
+    world.run(Calm(), driver="direct", trace=trace)
     return [str(step.sentence) for step in trace.steps]
 
 
