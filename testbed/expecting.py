@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -84,18 +84,6 @@ def expect(
 def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
     """Play it for each of its expectations; once, if it has none."""
     return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
-
-
-def refuse_idle(sides: Sequence[Side], path: str, next_line: str) -> None:
-    """A file none of whose lines speaks of anything, on any side, tests nothing any more."""
-    fates = [fate for side in sides for fate in side.played.fates]
-    if not fates or any(fate.matched for fate in fates) or any(side.is_stale for side in sides):
-        return
-    gone = "".join(f"{line}\n" for line in sides[0].gone)
-    raise RaceRefused(
-        f"{path}: no line of it matched anything, so it tests nothing any more.\n"
-        f"{gone}Next: {next_line}"
-    )
 
 
 def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) -> Expectation | None:

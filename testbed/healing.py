@@ -184,9 +184,9 @@ class Healer:
                     yield near
 
     def _without_idle(self) -> Iterator[tuple[Change, ...]]:
-        """Without what spoke of nothing, on any side."""
+        """Without what spoke of nothing, on any side; a race of no line would test nothing."""
         lines = [fate.deviation for side in self.sides for fate in side.unmatched]
-        if lines:
+        if lines and any(line not in lines for line in self._lines):
             yield tuple((line, None) for line in self._lines if line in lines)
 
     # -- any other race -------------------------------------------------------------------------

@@ -176,8 +176,7 @@ class RaceItem(_Item):
 
     def runtest(self) -> None:
         """Play it, and compare."""
-        from testbed.allowed import line_for, trust_in
-        from testbed.expecting import both_sides, expect, refuse_idle
+        from testbed.expecting import expect
         from testbed.failing import pytest_line, told_side
         from testbed.shrink import breach_of
 
@@ -186,9 +185,6 @@ class RaceItem(_Item):
         _note_race(self, self._race, self._recipe, breach_of(side.played.verdict))
         if not side.is_as_expected:
             pytest.fail(told_side(side, pytest_line(self.nodeid)), pytrace=False)
-        if len(side.gone) == len(self._race) > 0:
-            again = line_for("replay", self._shown, trust_in(self._race.scenario), "--heal")
-            refuse_idle(both_sides(self._race, self._recipe, self._shown), self._shown, again)
         for line in side.gone:
             self.warn(UnmatchedLine(f"{self._shown}, {line}"))
 

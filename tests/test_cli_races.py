@@ -145,9 +145,24 @@ def test_a_line_that_matched_nothing_is_a_warning_where_a_claim_is_to_hold(run: 
     """With the guard on, what is held may rightly never come."""
     done = run("replay", written(LATE.replace("alpha update", "alpha updaet") + HOLDS), "--match")
     assert (done.code, done.err) == (0, "")
-    assert "a.race.yaml, line 4: hold alpha updaet" in done.out
     assert "\n    matched nothing; closest: alpha update notes/default/list\n" in done.out
+    assert "\nNext, for what matched nothing: testbed replay a.race.yaml --heal\n" in done.out
     assert done.last.startswith("As expected. ")
+    plain = run("replay", "a.race.yaml")
+    assert (plain.code, plain.last) == (0, done.last)
+    assert plain.out.startswith("a.race.yaml, line 4: hold alpha updaet")
+
+
+@pytest.mark.parametrize("asked", [(), ("--match",)])
+@pytest.mark.parametrize("expected", ["violates", "holds"])
+def test_a_line_that_matched_nothing_is_told_once(
+    run: Run, asked: tuple[str, ...], expected: str
+) -> None:
+    """By the list of all lines, by the error, or by a note."""
+    text = LATE.replace("alpha update", "alpha updaet")
+    done = run("replay", written(text + {"violates": VIOLATES, "holds": HOLDS}[expected]), *asked)
+    assert (done.out + done.err).count("hold alpha updaet") == 1
+    assert done.code == {"violates": 2, "holds": 0}[expected]
 
 
 def test_a_hold_that_expired_is_told(run: Run) -> None:
@@ -483,20 +498,22 @@ def test_a_line_of_a_side_that_holds_is_named_if_it_matched_nothing(run: Run) ->
     done = run("check", written(LATE + more + "switches: {guard: on}\n" + HOLDS))
     line = (LATE + more).splitlines().index(more.splitlines()[0]) + 1
     assert done.code == 0
-    first, note, _ = done.out.splitlines()
+    first, note, last = done.out.splitlines()
     assert first.endswith(f": holds every_signature_is_kept; matched nothing: line {line}")
     assert note.endswith("matched nothing; closest: alpha update notes/default/list.")
+    assert last.endswith("Next, for what matched nothing: testbed replay a.race.yaml --heal")
     assert run("check", "a.race.yaml", "--json").json["checked"][0]["unmatched"] == [line]
 
 
-def test_a_file_of_which_no_line_matches_is_a_bad_one(run: Run) -> None:
-    """Whatever holds, it tests nothing any more; unless one side does, or it has no lines: that is
-    the calm run."""
+def test_a_file_of_which_no_line_matches_is_as_expected_if_what_is_to_hold_does(run: Run) -> None:
+    """What mends the code may do away with all that it spoke of; and a file may have no line."""
     gone = LATE.replace("alpha update", "alpha updaet")
     done = run("check", written(gone + "switches: {guard: on}\n" + HOLDS))
-    assert done.code == 2
-    assert "no line of it matched anything, so it tests nothing any more.\nline " in done.out
-    assert "\nNext: testbed replay a.race.yaml --heal\n" in done.out
+    assert done.code == 0
+    assert "; matched nothing: line 4\n" in done.out
+    assert done.last.endswith(" testbed replay a.race.yaml --heal")
+    healed = run("replay", "a.race.yaml", "--heal")
+    assert (healed.code, "+  - hold: alpha update notes" in healed.out) == (0, True)
     one = "expect:\n- switches: {writers: 1}\n  holds: []\n- switches: {guard: on}\n  holds: []\n"
     done = run("check", written(LATE.replace("alpha update", "beta update") + one))
     assert (done.code, done.out.count("; matched nothing: line ")) == (0, 1)

@@ -132,8 +132,10 @@ def test_a_line_that_speaks_of_nothing_is_a_warning_where_a_claim_is_to_hold(
     assert "Traceback" not in result.stdout.str()
 
 
-def test_a_file_of_which_no_line_speaks_of_anything_fails(tree: pytest.Pytester) -> None:
-    """It tests nothing any more: unless another side of it does, by that line or by having none."""
+def test_a_file_of_which_no_line_speaks_of_anything_is_a_warning_too(
+    tree: pytest.Pytester,
+) -> None:
+    """What mends the code may rename all that it spoke of; and the calm run has no line at all."""
     idle = dedent(ONE_SIDE).replace("/list", "/lst")
     other = "expect:\n- holds: [every_signature_is_kept]\n- switches: {writers: 1}\n  holds: []\n"
     least = "scenario: lost_update\nholds: [{hold: beta update notes/default/list, until: quiet}]\n"
@@ -144,11 +146,8 @@ def test_a_file_of_which_no_line_speaks_of_anything_fails(tree: pytest.Pytester)
         sides__race=least + "switches: {guard: on}\n" + other,
     )
     result = tree.runpytest_inprocess("-W", "default")
-    result.assert_outcomes(passed=3, failed=1, warnings=1)
-    text = result.stdout.str()
-    assert "RaceRefused: idle.race.yaml: no line of it matched anything, so it tests " in text
-    assert f"\n{GONE}" in text
-    assert "\nNext: testbed replay idle.race.yaml --heal\n" in text
+    result.assert_outcomes(passed=4, warnings=3)
+    result.stdout.fnmatch_lines([f"*UnmatchedLine: idle.race.yaml, {GONE}*"])
 
 
 BAD = {

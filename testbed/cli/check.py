@@ -22,7 +22,7 @@ from testbed.cli.races import (
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
-from testbed.expecting import Side, both_sides, refuse_idle
+from testbed.expecting import Side, both_sides
 from testbed.racefile import parse
 
 HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
@@ -44,7 +44,7 @@ def command(
     results: list[dict[str, Any]] = []
     for path in _files(paths):
         for result in _checked(path, trust):
-            result["again"] = _replay(path, trust)
+            result["again"] = _replay(path, trust, _closer(result))
             results.append(result)
             if not as_json:
                 say(_line(result))
@@ -53,7 +53,9 @@ def command(
     if as_json:
         say_json({"code": code, "checked": results})
     elif bad is None:
-        say(f"All as expected: {len(results)} of {len(results)}.")
+        idle = next((result for result in results if result["unmatched"]), None)
+        heal = f" Next, for what matched nothing: {idle['again']}" if idle else ""
+        say(f"All as expected: {len(results)} of {len(results)}.{heal}")
     else:
         fine = sum(not result["code"] for result in results)
         say(f"As expected: {fine} of {len(results)}. Next: {bad['again']}")
@@ -84,9 +86,7 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
                 f"{path}: nothing is expected of it.\n"
                 "Next: say `expect: {violates: …}` or `expect: {holds: […]}`."
             )
-        sides = both_sides(file.race, file.recipe, path, keep=False)
-        refuse_idle(sides, path, file.line("replay", "--heal"))
-        for side in sides:
+        for side in both_sides(file.race, file.recipe, path, keep=False):
             yield _result(path, side)
     except (HarnessBug, ReplayDiverged):
         raise
@@ -100,7 +100,7 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
 
 def _bad(path: str, error: str) -> dict[str, Any]:
     said = error if error.startswith(path) else f"{path}: {error}"
-    return {"file": path, "code": BAD, "switches": "", "error": said}
+    return {"file": path, "code": BAD, "switches": "", "error": said, "unmatched": []}
 
 
 def _result(path: str, side: Side) -> dict[str, Any]:
@@ -134,9 +134,14 @@ def _line(result: dict[str, Any]) -> str:
     return "\n".join([line, *notes])
 
 
-def _replay(path: str, trust: Trust) -> str:
+def _closer(result: dict[str, Any]) -> str:
+    """What looks closer: a line that speaks of nothing is looked for, else each is shown."""
+    return "--heal" if result["unmatched"] and not result["code"] else "--match"
+
+
+def _replay(path: str, trust: Trust, option: str) -> str:
     """The line that looks closer at it. What finds its scenario is in it, though it was not given,
     or was given for another file."""
     with suppress(HarnessError):
         trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
-    return line_for("replay", path, trust, "--match")
+    return line_for("replay", path, trust, option)

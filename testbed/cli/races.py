@@ -95,10 +95,20 @@ def write_new(path: Path, text: str, next_step: str) -> None:
 def told(side: Side, path: str) -> Iterator[str]:
     """What a reader should know of the lines even if he has not asked: what matched nothing, what
     expired, what more than one task says."""
+    yield from _unmatched(side, path)
+    yield from beside(side, path)
+
+
+def _unmatched(side: Side, path: str) -> Iterator[str]:
+    for fate in side.unmatched:
+        where = f"{path}, line {fate.deviation.line}"
+        yield f"{where}: {fate.deviation} matched nothing{side.closest(fate)}."
+
+
+def beside(side: Side, path: str) -> Iterator[str]:
+    """What is told of the lines beside whether they matched."""
     for fate in side.played.fates:
         where = f"{path}, line {fate.deviation.line}"
-        if not fate.matched:
-            yield f"{where}: {fate.deviation} matched nothing{side.closest(fate)}."
         if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
             until = fate.deviation.until_said
             yield f"{where}: hold expired: nothing else could happen before {until}."
@@ -119,10 +129,13 @@ def matches(side: Side) -> Iterator[str]:
             yield f"{said}\n    matched {fate.matched}{times}"
 
 
-def refuse_stale(side: Side, path: str, next_line: str) -> None:
-    """A line that speaks of nothing is an error where a breach is expected."""
+def refuse_stale(side: Side, path: str, next_line: str, *, is_told: bool = False) -> None:
+    """A line that speaks of nothing is an error where a breach is expected. It is told once."""
     if side.is_stale:
-        lines = "\n".join(said for said in told(side, path) if "matched nothing" in said)
+        lines = "\n".join(_unmatched(side, path))
+        if is_told:
+            numbers = ", ".join(f"line {fate.deviation.line}" for fate in side.unmatched)
+            lines = f"{path}: matched nothing: {numbers}."
         raise RaceRefused(f"{lines}\nNext: mend the line, or look for it: {next_line}")
 
 

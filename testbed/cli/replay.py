@@ -24,6 +24,7 @@ from testbed.cli.playing import (
 from testbed.cli.races import (
     ENDINGS,
     RaceFile,
+    beside,
     is_race,
     matches,
     open_race,
@@ -133,7 +134,8 @@ def _race(file: RaceFile, how: How) -> int:
         _say_race(side, file, how, again)
     else:
         _tell_race(side, file, how, again)
-    refuse_stale(side, file.path, file.line("replay", "--heal"))
+    is_told = how.match or how.as_json
+    refuse_stale(side, file.path, file.line("replay", "--heal"), is_told=is_told)
     return exit_code(side.played.verdict)
 
 
@@ -152,8 +154,11 @@ def _tell_race(side: Side, file: RaceFile, how: How, again: str) -> None:
         say(story(side.played.trace, verdict) + "\n")
     for line in matches(side) if how.match else ():
         say(line)
-    for line in told(side, file.path):
+    # What matched nothing is told once: of a breach by the error that ends it.
+    for line in (beside if how.match or side.is_stale else told)(side, file.path):
         say(line)
+    if side.unmatched and not side.is_stale:
+        say(f"Next, for what matched nothing: {file.line('replay', '--heal')}")
     say(str(verdict))
     said = side.said
     say(f"{said[0].upper()}{said[1:]}. Again: {again}")
