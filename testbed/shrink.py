@@ -3,7 +3,8 @@
 1. The Run as a Race: every deviation of it, one line each.
 2. Fewer faults: each is left out that the breach does not need, and what comes of it with it.
 3. Fewer actors and objects: what can be left out of the World is, as long as the calm run of the
-   rest does not breach the claim by itself: then nothing would be left of the race.
+   rest keeps every claim that the calm run of the whole keeps: else the rest would be wrong by
+   itself, and what is left no race.
 4. Fewer holds and picks: halves first, then one by one, until none can go.
 5. Plainer holds: of a write rather than of what leads to it, and until something that takes effect,
    as early as will do.
@@ -130,18 +131,24 @@ class _Shrinker:
         """Why no more is played; empty as long as it is."""
         self._on_run = on_run
         self._is_over = is_over
-        self._known: dict[str, bool] = {}
-        self._needs_no_race: bool | None = None
+        self._known: dict[str, Verdict | None] = {}
 
     def fails(self, race: Race) -> bool:
         """Whether it breaches the same claim for the same reason."""
+        verdict = self._verdict(race)
+        return verdict is not None and any(
+            reason_of(violation) == self.reason for violation in verdict.violations
+        )
+
+    def _verdict(self, race: Race) -> Verdict | None:
+        """What it comes to; None if it raises, or if no more may be played."""
         if not self._goes_on():
-            return False
+            return None
         text = race.text()
         if text not in self._known:
             self.runs += 1
             self._on_run(self.runs, len(race))
-            self._known[text] = self._plays(race)
+            self._known[text] = self._played(race)
         return self._known[text]
 
     def _goes_on(self) -> bool:
@@ -152,13 +159,12 @@ class _Shrinker:
             self.cut_off = f"after {counted(self.runs, 'run')}"
         return not self.cut_off
 
-    def _plays(self, race: Race) -> bool:
+    def _played(self, race: Race) -> Verdict | None:
         """What is left out may be what a claim, or another actor, cannot do without."""
         try:
-            verdict = play(race, self.recipe, keep=False).verdict
+            return play(race, self.recipe, keep=False).verdict
         except Exception:  # noqa: BLE001 - the scenario's own; it only means that this is no smaller
-            return False
-        return any(reason_of(violation) == self.reason for violation in verdict.violations)
+            return None
 
     def shrink(self, race: Race) -> Race:
         while True:
@@ -244,17 +250,17 @@ class _Shrinker:
         return race
 
     def _takes_a_race(self, race: Race) -> bool:
-        """Whether what is left of the World keeps its claim when nothing deviates. If the whole of
-        it does not, nothing is left out: what remains would say nothing of it."""
+        """Whether what is left of the World keeps, when nothing deviates, all claims that the whole
+        keeps then. If the whole does not keep the one looked at, nothing is left out: what remains
+        would say nothing of it."""
+        calm = attrs.evolve(race, holds=(), faults=(), picks=())
         if self._needs_no_race is None:
-            whole = attrs.evolve(race, without=(), holds=(), faults=(), picks=())
-            self._needs_no_race = self.fails(whole)
+            self._needs_no_race = self.fails(attrs.evolve(calm, without=()))
         if self._needs_no_race:
             return False
-        calm = attrs.evolve(race, holds=(), faults=(), picks=())
-        is_kept = not self.fails(calm)
-        # What is not played any more is not known to keep it.
-        return is_kept and not self.cut_off
+        whole, rest = self._verdict(attrs.evolve(calm, without=())), self._verdict(calm)
+        # What raises, or is not played any more, is not known to keep them.
+        return rest is not None and _broken(rest) <= (set() if whole is None else _broken(whole))
 
     def _plainer(self, race: Race) -> Race:
         for index in range(len(race.holds)):
@@ -311,6 +317,12 @@ class _Shrinker:
                     return
                 if until != what:
                     yield Hold(what, until)
+
+
+def _broken(verdict: Verdict) -> set[str]:
+    """The claims that it says were breached; a Run that is undecided may breach any."""
+    undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
+    return {violation.invariant for violation in verdict.violations} | undecided
 
 
 def in_any_life(race: Race) -> Race:

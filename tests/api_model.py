@@ -355,11 +355,7 @@ class Model:
         budget = self.things[covering[0]]
         if not is_ready(pod) and budget["healthy"] >= budget["desired"] > 0:
             try:
-                return (
-                    yield from self.note_and_delete(
-                        key, attrs.evolve(wish, rv=pod["rv"])
-                    )
-                )
+                return (yield from self.note_and_delete(key, attrs.evolve(wish, rv=pod["rv"])))
             except Refused as refused:
                 raise Refused(
                     429 if refused.code == 409 and not wish.rv else refused.code

@@ -210,3 +210,30 @@ def test_of_a_world_whose_calm_run_violates_nothing_is_left_out() -> None:
     recipe = of(always_breached)
     race = shrink(recipe, {}, failing(recipe, 1)[0]).race
     assert (len(race), race.without) == (0, ())
+
+
+def test_what_is_left_out_breaks_no_other_claim_by_itself() -> None:
+    """Alpha dies where its note is not, whatever is late: so the note stays, though the breach does
+    not take it."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+        await client.get(Note, "needed")
+
+    async def beta(client: Client) -> None:
+        if not any(seen.meta.name == "one" for seen in (await client.list(Note)).items):
+            client.record("missed")
+
+    def is_seen(see: Evidence) -> str | None:
+        return "missed" if see.records else None
+
+    def build(world: World) -> None:
+        world.add(note("needed"), note("other"))
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(always(is_seen))
+
+    recipe = of(build)
+    shrunk = shrink(recipe, {}, failing(recipe, 20)[0], invariant="is_seen")
+    assert shrunk.race.without == ("notes/default/other",)
+    calm = attrs.evolve(shrunk.race, holds=(), expect=())
+    assert play(calm, recipe).verdict.is_held
