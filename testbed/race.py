@@ -28,6 +28,8 @@ LASTING = frozenset({"lag", "partition", "stall"})
 """The faults that last for a while."""
 ALWAYS = 1_000_000
 """How often a fault strikes that strikes whenever it can, until some time."""
+LEFT_OUT_MAX = 6
+"""So many of those that are left out are named in a line."""
 _NAMES = {name: word for word, name in SETTINGS.items()}
 
 
@@ -152,6 +154,12 @@ class Race:
 
     def __len__(self) -> int:
         return len(self.holds) + len(self.faults) + len(self.picks)
+
+    @property
+    def left_out(self) -> str:
+        """Who and what is not there, in a few words; empty if all is."""
+        shown, more = self.without[:LEFT_OUT_MAX], len(self.without) - LEFT_OUT_MAX
+        return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
     def text(self) -> str:
         """The race file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -298,6 +299,15 @@ def test_a_race_file_is_shrunk_too(run: Run) -> None:
     assert run("replay", "long.race.yaml", "--shrink").code == 0
     assert len(load("long.shrunk.race.yaml")) == 1
     assert len(load("long.race.yaml")) == 2
+
+
+def test_what_a_shrink_leaves_out_is_told(run: Run) -> None:
+    """By the shrink itself, by a search and by what explains the race."""
+    done = run("replay", written(LATE + "switches: {writers: 3}\n" + VIOLATES), "--shrink")
+    assert done.last.startswith("Shrunk to 1 deviation, without beta, in ")
+    assert "\nLeft out of the scenario: beta.\n" in run("explain", "a.shrunk.race.yaml").out
+    found = run("search", "lost_update", "--switch", "writers=3", "--until-first").out
+    assert re.search(r"^  without: (beta|gamma)\n  late:    hold ", found, re.MULTILINE)
 
 
 def test_what_holds_is_not_shrunk(run: Run) -> None:

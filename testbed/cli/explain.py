@@ -151,12 +151,14 @@ def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
 
 
 def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
+    left_out = [f"Left out of the scenario: {run.race.left_out}."] if run.race.without else []
     if flipped:
         head = "What the calm run would not do; needed is what this does not break without:"
-        return [head, *(f"  {line}" for line in necessity_lines(flipped))]
+        return [head, *(f"  {line}" for line in necessity_lines(flipped)), *left_out]
     if run.claim and len(run.race):
-        return [f"It takes at most {counted(len(run.race), 'deviation')}; none is told by itself."]
-    return []
+        most = f"It takes at most {counted(len(run.race), 'deviation')}; none is told by itself."
+        return [most, *left_out]
+    return left_out
 
 
 def _growth(run: _Run, seed: int) -> list[Chance]:
@@ -190,6 +192,7 @@ def _as_dict(
         run.verdict,
         scenario=run.recipe.name,
         switches=dict(run.race.switches),
+        without=list(run.race.without),
         story=explained(run.trace, run.verdict),
         deviations=deviations,
         growth=along,

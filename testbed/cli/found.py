@@ -79,6 +79,7 @@ def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
     if not len(race) and not finding.not_shrunk:
         lines.append(f"The calm run already violates this: {races.calm(race)}")
     lines += ["", *_story(race, recipe)]
+    lines += [f"  without: {race.left_out}"] if race.without else []
     lines += [f"  late:    {hold}" for hold in race.holds]
     lines += [f"  fails:   {legal.fault}. {legal.why}" for legal in finding.faults]
     lines += [f"  picked:  {picked}" for picked in race.picks]

@@ -231,7 +231,8 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
         return 0
     say(text)
     left, runs = counted(len(shrunk.race), "deviation"), counted(shrunk.runs, "run")
-    say(f"Shrunk to {left} in {runs}. Again: {line}")
+    without = f", without {shrunk.race.left_out}," if shrunk.race.without else ""
+    say(f"Shrunk to {left}{without} in {runs}. Again: {line}")
     return 0
 
 
