@@ -129,6 +129,8 @@ class _Shrinker:
         self.runs_max = runs_max
         self.cut_off = ""
         """Why no more is played; empty as long as it is."""
+        self._needs_no_race: bool | None = None
+        """Whether the calm run of the whole breaches the claim; None until that is asked."""
         self._on_run = on_run
         self._is_over = is_over
         self._known: dict[str, Verdict | None] = {}

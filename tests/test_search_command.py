@@ -117,6 +117,15 @@ def test_what_the_calm_run_violates_is_told_first(
     assert main(shlex.split(line)[1:]) == 1
 
 
+def test_the_line_to_paste_keeps_where_to_and_by_how_many(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unless that is what would be done anyway."""
+    asked = "lost_update --effort quick --runs 3 --jobs 2 --out 'my races'"
+    assert searched(capsys, asked)[1].endswith(f"Again: testbed search {asked}\n")
+    assert as_json(capsys, asked)["again"] == f"testbed search {asked}"
+
+
 def test_the_readme_shows_what_it_prints(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """To the letter."""
     readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")

@@ -273,12 +273,13 @@ def _again(wishes: Wishes, search: Search) -> str:
         "--chooser": wishes.chooser,
         "--driver": None if task.driver == "direct" else task.driver,
         "--scenario-path": task.folders[0] if task.folders else None,
+        "--jobs": None if wishes.jobs == 1 else wishes.jobs,
+        "--out": wishes.out,
     }
     for option, setting in given.items():
         words += [] if setting is None else [option, str(setting)]
     words += ["--until-first"] if wishes.until_first else []
     if search.ledger is not None and search.stopped:
-        words += [] if wishes.out is None else ["--out", wishes.out]
         words += ["--ledger", search.ledger.path, "--resume"]
     return shlex.join(words)
 
