@@ -592,8 +592,11 @@ def test_a_stale_race_is_not_kept(run: Run) -> None:
 # -- init -----------------------------------------------------------------------------------------
 
 
-def test_what_init_writes_runs_as_it_says(run: Run, own: Path) -> None:
+def test_what_init_writes_runs_as_it_says(
+    run: Run, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each command it names, in the folder it made: held, violated, shrunk, as expected, passed."""
+    monkeypatch.setenv("PYTEST_PLUGINS", "testbed.pytest_plugin")
     done = run("init", "shop")
     assert (done.code, done.err) == (0, "")
     assert sorted(path.name for path in (own / "shop").iterdir()) == sorted(FILES)
@@ -606,6 +609,23 @@ def test_what_init_writes_runs_as_it_says(run: Run, own: Path) -> None:
         codes.append(ran.returncode)
     assert codes == [0, 1, 0, 0, 0]
     assert len(load(str(own / "shop/race.race.yaml"))) == 1
+
+
+def test_the_test_of_init_tells_the_race_when_the_guard_is_off(run: Run, own: Path) -> None:
+    """As it says itself: the story, and the race in a file that breaches the claim."""
+    run("init")
+    test = own / "test_my_scenario.py"
+    test.write_text(test.read_text().replace('{"guard": "on"}', '{"guard": "off"}'))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(test)],
+        cwd=own, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert "nothing_is_sold_twice: one thing, sold to " in ran.stdout
+    assert re.search(r"alpha +beta", ran.stdout)
+    (file,) = (own / ".testbed").glob("*.race.yaml")
+    done = run("replay", str(file), "--scenario", "my_scenario:last_one")
+    assert (done.code, done.last.startswith("As expected. ")) == (1, True)
 
 
 def test_init_writes_over_nothing(run: Run, own: Path) -> None:

@@ -81,27 +81,22 @@ expect:
 TEST = '''\
 """Runs are pure functions of their choices, so Hypothesis can draw the choices and shrink them."""
 
+import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from testbed import Calm
-from testbed.choosers.drawn import Drawn
-from testbed.scenario import find
-
-SCENARIO = find("my_scenario:last_one")
+from my_scenario import last_one
+from testbed.strategies import fault_budgets, runs
 
 
-def test_the_textbook_run_holds():
+@pytest.mark.parametrize("guard", ["off", "on"])
+def test_the_textbook_run_holds(testbed_play, guard):
     """One after the other, nothing goes wrong: with the guard or without."""
-    for guard in ("off", "on"):
-        verdict = SCENARIO.world({"guard": guard}).run(Calm())
-        assert verdict.is_held, verdict
+    testbed_play(last_one, switches={"guard": guard}).must_hold()
 
 
-@given(st.data())
-def test_with_the_guard_no_run_sells_it_twice(data):
-    """Say guard=off here, and see how it fails."""
-    verdict = SCENARIO.world({"guard": "on"}).run(Drawn(data))
-    assert verdict.is_held, verdict
+@given(run=runs(last_one, switches={"guard": "on"}, faults=fault_budgets("crash")))
+def test_with_the_guard_no_run_sells_it_twice(run):
+    """Say off here, and it fails: it tells who did what, and leaves a race file in `.testbed/`."""
+    run.must_hold()
 '''
 FILES = {
     "my_actor.py": ACTOR,
