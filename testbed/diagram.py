@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from testbed.knowledge import changed_nothing
 from testbed.matter import Matter
 from testbed.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
 from testbed.spoken import OVER, spoken, struck, withheld
@@ -162,6 +163,7 @@ class Rows:
         option = step.option
         keys = [change.key for change in step.marks.changes] or [option.key]
         said = step.outcome or (f"rv {step.revision}" if step.revision else "done")
+        said += ", changed nothing" if changed_nothing(step) else ""
         verb, _, part = option.verb.partition(".")
         word = spoken(*verb.partition("/")[::2]) + (f" (part {part})" if part else "")
         named = keys[0] + (f" and {len(keys) - 1} more" if len(keys) > 1 else "")

@@ -26,6 +26,7 @@ from testbed.option import ANSWER, DELIVER, SERVE, START, request_key
 from testbed.selector import Selector
 from testbed.spoken import spoken
 from testbed.store import Change, Entry
+from testbed.store_endpoint import READS
 from testbed.trace import Record, Step, Trace
 
 GET, LIST, WATCH, WROTE = "get", "list", "watch", "wrote"
@@ -347,6 +348,14 @@ class Knowledge:
 
 def _all_tasks(actor: str) -> str:
     return f"{actor}/*"
+
+
+def changed_nothing(step: Step) -> bool:
+    """Whether it is a write that left all as it was, so that no revision came of it."""
+    verb, _, part = step.option.verb.partition(".")
+    is_write = step.kind == SERVE and verb.partition("/")[0] not in READS
+    # Of a request in several parts another may have written; a refusal has no revision.
+    return is_write and not part and bool(step.revision) and not step.marks.changes
 
 
 def _mover(step: Step) -> str:

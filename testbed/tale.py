@@ -15,13 +15,13 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.invariant import Violation
-from testbed.knowledge import GET, LIST, WATCH, Known, Look, Stale, Version
+from testbed.knowledge import GET, LIST, WATCH, Known, Look, Stale, Version, changed_nothing
 from testbed.knowledge import WROTE as WROTE_ITSELF
 from testbed.matter import Matter
 from testbed.objects.condition import Condition
 from testbed.objects.meta import changed_fields, field_of
 from testbed.option import DELIVER, FAULT, HOLD, START, request_key
-from testbed.spoken import past, struck, withheld
+from testbed.spoken import past, spoken, struck, withheld
 from testbed.store import Change
 from testbed.trace import Record, Step
 
@@ -93,6 +93,7 @@ class Tale:
             late = self._late(stale)
             if late is not None:
                 yield late
+            yield from self._idle(stale)
             yield self._acted(stale)
 
     def _knew(self, actor: str, known: Known, missed: Version) -> Beat:
@@ -185,6 +186,19 @@ class Tale:
             and step.option.key in (version.key, version.key.partition("/")[0])
             and step.number > version.step
         ]
+
+    def _idle(self, stale: Stale) -> Iterator[Beat]:
+        """What it wrote by what it knew, on its way to the act, and was so already."""
+        act, key = stale.act, stale.known.key
+        for number in range(stale.missed[0].step + 1, act.step):
+            step = self._steps.get(number)
+            if step is None or (step.option.actor, step.option.key) != (act.actor, key):
+                continue
+            if changed_nothing(step):
+                word = spoken(*step.option.verb.partition("/")[::2])
+                said = f"{act.actor} {past(word)} {key} to what it was already ({self._at(number)})"
+                said += f": nothing changed, so it stayed at rv {step.revision}"
+                yield Beat(number, f"{said}.", ACTED, key=key)
 
     def _acted(self, stale: Stale) -> Beat:
         act, known = stale.act, stale.known

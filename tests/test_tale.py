@@ -14,6 +14,7 @@ from tug import tug_of_war
 from testbed.cache import Cache
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
+from testbed.choosers.raced import Raced
 from testbed.choosers.uniform import Uniform
 from testbed.client import Client
 from testbed.diagram import Rows, diagram
@@ -24,9 +25,12 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.invariant import Violation
+from testbed.knowledge import changed_nothing
 from testbed.matter import Matter
 from testbed.objects import Note
-from testbed.option import Marks, Option
+from testbed.option import SERVE, Marks, Option
+from testbed.pattern import Pattern
+from testbed.race import Hold, Race
 from testbed.scenario import find
 from testbed.tale import SENTENCES_MAX, Tale
 from testbed.trace import Step, Trace
@@ -334,3 +338,29 @@ def test_an_actor_that_has_seen_its_own_write_is_not_accused() -> None:
     told = tale_of(world, Calm(), said="notes a and b are too many")
     assert "alpha created notes/default/b" in " ".join(told)
     assert [said for said in told if "its own" in said] == []
+
+
+async def buy(client: Client) -> None:
+    """Take the last one, whoever was faster."""
+    seen = await client.get(Note, "n")
+    await client.update(seen.saying(left="0"), whatever_it_was=True)
+    client.record("bought")
+
+
+def test_a_write_that_changed_nothing_is_told_so() -> None:
+    """Both write the same over one another: the second leaves no revision, and is no secret."""
+    world = world_of(alpha=buy, beta=buy)
+    world.add(note(left="1"))
+    held = Hold(Pattern(SERVE, "alpha", "update", "notes/default/n"))
+    trace, violation = played(world, Raced(Race("test", holds=(held,))), said="it was bought twice")
+    matter = Matter(trace, violation)
+    tale = Tale(matter)
+    idle = [said for said in tale.sentences if "nothing changed" in said]
+    (act,) = [step for step in trace.steps if changed_nothing(step)]
+    assert idle == [
+        f"alpha updated notes/default/n to what it was already (step {act.number}): nothing "
+        "changed, so it stayed at rv 3."
+    ]
+    drawn = diagram(Rows(trace, matter, tale))
+    assert drawn.count("update notes/default/n → rv 3\n") == 1
+    assert drawn.count("update notes/default/n → rv 3, changed nothing\n") == 1
