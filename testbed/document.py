@@ -47,7 +47,8 @@ class Document:
 
     def refuse(self, said: str, next_step: str) -> NoReturn:
         """Say what is wrong with it: where, what was expected, what to do."""
-        raise self.refusal(f"{self.path}, line {self.line}: {said}.\nNext: {next_step}")
+        end = "" if said.endswith("?") else "."
+        raise self.refusal(f"{self.path}, line {self.line}: {said}{end}\nNext: {next_step}")
 
     def refuse_name(self, said: str, next_step: str) -> NoReturn:
         """The same of its name."""

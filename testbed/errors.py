@@ -144,11 +144,16 @@ class UnknownName(HarnessError):
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, see: str = "") -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(name, names)
         listed = ", ".join(names) if names else "none"
         after = f"\nNext: {see}" if see else ""
         super().__init__(f"there is no {what} {name!r}.{hint}\nKnown: {listed}.{after}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'alpha'?`, or nothing if no name is near."""
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.4)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 class ScenarioError(HarnessError):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
 
 from testbed.choosers.raced import Fate
-from testbed.errors import RaceRefused, UnknownName
-from testbed.race import Expectation, Race
+from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
+from testbed.race import Expectation, Race, spoken_of
 from testbed.racing import Played, play
 from testbed.scenario import Scenario
 
@@ -57,9 +58,21 @@ class Side:
         ]
 
     def closest(self, fate: Fate) -> str:
-        """`; closest: alpha bind pods/default/c`, or nothing."""
+        """`; closest: alpha bind pods/default/c`, or nothing; or that nobody is called so."""
+        if stranger := self.stranger(fate):
+            return f"; {stranger}"
         closest = self.played.closest(fate)
         return f"; closest: {closest}" if closest else ""
+
+    def stranger(self, fate: Fate) -> str:
+        """The first it speaks of who is no actor and no server, and who is; else nothing."""
+        world = self.played.world
+        known = sorted({*world.table.roles, *world.wire.posts})
+        for name in spoken_of(fate.deviation):
+            if not any(fnmatchcase(each, name) for each in known):
+                hint = did_you_mean(name, known)
+                return f"there is no actor {name!r}.{hint} There are: {', '.join(known)}"
+        return ""
 
     @property
     def said(self) -> str:
@@ -84,6 +97,18 @@ def expect(
 def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
     """Play it for each of its expectations; once, if it has none."""
     return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
+
+
+def check_switches(race: Race, recipe: Scenario, path: str) -> None:
+    """An error with its line if the scenario has no such switch, or not that value of it."""
+    places: tuple[Race | Expectation, ...] = (race, *race.expect)
+    for named in places:
+        for name, value in named.switches.items():
+            try:
+                recipe.values({name: value})
+            except HarnessError as error:
+                line = named.switch_lines.get(name, named.line)
+                raise RaceRefused(f"{path}, line {line}: {error}") from error
 
 
 def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) -> Expectation | None:

@@ -56,14 +56,14 @@ class RaceFile(pytest.File):
     def collect(self) -> Iterator[RaceItem]:
         """Read it, and find its scenario; a mistake is told with its line, not with ours."""
         from testbed.errors import HarnessError
+        from testbed.expecting import check_switches
         from testbed.racefile import load
 
         shown = _shown(self)
         try:
             race = load(shown)
             recipe = self.scenario_of(race, shown)
-            for expectation in race.expect:
-                recipe.values({**race.switches, **expectation.switches})
+            check_switches(race, recipe, shown)
         except HarnessError as error:
             said = str(error) if shown in str(error) else f"{shown}: {error}"
             raise self.CollectError(f"{type(error).__name__}: {said}") from None

@@ -125,6 +125,8 @@ class Expectation:
     holds: tuple[str, ...] = ()
     """The claims that hold; none named: all of them."""
     line: int = attrs.field(default=0, eq=False)
+    switch_lines: Map[int] = attrs.field(factory=Map, eq=False)
+    """Where its file names each switch."""
 
     def __str__(self) -> str:
         if self.violates:
@@ -151,6 +153,8 @@ class Race:
     expect: tuple[Expectation, ...] = ()
     line: int = attrs.field(default=0, eq=False)
     """Where its file names the scenario."""
+    switch_lines: Map[int] = attrs.field(factory=Map, eq=False)
+    """Where it names each switch."""
 
     def __len__(self) -> int:
         return len(self.holds) + len(self.faults) + len(self.picks)
@@ -221,6 +225,19 @@ def _strike_lines(strike: Strike) -> list[str]:
         said = duration(value) if word in DURATIONS else str(value)
         lines.append(f"    {word}: {quoted(said)}")
     return lines
+
+
+def spoken_of(line: Hold | Strike | Picked) -> list[str]:
+    """The actors and servers that a line speaks of, as it names them."""
+    said: tuple[object, ...]
+    if isinstance(line, Picked):
+        said, others = (), [line.who]
+    elif isinstance(line, Hold):
+        said, others = (line.what, line.until), []
+    else:
+        said, others = (line.operation, line.moment), [aim(line.target)]
+    names = [each.who for each in said if isinstance(each, Pattern | State)] + others
+    return [name.partition("/")[0] for name in names]
 
 
 def aim(target: str) -> str:

@@ -12,7 +12,7 @@ import attrs
 
 from testbed import document
 from testbed.document import Document
-from testbed.errors import HarnessError, RaceRefused
+from testbed.errors import HarnessError, RaceRefused, did_you_mean
 from testbed.fault import Fault
 from testbed.fault_kinds import fault_kinds, fault_of
 from testbed.objects.meta import Map
@@ -65,13 +65,17 @@ def parse(text: str, path: str) -> Race:
         tuple(_pick(item) for item in _items(fields, "picks")),
         _expect(fields.get("expect")),
         fields["scenario"].line,
+        _lines(fields.get("switches")),
     )
 
 
 def _check_names(fields: Mapping[str, Document], known: tuple[str, ...]) -> None:
     for name, value in fields.items():
         if name not in known:
-            value.refuse_name(f"unknown name {name!r}", f"use one of {', '.join(known)}.")
+            said = f"unknown name {name!r}"
+            if hint := did_you_mean(name, known):
+                said += f".{hint}"
+            value.refuse_name(said, f"use one of {', '.join(known)}.")
 
 
 def _items(fields: Mapping[str, Document], name: str) -> list[Document]:
@@ -86,6 +90,12 @@ def _switches(given: Document | None) -> Map[str]:
     step = "say `switches: {guard: on}`."
     values = given.fields("switches and their values", step)
     return Map({name: value.text("the value of a switch", step) for name, value in values.items()})
+
+
+def _lines(given: Document | None) -> Map[int]:
+    """Where each of these names stands."""
+    fields = {} if given is None or not isinstance(given.value, dict) else given.value
+    return Map({name: value.name_line for name, value in fields.items()})
 
 
 def _names(given: Document | None) -> tuple[str, ...]:
@@ -131,8 +141,9 @@ def _strike(given: Document) -> Strike:
     kinds = fault_kinds()
     word = next(iter(fields), "")
     if word not in kinds:
+        hint = did_you_mean(word, kinds)
         given.refuse(
-            f"expected a fault, found {word!r}",
+            f"expected a fault, found {word!r}" + (f".{hint}" if hint else ""),
             f"begin with one of {', '.join(sorted(kinds))}, such as `- crash: alpha`.",
         )
     struck = fields.pop(word)
@@ -247,4 +258,4 @@ def _side(given: Document) -> Expectation:
     if "violates" in fields and not violates:
         fields["violates"].refuse("expected a claim, found nothing", step)
     switches, holds = _switches(fields.get("switches")), _names(fields.get("holds"))
-    return Expectation(switches, violates, holds, given.line)
+    return Expectation(switches, violates, holds, given.line, _lines(fields.get("switches")))

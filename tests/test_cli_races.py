@@ -530,6 +530,21 @@ def test_a_file_of_which_no_line_matches_is_as_expected_if_what_is_to_hold_does(
     assert run("check", written("scenario: lost_update\n" + HOLDS, "calm.race.yaml")).code == 0
 
 
+def test_what_cannot_be_read_is_checked_again_when_it_is_mended(run: Run) -> None:
+    """No replay shows more of it."""
+    done = run("check", written("scenario: lost_update\nhodl: []\n"))
+    assert (done.code, done.last) == (2, "As expected: 0 of 1. Next: testbed check a.race.yaml")
+
+
+def test_a_line_that_speaks_of_nobody_says_who_there_is(run: Run) -> None:
+    """As an error, or as a note if it is what is waited for."""
+    said = "there is no actor 'alfa'. Did you mean 'alpha'? There are: alpha, beta, store.\n"
+    done = run("check", written(LATE.replace("alpha update", "alfa update") + VIOLATES))
+    assert (done.code, said in done.out) == (2, True)
+    done = run("replay", written(LATE.replace("beta get", "alfa get") + VIOLATES))
+    assert (done.code, f"a.race.yaml, line 4: {said}" in done.out) == (1, True)
+
+
 def test_a_file_that_expects_nothing_cannot_be_checked(run: Run) -> None:
     """It would always be green."""
     done = run("check", written(LATE))

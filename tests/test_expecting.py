@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.errors import RaceRefused, UnknownName
-from testbed.expecting import Side, both_sides, expect, expected_under
+from testbed.expecting import Side, both_sides, check_switches, expect, expected_under
 from testbed.objects.meta import Map
 from testbed.race import Expectation, Race
 from testbed.racefile import parse
@@ -98,6 +98,48 @@ def test_a_line_that_matched_nothing_is_stale_where_a_breach_is_expected() -> No
     assert off.is_stale
     assert not on.is_stale
     assert [fate.deviation.line for fate in on.unmatched] == [3]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line"),
+    [("alpha update", "alfa update", 3), ("beta get", "bata get", 3)],
+)
+def test_a_line_that_speaks_of_nobody_says_who_there_is(wrong: str, right: str, line: int) -> None:
+    """Whether it matched nothing for that, or waits in vain."""
+    off, _ = sides(PAIR.replace(wrong, right))
+    (fate,) = off.played.fates
+    assert fate.deviation.line == line
+    name, meant = right.split()[0], wrong.split()[0]
+    said = f"there is no actor {name!r}. Did you mean {meant!r}? There are: alpha, beta, store"
+    assert off.stranger(fate) == said
+    assert fate.matched or off.closest(fate) == f"; {said}"
+
+
+def test_whoever_is_there_or_is_a_glob_is_no_stranger() -> None:
+    """An actor, one of its tasks or lives, a server, a glob."""
+    for who in ("alpha", "alpha/main", "alpha@2", "*", "al*"):
+        hold = f'{{"hold": "{who} updaet x", "until": "store is up"}}'
+        (side,) = sides(f"scenario: lost_update\nholds: [{hold}]\n")
+        assert side.stranger(side.played.fates[0]) == ""
+
+
+@pytest.mark.parametrize(
+    ("switches", "said"),
+    [
+        ("gaurd: on", "there is no switch of lost_update 'gaurd'. Did you mean 'guard'?"),
+        ("guard: offf", "offf"),
+    ],
+)
+def test_a_switch_misspelt_is_told_with_its_line(switches: str, said: str) -> None:
+    """Of the race, and of a side."""
+    for text, line in (
+        (f"scenario: lost_update\nswitches:\n  writers: 2\n  {switches}\n", 4),
+        (f"{LATE}expect:\n  - holds: []\n  - switches:\n      {switches}\n    holds: []\n", 8),
+    ):
+        with pytest.raises(RaceRefused) as refused:
+            check_switches(parse(text, "a.race.yaml"), RECIPE, "a.race.yaml")
+        assert f"a.race.yaml, line {line}: " in str(refused.value)
+        assert said in str(refused.value)
 
 
 def test_switches_say_which_side_is_meant() -> None:

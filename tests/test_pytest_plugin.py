@@ -159,7 +159,7 @@ BAD = {
     ),
     "switch": (
         "scenario: lost_update\nexpect: {switches: {gard: on}, holds: []}\n",
-        "switch.race.yaml: there is no switch of lost_update 'gard'. Did you mean 'guard'?",
+        "switch.race.yaml, line 2: there is no switch of lost_update 'gard'. Did you mean 'guard'?",
     ),
     "alien": (
         'scenario: "antigravity:fly"\nexpect: {holds: []}\n',

@@ -262,6 +262,21 @@ REFUSED = {
     "no scenario": ("switches: {a: b}", 1, "no scenario is named"),
     "a scenario that is a list": ("scenario: [x]", 1, "expected the name of a scenario, found a "),
     "an empty scenario": ("scenario:\nholds: []", 1, "expected the name of a scenario, found not"),
+    "a name misspelt": (
+        "scenario: x\nexpct: []", 2, "unknown name 'expct'. Did you mean 'expect'?"
+    ),
+    "a name misspelt of a hold": (
+        f"{HOLDS}  - hodl: alpha get n\n    until: quiet", 3,
+        "unknown name 'hodl'. Did you mean 'hold'?",
+    ),
+    "its end misspelt": (
+        f"{HOLDS}  - hold: alpha get n\n    utnil: quiet", 4,
+        "unknown name 'utnil'. Did you mean 'until'?",
+    ),
+    "a fault misspelt": (
+        f"{FAULTS}  - crahs: alpha\n    at: 1s", 3,
+        "expected a fault, found 'crahs'. Did you mean 'crash'?",
+    ),
     "an unknown name": ("scenario: x\nhold: []", 2, "unknown name 'hold'"),
     "an unknown name of what stands below it": (
         "scenario: x\nhold:\n  - hold: alpha get n", 2, "unknown name 'hold'"

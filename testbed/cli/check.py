@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,8 +139,10 @@ def _closer(result: dict[str, Any]) -> str:
 
 
 def _replay(path: str, trust: Trust, option: str) -> str:
-    """The line that looks closer at it. What finds its scenario is in it, though it was not given,
-    or was given for another file."""
-    with suppress(HarnessError):
+    """The line that looks closer at it; at what nobody can read, when it is mended. What finds its
+    scenario is in it, though it was not given, or was given for another file."""
+    try:
         trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
+    except HarnessError:
+        return line_for("check", path, trust)
     return line_for("replay", path, trust, option)

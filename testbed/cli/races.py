@@ -13,7 +13,7 @@ from testbed import document
 from testbed.allowed import Named, Trust, allowed, folders_of, line_for, trust_in
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
-from testbed.expecting import Side
+from testbed.expecting import Side, check_switches
 from testbed.race import Hold, Race
 from testbed.racefile import parse
 from testbed.scenario import Scenario
@@ -73,8 +73,7 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
     again = line_for(command, path, trust_in(race.scenario))
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
     recipe = allowed(named, trust)
-    for side in race.expect or (None,):
-        recipe.values({**race.switches, **(side.switches if side else {})})
+    check_switches(race, recipe, path)
     return RaceFile(path, text, race, recipe, trust)
 
 
@@ -109,6 +108,8 @@ def beside(side: Side, path: str) -> Iterator[str]:
     """What is told of the lines beside whether they matched."""
     for fate in side.played.fates:
         where = f"{path}, line {fate.deviation.line}"
+        if fate.matched and (stranger := side.stranger(fate)):
+            yield f"{where}: {stranger}."
         if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
             until = fate.deviation.until_said
             yield f"{where}: hold expired: nothing else could happen before {until}."
