@@ -582,11 +582,39 @@ def test_a_kept_race_of_mended_code_is_green(run: Run) -> None:
     assert run("check", "kept").code == 0
 
 
-def test_nothing_is_kept_over_what_is_there(run: Run) -> None:
-    """Least of all the file itself."""
+def test_a_race_is_kept_in_tests_which_is_made(run: Run) -> None:
+    """The file itself stays as it was."""
     done = run("keep", written(LATE + VIOLATES))
-    assert (done.code, "a.race.yaml: is there already" in done.err) == (2, True)
+    assert (done.code, done.err) == (0, "")
     assert Path("a.race.yaml").read_text() == LATE + VIOLATES
+    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+
+
+def test_nothing_is_kept_over_what_is_there(run: Run) -> None:
+    """Least of all the file itself: another name is found, unless a folder is named, or what is
+    there is the same already."""
+    Path("tests").mkdir()
+    written(LATE + VIOLATES, "tests/a.race.yaml")
+    Path("tests/a-2.race.yaml").write_text("mine")
+    done = run("keep", "tests/a.race.yaml")
+    assert (done.code, "Kept as tests/a-3.race.yaml: red" in done.out) == (0, True)
+    assert Path("tests/a.race.yaml").read_text() == LATE + VIOLATES
+    assert Path("tests/a-2.race.yaml").read_text() == "mine"
+    assert Path("tests/a-3.race.yaml").read_text() == LATE + HOLDS
+    again = run("keep", "tests/a.race.yaml")
+    assert (again.code, again.err) == (
+        2,
+        "ScenarioError: tests/a-3.race.yaml: is there already, and the same.\n"
+        "Next: testbed check tests/a-3.race.yaml\n",
+    )
+    named = run("keep", "tests/a.race.yaml", "--out", "tests")
+    assert (named.code, named.err) == (
+        2,
+        "ScenarioError: tests/a.race.yaml: is there already.\n"
+        "Next: testbed keep tests/a.race.yaml\n",
+    )
+    Path("taken").touch()
+    assert "taken: cannot be made" in run("keep", "tests/a.race.yaml", "--out", "taken").err
 
 
 def test_what_expects_no_breach_is_not_kept(run: Run) -> None:
@@ -624,6 +652,12 @@ def test_what_init_writes_runs_as_it_says(
         codes.append(ran.returncode)
     assert codes == [0, 1, 0, 0, 0]
     assert len(load(str(own / "shop/race.race.yaml"))) == 1
+    keep = ["-m", "testbed", "keep", "race.race.yaml", "--scenario", "my_scenario:last_one"]
+    test = ["-m", "pytest", "tests/race.race.yaml"]
+    for words, code in ((keep, 0), (test, 1)):
+        asked = [sys.executable, *words]
+        ran = subprocess.run(asked, cwd=own / "shop", capture_output=True, text=True)
+        assert ran.returncode == code
 
 
 def test_the_test_of_init_tells_the_race_when_the_guard_is_off(run: Run, own: Path) -> None:
