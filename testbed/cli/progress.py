@@ -7,6 +7,7 @@ library for progress would say them better.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,10 @@ from typing import TextIO
 SILENT_S = 2.0
 REDRAWN_EVERY_S = 0.2
 SAID_EVERY_S = 5.0
-WIDTH_MAX = 200
+COLUMNS = 80
+"""Of a terminal that does not say how many it has."""
+ECHO = len("^C^C^C")
+"""So much room is left behind the line for what a terminal shows of Ctrl-C."""
 
 
 class Progress:
@@ -29,7 +33,7 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._redraws = self._stream.isatty()
         self._next_s = now() + SILENT_S
-        self._width = 0
+        self._is_shown = False
 
     def say(self, line: Callable[[], str]) -> None:
         """This is how far it is; asked for only if it is to be shown."""
@@ -38,19 +42,29 @@ class Progress:
             return
         self._next_s = now_s + (REDRAWN_EVERY_S if self._redraws else SAID_EVERY_S)
         if self._redraws:
-            self._redraw(line()[:WIDTH_MAX])
+            self._redraw(line())
         else:
             self._write(line() + "\n")
 
     def clear(self) -> None:
         """It is over, or what comes next has a line of its own: leave this one as it was found."""
-        if self._width:
-            self._redraw("")
-            self._write("\r")
+        if self._is_shown:
+            self._write("\r" + " " * (self._columns - 1) + "\r")
+            self._is_shown = False
 
     def _redraw(self, text: str) -> None:
-        self._write("\r" + text.ljust(self._width))
-        self._width = len(text)
+        # Set first: who interrupts may do so while it is written.
+        self._is_shown = True
+        width = max(self._columns - 1 - ECHO, 1)
+        self._write("\r" + text[:width].ljust(width))
+
+    @property
+    def _columns(self) -> int:
+        """A line that is longer would go on in the next row, which nothing takes back."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or COLUMNS
+        except OSError:
+            return COLUMNS
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
