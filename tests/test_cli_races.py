@@ -341,6 +341,14 @@ def test_a_healed_race_may_go_elsewhere(run: Run) -> None:
     assert Path("b.race.yaml").read_text() == LOST
 
 
+def test_a_race_is_not_healed_into_one_of_no_line(run: Run) -> None:
+    """It would hold for ever, and test nothing."""
+    text = "scenario: lost_update\nswitches: {guard: on}\npicks:\n  - zoe size: big\n" + HOLDS
+    done = run("replay", written(text), "--heal")
+    assert (done.code, "nothing is written" in done.out) == (1, True)
+    assert Path("a.race.yaml").read_text() == text
+
+
 def test_what_cannot_be_healed_is_left_alone(run: Run) -> None:
     """Exit code 1: nothing shows what is expected, or it is the code that is wrong."""
     text = LATE + "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
