@@ -42,8 +42,8 @@ async def peek(client):
 """
 LOCALS = {
     "note": "sheet", "names": "signers", "signed": "sheet_now", "at": "since", "total": "amount",
-    "number": "count", "meta": "about", "news": "inbox", "bound": "done", "bind": "request",
-    "cache": "view",
+    "number": "count", "meta": "about", "news": "inbox", "bound": "done",
+    "cache": "view", "mine": "own_ones", "name": "called",
 }  # fmt: skip
 
 
