@@ -95,8 +95,8 @@ def check(item: Object) -> None:
         raise refuse(kind, meta.name, "spec.containers", "Required value")
 
 
-def check_change(new: Any, old: Any) -> None:
-    """Invalid if what is may not become that (API-14)."""
+def check_finalizers(new: Any, old: Any) -> None:
+    """Invalid if a write would hold what is to go already."""
     added = sorted({*new.meta.finalizers} - {*old.meta.finalizers})
     if added and old.meta.is_terminating:
         found = ", ".join(f'"{name}"' for name in added)
@@ -105,6 +105,10 @@ def check_change(new: Any, old: Any) -> None:
             "Forbidden: no new finalizers can be added if the object is being deleted, found new "
             f"finalizers []string{{{found}}}",
         )  # fmt: skip
+
+
+def check_change(new: Any, old: Any) -> None:
+    """Invalid if what is may not become that (API-14)."""
     if not isinstance(new, Pod):
         return
     allowed = _allowed(new.spec, old.spec)

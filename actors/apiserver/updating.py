@@ -67,6 +67,7 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         check_preconditions(call, old, new)
         old, new = settled(old), settled(new)
         new = rules.merged(rules.complete(new), old, call.operation.subresource)
+        rules.check_finalizers(new, old)
         if not call.operation.subresource:
             new = yield from admission.admit_change(call, new, old)
         if call.stands_at(old.key) is found:

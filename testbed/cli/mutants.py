@@ -12,6 +12,7 @@ import click
 
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.counted import counted
 from testbed.errors import ScenarioError, UnknownName
 from testbed.mutant import RUNS_MAX, Hunt, Mutant, hunt
 
@@ -102,7 +103,7 @@ def _show(hunts: list[Hunt]) -> None:
         cells = zip(line, widths, strict=True)
         say("  ".join(text.ljust(width) for text, width in cells).rstrip())
     killed = sum(one.is_killed for one in hunts)
-    say(f"\nKilled {killed} of {len(hunts)}, in {sum(one.runs for one in hunts):,} runs.")
+    say(f"\nKilled {killed} of {len(hunts)}, in {counted(sum(one.runs for one in hunts), 'run')}.")
     for one in hunts:
         if not one.is_killed:
             others = f"; {', '.join(one.others)} fired" if one.others else ""
