@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
 from actors.verbs import bind
 from testbed import (
     Actor,
@@ -94,10 +96,11 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
     return None
 
 
-def double_bind(world: World, *, guard: bool = False) -> None:
+def double_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> None:
     """Two schedulers race for the last place on a node; the bind itself checks only the pod.
 
-    Guarded, each has nodes of its own, as operators do who run two.
+    Guarded, each has nodes of its own, as operators do who run two. With a kubelet the Run goes on
+    after the race, to where it refuses one of the pods.
     """
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000, labels={POOL: "alpha"}))
@@ -106,5 +109,9 @@ def double_bind(world: World, *, guard: bool = False) -> None:
         world.start(Scheduler(name, pool=name if guard else ""))
     if guard:
         world.add(Node.of("n2", cpu_m=1000, labels={POOL: "beta"}))
+    for node in ("n1", "n2") if kubelet else ():
+        world.serve(partial(Runtime, node=node))
+        world.start(Kubelet(f"kubelet-{node}", node))
+    world.goes_on = kubelet
     reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(no_node_is_overcommitted, reads=reads))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from nodes import no_node_runs_more_than_it_has, pod_of, what_is_over_stays_over
 
-from actors.kubelet import Kubelet, Runtime
 from testbed.choosers.calm import Calm
 from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
@@ -19,12 +18,8 @@ RECIPE = find("double_bind")
 
 def with_kubelets(**switches: str) -> World:
     """The scenario, with a kubelet on each node; it goes on when too much was bound."""
-    world = RECIPE.world(switches)
-    for node in ("n1", "n2"):
-        world.serve(lambda store, node=node: Runtime(store, node))  # type: ignore[misc]
-        world.start(Kubelet(f"kubelet-{node}", node))
+    world = RECIPE.world({"kubelet": "on", **switches})
     world.claim(always(no_node_runs_more_than_it_has), always(what_is_over_stays_over))
-    world.goes_on = True
     return world
 
 
