@@ -83,6 +83,11 @@ class StoreEndpoint:
                 self.store.mark(reads=(f"{LOG}{plural}",), writes=(cursor.key,))
         return cursor
 
+    def read_to(self, cursor: Cursor) -> int | None:
+        """The revision as of which it knows a kind; None: it follows the Store."""
+        # What it has read may just be forgotten, while all it has still to read is kept.
+        return None if cursor.follows else max(cursor.revision, self.store.compacted)
+
     def _lag(self, plural: str) -> None:
         if self.on_behind is not None:
             self.on_behind(self.cursors[plural])
@@ -176,8 +181,7 @@ class StoreEndpoint:
         prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
         cursor = self.cursor(plural)
         if at is None and not live and not cursor.follows:
-            # What it has read may just be forgotten, while all it has still to read is kept.
-            at = max(cursor.revision, self.store.compacted)
+            at = self.read_to(cursor)
             self.store.mark(reads={cursor.key})
         elif at is None:
             self.store.mark(reads=sorted(operation.view.logs))

@@ -92,27 +92,24 @@ class Desk(StoreEndpoint):
 
     def as_read(self, plural: str, key: str) -> Any:
         """The object at that key, as far as this server has read its kind; None."""
-        cursor = self.cursor(plural)
-        if cursor.follows:
-            entry = self.store.get(key)
-        else:
-            self.store.mark(reads=(cursor.key,))
-            entry = self.store.get(key, max(cursor.revision, self.store.compacted))
+        entry = self.store.get(key, self._looked_up_at(plural))
         return None if entry is None else entry.value
 
     def all_read(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind, as far as this server has read it."""
-        cursor = self.cursor(kind.plural)
-        if cursor.follows:
-            return self.all_there(kind, namespace)
-        self.store.mark(reads=(cursor.key,))
-        prefix = prefix_of(kind, namespace)
-        at = max(cursor.revision, self.store.compacted)
-        return [entry.value for entry in self.store.range(prefix, at)]
+        at = self._looked_up_at(kind.plural)
+        return [entry.value for entry in self.store.range(prefix_of(kind, namespace), at)]
 
     def all_there(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind, as they are now."""
         return [entry.value for entry in self.store.range(prefix_of(kind, namespace))]
+
+    def _looked_up_at(self, plural: str) -> int | None:
+        """As of when it looks at a kind, noted if that is in the past; None: as it is now."""
+        cursor = self.cursor(plural)
+        if not cursor.follows:
+            self.store.mark(reads=(cursor.key,))
+        return self.read_to(cursor)
 
     def remember(self, item: Object) -> None:
         """Keep what it has just written, if it may be long until it reads it."""
@@ -133,8 +130,7 @@ class Desk(StoreEndpoint):
     def reading(self, plural: str, namespace: str | None = None) -> Footprint:
         """What a look at all of a kind, or at those in one namespace, may touch: as far as it was
         read, where that lags."""
-        prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
-        keys = self._keys(prefix) | {f"{LOG}{plural}"}
+        keys = self._keys(plural, namespace)
         return Footprint(reads=frozenset(keys)) | self.lagging(plural)
 
     def lagging(self, plural: str) -> Footprint:
@@ -146,18 +142,17 @@ class Desk(StoreEndpoint):
 
     def writing(self, plural: str, namespace: str | None = None) -> Footprint:
         """What a change of any object of a kind, or of those in one namespace, may touch."""
-        prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
-        keys = self._keys(prefix) | {f"{LOG}{plural}"}
+        keys = self._keys(plural, namespace)
         return Footprint(frozenset(keys), frozenset(keys)) | self.tails(plural)
 
-    def _keys(self, prefix: str) -> set[str]:
-        """The objects there are, and those that are gone and it has not read so far."""
-        keys = {entry.key for entry in self.store.snapshot(prefix)}
-        cursor = self.cursors.get(prefix.partition("/")[0])
-        if cursor is None or cursor.follows:
-            return keys
-        at = max(cursor.revision, self.store.compacted)
-        return keys | {entry.key for entry in self.store.snapshot(prefix, at)}
+    def _keys(self, plural: str, namespace: str | None) -> set[str]:
+        """The kind's log, the objects there are, and those that are gone and it has not read so
+        far."""
+        prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
+        keys = {entry.key for entry in self.store.snapshot(prefix)} | {f"{LOG}{plural}"}
+        cursor = self.cursors.get(plural)
+        at = None if cursor is None else self.read_to(cursor)
+        return keys if at is None else keys | {e.key for e in self.store.snapshot(prefix, at)}
 
     # -- watches --------------------------------------------------------------------------------
 
@@ -169,8 +164,7 @@ class Desk(StoreEndpoint):
         """What there is already, told as if it had just been added."""
         cursor, view = self.cursor(operation.plural), operation.view
         self.store.mark(reads=sorted(view.logs) if cursor.follows else (cursor.key,))
-        at = None if cursor.follows else max(cursor.revision, self.store.compacted)
-        entries = self.store.snapshot(f"{operation.plural}/", at)
+        entries = self.store.snapshot(f"{operation.plural}/", self.read_to(cursor))
         chosen = [entry for entry in entries if operation.selector.has(entry)]
         return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
 
