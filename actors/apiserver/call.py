@@ -12,6 +12,10 @@ from testbed.errors import Conflict, Forbidden, NotFound
 from testbed.objects import Map, Object, Revision
 from testbed.objects.kinds import kind_by_plural
 
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
 
 @attrs.frozen
 class Call:
@@ -51,14 +55,12 @@ class Call:
 
     def not_found(self) -> NotFound:
         """The refusal for an object that is not there."""
-        return NotFound(f'{self.resource} "{self.operation.name}" not found')
+        return not_found(self.kind, self.operation.name)
 
     def conflict(self, why: str) -> Conflict:
         """The refusal for an object that is not as its caller believes."""
-        what = self.resource
-        if self.operation.subresource:
-            what = f"{what}/{self.operation.subresource}"
-        return Conflict(f'Operation cannot be fulfilled on {what} "{self.operation.name}": {why}')
+        operation = self.operation
+        return conflict(self.kind, operation.name, why, operation.subresource)
 
     def forbidden(self, why: str) -> Forbidden:
         """The refusal of admission; a name that the server has made is not known to it yet."""
@@ -76,6 +78,17 @@ class Call:
     def remove(self, item: Object) -> None:
         """Commit that it is gone."""
         self.server.store.delete(item.key)
+
+
+def not_found(kind: type[Object], name: str) -> NotFound:
+    """The refusal for any object that is not there."""
+    return NotFound(f'{resource_of(kind)} "{name}" not found')
+
+
+def conflict(kind: type[Object], name: str, why: str, subresource: str = "") -> Conflict:
+    """The refusal for any object that is not as somebody believes."""
+    what = f"{resource_of(kind)}/{subresource}" if subresource else resource_of(kind)
+    return Conflict(f'Operation cannot be fulfilled on {what} "{name}": {why}')
 
 
 def resource_of(kind: type[Object]) -> str:

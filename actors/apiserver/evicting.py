@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.call import Call, resource_of
+from actors.apiserver.call import Call, not_found
 from actors.apiserver.deleting import Wish, check, remove
 from testbed.endpoint import BETWEEN, Handler, Pause
 from testbed.errors import (
@@ -14,11 +14,9 @@ from testbed.errors import (
     Conflict,
     Forbidden,
     InternalError,
-    NotFound,
     TooManyRequests,
 )
 from testbed.objects import Condition, Eviction, Pod, PodDisruptionBudget, condition
-from testbed.objects.meta import prefix_of
 
 TRIES, AGAIN_MS = 20, 500
 """How often, and how long apart, a conflict is tried again."""
@@ -89,8 +87,7 @@ def _serves_nobody(pod: Pod) -> bool:
 def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
     """The budget that covers it, as things stand, if there is one; InternalError if there are
     several (API-34). Who names no revision is told of nothing stale, the server itself as well."""
-    there = call.server.store.range(prefix_of(PodDisruptionBudget, pod.meta.namespace))
-    budgets: list[Any] = [entry.value for entry in there]
+    budgets = call.server.all_there(PodDisruptionBudget, pod.meta.namespace)
     covering = [budget for budget in budgets if budget.covers(pod.meta)]
     if len(covering) > 1:
         raise InternalError(SEVERAL)
@@ -102,7 +99,7 @@ def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
     for _ in range(TRIES):
         there = call.stands_at(budget.key)
         if there is None:
-            raise NotFound(f'{resource_of(type(budget))} "{budget.meta.name}" not found')
+            raise not_found(PodDisruptionBudget, budget.meta.name)
         if there.meta.revision == budget.meta.revision:
             call.put(_reduced(call, pod, budget))
             return call

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from actors.apiserver.call import Call
+from actors.apiserver.call import MODIFIED, Call, conflict, not_found
 from testbed.endpoint import BETWEEN, Handler
 from testbed.errors import ApiError, Conflict, NotFound
 from testbed.objects import Map, Pod, Quantity, ResourceQuota, ScopedRequirement, charge
@@ -116,14 +116,10 @@ def _charged(call: Call, pod: Pod, quota: ResourceQuota) -> ResourceQuota:
 def _commit(call: Call, quota: ResourceQuota) -> None:
     """Write it, if it still is what was read; Conflict, NotFound."""
     there = call.stands_at(quota.key)
-    name = quota.meta.name
     if there is None:
-        raise NotFound(f'resourcequotas "{name}" not found')
+        raise not_found(ResourceQuota, quota.meta.name)
     if there.meta.revision != quota.meta.revision:
-        raise Conflict(
-            f'Operation cannot be fulfilled on resourcequotas "{name}": the object has been '
-            "modified; please apply your changes to the latest version and try again"
-        )
+        raise conflict(ResourceQuota, quota.meta.name, MODIFIED)
     call.server.remember(call.put(quota))
 
 

@@ -8,20 +8,16 @@ from typing import Any
 import attrs
 
 from actors.apiserver import admission, rules
-from actors.apiserver.call import Call
+from actors.apiserver.call import MODIFIED, Call
 from actors.apiserver.creating import body_of
 from actors.apiserver.patching import patched
 from testbed.endpoint import Handler
 from testbed.errors import BadRequest
 from testbed.objects import Map
-from testbed.objects.form import from_tree, read_part, settled, to_tree, write_part
+from testbed.objects.form import NOTHING, from_tree, read_part, settled, to_tree, write_part
 from testbed.objects.plain import Misfit
 
 STATUS = {"status"}
-NOTHING: Map[Any] = Map()
-MODIFIED = (
-    "the object has been modified; please apply your changes to the latest version and try again"
-)
 
 
 def update(call: Call) -> Handler:
