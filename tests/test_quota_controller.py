@@ -263,5 +263,5 @@ def test_a_write_that_fails_is_tried_again_later() -> None:
     world.allow(ServerError("quota", times_max=2))
     played = play(world, *["fault * server_error quota update/status *"] * 2)
     assert seen == [{"pods": "0"}]
-    waits = played.every("wake quota/again* again resourcequotas/default/q")
+    waits = played.every("wake quota/later* again resourcequotas/default/q")
     assert [step.now_ms for step in waits] == [5, 15]

@@ -14,12 +14,10 @@ from typing import ClassVar
 
 import attrs
 
+from actors.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, NotFound
 from testbed.objects import Map, Pod, QuotaStatus, ResourceQuota, charge
 from testbed.objects.quantity import whole
-
-AGAIN_MS, AGAIN_MS_MAX = 5, 1_000_000
-"""How long a quota waits that could not be written; twice as long each time."""
 
 Want = Callable[[ResourceQuota], None]
 
@@ -35,28 +33,20 @@ class QuotaController(Actor):
 
     async def run(self, client: Client) -> None:
         quotas, pods = Cache(client, ResourceQuota), Cache(client, Pod)
-        todo = client.queue("todo", idle=True)
-        wanted: dict[str, None] = {}
-        failed: dict[str, int] = {}
+        todo = Workqueue(client)
 
         def want(quota: ResourceQuota) -> None:
-            if quota.key not in wanted:
-                wanted[quota.key] = None
-                todo.put(quota.key)
+            todo.add(quota.key)
 
         self._listen(client, quotas, pods, want)
         await quotas.synced()
         await pods.synced()
         client.spawn("resync", self._resync, client, quotas, want)
         while True:
-            key = await todo.get()
-            del wanted[key]
+            key = await todo.take()
             quota = quotas.items.get(key)
-            if quota is None or await self._write(client, quota, pods):
-                failed.pop(key, None)
-                continue
-            failed[key] = times = failed.get(key, 0) + 1
-            client.spawn("again", self._later, client, quotas, key, times, want)
+            is_done = quota is None or await self._write(client, quota, pods)
+            todo.done(key, has_failed=not is_done)
 
     def _listen(
         self, client: Client, quotas: Cache[ResourceQuota], pods: Cache[Pod], want: Want
@@ -84,14 +74,6 @@ class QuotaController(Actor):
             await client.sleep(self.resync_ms, "resync")
             for quota in quotas.all():
                 want(quota)
-
-    async def _later(
-        self, client: Client, quotas: Cache[ResourceQuota], key: str, times: int, want: Want
-    ) -> None:
-        await client.sleep(min(AGAIN_MS * 2 ** (times - 1), AGAIN_MS_MAX), f"again {key}")
-        quota = quotas.items.get(key)
-        if quota is not None:
-            want(quota)
 
     async def _write(self, client: Client, quota: ResourceQuota, pods: Cache[Pod]) -> bool:
         """Whether the quota says by now what is taken of it, or is gone."""
