@@ -96,7 +96,7 @@ def test_under_switches_of_no_side_a_line_that_matches_nothing_is_told(run: Run)
     assert run("replay", "a.race.yaml").code == 2
     done = run("replay", "a.race.yaml", "--switch", "guard=on")
     assert (done.code, done.err) == (0, "")
-    assert "matched nothing" in done.out
+    assert "matched nothing; there is no actor 'alfa'. Did you mean 'alpha'?" in done.out
     assert done.last.startswith("Nothing is expected. Again: testbed replay a.race.yaml --switch")
 
 
