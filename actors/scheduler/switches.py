@@ -1,0 +1,145 @@
+"""Switches: how a scheduler behaves where versions of Kubernetes, and people, differ; profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from testbed.errors import ScenarioError, UnknownName
+
+
+def one_of(usual: str, *others: str) -> Any:
+    """A switch that is one of these words; first, what it is in 1.26."""
+    return attrs.field(default=usual, metadata={"values": (usual, *others)})
+
+
+def on_off(usual: bool) -> Any:
+    """A switch that is on or off."""
+    return attrs.field(default=usual)
+
+
+def whole(usual: int) -> Any:
+    """A switch that is a whole number, not below 0."""
+    return attrs.field(default=usual)
+
+
+@attrs.frozen
+class Switches:
+    """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
+
+    # -- the queue ------------------------------------------------------------------------------
+    queue: str = one_of("priority", "fifo")
+    """Where pods wait: as the real one keeps them, or in one line as it was of old."""
+    fifo_retry_ms: int = whole(0)
+    """How long a pod that failed stays out of that line; 0: a second, doubling to a minute."""
+    requeue_scope: str = one_of("plugin_events", "everything")
+    """Which pods an event moves: those that some filter it failed waits for it, or all."""
+    requeue_on_nnn_clear: bool = on_off(False)
+    """Whether a pod whose nomination was cleared is tried again for that alone."""
+    # -- the cache ------------------------------------------------------------------------------
+    assume_ttl_ms: int = whole(0)
+    """How long a pod whose binding has finished stays assumed if nobody sees it; 0: for ever."""
+    nominated_accounting: str = one_of("ge_priority", "none")
+    """Which nominated pods count where they are nominated."""
+    own_nomination: str = one_of("try_first", "ignore")
+    """Whether the node a pod is nominated to is looked at before any other."""
+    nnn_storage: str = one_of("status", "annotation")
+    """Where a nomination is written."""
+    # -- scoring --------------------------------------------------------------------------------
+    placement: str = one_of("least_allocated", "most_allocated", "first_fit_by_name")
+    """Which of the nodes that fit is liked best, by its resources."""
+    # -- preemption -----------------------------------------------------------------------------
+    disable_preemption: bool = on_off(False)
+    eligibility_terminating: str = one_of("any_lower", "preempted_only")
+    """Which pods that are on their way make a nominated pod wait."""
+    preempt_offset: str = one_of("0", "random")
+    """Where the search for candidates begins."""
+    victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
+    reprieve_order: str = one_of("desc", "asc")
+    victim_minimisation: str = one_of("greedy", "min_count")
+    pdb_mode: str = one_of("best_effort", "strict", "ignore")
+    bug_victims_unsorted: bool = on_off(True)
+    """The first victim stands for the most important one, though it may not be that."""
+    disruption_condition: bool = on_off(True)
+    bug_disruption_status_from_preemptor: bool = on_off(True)
+    """A victim's status is patched to what the preemptor's is."""
+    preempt_delete_precondition: str = one_of("none", "uid")
+    victim_not_found: str = one_of("error", "ignore")
+    clear_lower: str = one_of("all", "only_if_unfit")
+    affinity_to_victims: int = whole(0)
+    """Experiment: of how many pods a set may be that is spared for the preemptor's affinity."""
+    cross_node_victims: int = whole(0)
+    """Experiment: how many victims there may be on other nodes; 0: none, as it ever was."""
+    cross_node_nodes: int = whole(4)
+    """On how many other nodes they may be."""
+    avoid_node_after_eviction_ms: int = whole(0)
+    """For how long a workload keeps away from a node that has evicted a pod of it."""
+    avoid_how: str = one_of("deprioritise", "exclude")
+    hostile: bool = on_off(False)
+    """Whether it takes the pods of other schedulers for less important than its own."""
+
+
+DEFAULT = "k8s-1.26"
+PROFILES: dict[str, dict[str, str]] = {
+    "alpha": {
+        "queue": "fifo",
+        "nominated_accounting": "none",
+        "own_nomination": "ignore",
+        "nnn_storage": "annotation",
+        "pdb_mode": "ignore",
+        "bug_victims_unsorted": "off",
+        "disruption_condition": "off",
+        "bug_disruption_status_from_preemptor": "off",
+    },
+    "seed": {
+        "requeue_on_nnn_clear": "on",
+        "requeue_scope": "everything",
+        "own_nomination": "ignore",
+        "nnn_storage": "annotation",
+        "victim_tiebreak": "qos_then_start",
+        "clear_lower": "only_if_unfit",
+        "bug_victims_unsorted": "off",
+        "disruption_condition": "off",
+        "bug_disruption_status_from_preemptor": "off",
+    },
+    DEFAULT: {},
+    "k8s-modern": {
+        "requeue_on_nnn_clear": "on",
+        "eligibility_terminating": "preempted_only",
+        "victim_not_found": "ignore",
+        "bug_victims_unsorted": "off",
+        "bug_disruption_status_from_preemptor": "off",
+    },
+}
+"""Bundles of switches, where they are not as in 1.26 (GEN-1)."""
+
+
+def switches_of(profile: str = DEFAULT, given: Mapping[str, str] | None = None) -> Switches:
+    """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
+    if profile not in PROFILES:
+        raise UnknownName("profile", profile, PROFILES)
+    known = {field.name: field for field in attrs.fields(Switches)}
+    said = {**PROFILES[profile], **(given or {})}
+    for name in said:
+        if name not in known:
+            raise UnknownName("switch of a scheduler", name, known)
+    return Switches(**{name: _value(known[name], text) for name, text in said.items()})
+
+
+def _value(field: attrs.Attribute[Any], text: str) -> Any:
+    values = field.metadata.get("values")
+    if values is not None:
+        if text not in values:
+            raise UnknownName(f"value of {field.name}", text, values)
+        return text
+    if isinstance(field.default, bool) and text in ("on", "off", "true", "false"):
+        return text in ("on", "true")
+    if not isinstance(field.default, bool) and text.isascii() and text.isdigit():
+        return int(text)
+    expected = "on or off" if isinstance(field.default, bool) else "a whole number"
+    raise ScenarioError(
+        f"switch {field.name}={text}: expected {expected}.\n"
+        f"Next: leave it out; it is {field.default} then."
+    )
