@@ -62,6 +62,7 @@ DOORS = {
     "hypothesis": "testbed/choosers/drawn.py testbed/strategies.py",
     "msgspec": "testbed/objects/codec.py",
     "networkx": "testbed/causality.py",
+    "numpy": "actors/scheduler/*",
     "pytest": "testbed/pytest_plugin.py",
     "sortedcontainers": "testbed/store.py",
     "trio": "testbed/drivers/trio.py",

@@ -179,8 +179,8 @@ BAD = {
         "testbed/turns.py:3: door: imports trio.lowlevel",
     ),
     "a dependency without a door": (
-        module("import numpy\n"),
-        "testbed/store.py:2: door: imports numpy: a dependency without a door",
+        module("import pandas\n"),
+        "testbed/store.py:2: door: imports pandas: a dependency without a door",
     ),
     "the inside of the testbed in an actor": (
         module("from testbed.turns import Seat\n", "actors/writer.py"),
