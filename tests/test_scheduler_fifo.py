@@ -45,6 +45,7 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
         assert queue.failed(taken(queue, now_ms), Pod.of("a"), queue.cycle, now_ms) == "backoff"
         queue.move(NODE_ADDED, now_ms)
         now_ms += seconds * 1000
+        assert (queue.backoff_due_ms, queue.stay_due_ms) == (now_ms, None)
         queue.flush_backoff(now_ms - 1)
         queue.flush_unschedulable(now_ms - 1)
         assert not queue.is_ready

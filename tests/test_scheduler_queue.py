@@ -21,7 +21,7 @@ from actors.scheduler.nominator import Nominator, in_annotation
 from actors.scheduler.queue import SchedulingQueue
 from actors.scheduler.queued import QueuedPod
 from actors.scheduler.switches import switches_of
-from testbed.objects import Pod
+from testbed.objects import Map, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.pod import SchedulingGate
 
@@ -118,6 +118,7 @@ def test_a_pod_is_left_alone_twice_as_long_each_time_up_to_ten_seconds() -> None
         queued = bench.pop()
         bench.queue.move(NODE_ADDED, bench.now_ms)
         assert bench.fail(queued) == "backoff"
+        assert bench.queue.backoff_due_ms == bench.now_ms + seconds * 1000
         bench.wait(seconds * 1000 - 1)
         assert bench.names("backoff") == ["a"]
         bench.wait(1)
@@ -228,10 +229,14 @@ def test_who_has_waited_for_news_for_five_minutes_is_tried_without() -> None:
     bench.now_ms = 300_000
     bench.queue.flush_unschedulable(bench.now_ms)
     assert bench.names("unschedulable") == ["a", "b"]
+    assert bench.queue.stay_due_ms == 300_001
     assert bench.fail(queued, "fit") == "unschedulable"
+    bench.add(Pod.of("d", priority=1))
+    queued = bench.pop()
     bench.now_ms += 1
     bench.queue.flush_unschedulable(bench.now_ms)
     assert bench.names("active") == ["a"]
+    assert bench.fail(queued, "fit") == "backoff"
     assert bench.fail(bench.pop(), "fit") == "unschedulable"
 
 
@@ -256,7 +261,22 @@ def test_an_update_replaces_a_pod_where_it_is_and_lets_it_be_tried_if_it_may_fit
     bench.update(Pod.of("b"))
     assert bench.names("active") == ["a", "b"]
     assert bench.fail(queued) == ""
-    assert [bench.pop().attempts for _ in range(2)] == [2, 1]
+    again, new = bench.pop(), bench.pop()
+    assert (again.attempts, again.refused_by, new.attempts) == (2, frozenset(), 1)
+
+
+def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
+    """Also where nobody told the queue of the change, since it was assumed meanwhile."""
+    bench = Bench()
+    bench.add(Pod.of("a"))
+    queued = bench.pop()
+    status = attrs.evolve(queued.pod.status, nominated_node_name="n1")
+    bench.known[queued.pod.key] = fresh = attrs.evolve(queued.pod, status=status)
+    bench.fail(queued)
+    bench.wait(1000)
+    bench.queue.move(NODE_ADDED, bench.now_ms)
+    assert bench.pop().pod is fresh
+    assert list(bench.nominator.on("n1")) == [fresh]
 
 
 @pytest.mark.spec("SCH-27", "SCH-50")
@@ -265,19 +285,22 @@ def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
     storage: str,
 ) -> None:
     """Wherever it is written: that one is nominated is no news to itself."""
+
+    def nominated(node: str) -> Pod:
+        if storage == "annotation":
+            return plain.with_meta(annotations=Map({NOMINATED: node}))
+        return attrs.evolve(plain, status=attrs.evolve(plain.status, nominated_node_name=node))
+
+    plain = Pod.of("a")
     for switch, place in (("off", "unschedulable"), ("on", "active")):
         bench = Bench(nnn_storage=storage, requeue_on_nnn_clear=switch)
-        plain = Pod.of("a")
         bench.fails(plain, "fit")
         bench.wait(1000)
-        status = attrs.evolve(plain.status, nominated_node_name="n1")
-        bench.update(
-            attrs.evolve(plain, status=status)
-            if storage == "status"
-            else plain.with_meta(annotations=type(plain.meta.annotations)({NOMINATED: "n1"}))
-        )
+        bench.update(nominated("n1"))
         assert bench.names("unschedulable") == ["a"]
         assert bench.nominator.node_of(plain) == "n1"
+        bench.update(nominated("n2"))
+        assert bench.names("unschedulable") == ["a"]
         bench.update(plain)
         assert bench.names(place) == ["a"]
         assert bench.nominator.node_of(plain) == ""
@@ -295,6 +318,7 @@ def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
     bench.now_ms = 400_000
     bench.queue.flush_unschedulable(bench.now_ms)
     assert bench.names("unschedulable") == ["a"]
+    assert bench.queue.stay_due_ms is None
     bench.update(attrs.evolve(gated, spec=attrs.evolve(gated.spec, scheduling_gates=())))
     assert bench.names("active") == ["a"]
     assert bench.pop().attempts == 1

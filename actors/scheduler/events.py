@@ -19,10 +19,9 @@ NODE_TAINTS, NODE_CONDITIONS = "node taints", "node conditions"
 TIMEOUT = "timeout"
 """That a pod has waited for long; everybody waits for that."""
 
-NODE_UPDATED = frozenset({NODE_ALLOCATABLE, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS})
 ANY_POD = frozenset({POD_ADDED, POD_UPDATED, POD_DELETED})
-ANY_NODE = NODE_UPDATED | {NODE_ADDED, NODE_DELETED}
-ANY_EVENT = ANY_POD | ANY_NODE
+NODE_UPDATED = frozenset({NODE_ALLOCATABLE, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS})
+ANY_EVENT = ANY_POD | NODE_UPDATED | {NODE_ADDED, NODE_DELETED}
 
 GATES = "SchedulingGates"
 """What keeps a pod back that has gates, in the place of a filter (SCH-14)."""

@@ -35,6 +35,15 @@ class FifoQueue(PodQueue):
         return bool(self._line)
 
     @property
+    def backoff_due_ms(self) -> int | None:
+        first = self._left_alone.first()
+        return None if first is None else self._until(first)
+
+    @property
+    def stay_due_ms(self) -> int | None:
+        return None
+
+    @property
     def places(self) -> Mapping[str, Sequence[str]]:
         return {
             ACTIVE: tuple(self._line),
@@ -93,9 +102,8 @@ class FifoQueue(PodQueue):
         """It is news to nobody."""
 
     def flush_backoff(self, now_ms: int) -> None:
-        while (first := self._left_alone.first()) is not None and self._until(first) <= now_ms:
-            self._left_alone.pop()
-            self._enter(first)
+        while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:
+            self._enter(self._left_alone.take())
 
     def flush_unschedulable(self, now_ms: int) -> None:
         """Nobody waits for news."""

@@ -60,9 +60,9 @@ class Heap(Generic[T]):
             heappop(self._heap)
         return None
 
-    def pop(self) -> T | None:
-        """The same, taken out."""
+    def take(self) -> T:
+        """The same, taken out; something waits."""
         item = self.first()
-        if item is not None:
-            del self._items[heappop(self._heap)[1]]
+        assert item is not None
+        del self._items[heappop(self._heap)[1]]
         return item

@@ -66,6 +66,16 @@ class SchedulingQueue(PodQueue):
         return bool(self._active)
 
     @property
+    def backoff_due_ms(self) -> int | None:
+        first = self._backoff.first()
+        return None if first is None else backoff_until(first)
+
+    @property
+    def stay_due_ms(self) -> int | None:
+        since_ms = self._waiting.since_ms
+        return None if since_ms is None else since_ms + STAY_MS_MAX + 1
+
+    @property
     def places(self) -> Mapping[str, Sequence[str]]:
         return {
             ACTIVE: tuple(self._active),
@@ -102,10 +112,11 @@ class SchedulingQueue(PodQueue):
         self._drop(pod.key)
 
     def pop(self, now_ms: int) -> QueuedPod | None:
-        queued = self._active.pop()
-        if queued is not None:
-            self.cycle += 1
-            queued.take()
+        if not self._active:
+            return None
+        self.cycle += 1
+        queued = self._active.take()
+        queued.take()
         return queued
 
     def failed(
@@ -146,12 +157,11 @@ class SchedulingQueue(PodQueue):
         self._moved_in = self.cycle
 
     def flush_backoff(self, now_ms: int) -> None:
-        while (first := self._backoff.first()) is not None and backoff_until(first) <= now_ms:
-            self._backoff.pop()
-            self._activate(first)
+        while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:
+            self._activate(self._backoff.take())
 
     def flush_unschedulable(self, now_ms: int) -> None:
-        late = self._waiting.since(now_ms - STAY_MS_MAX)
+        late = self._waiting.before(now_ms - STAY_MS_MAX)
         if late:
             self._offer_all(late, now_ms)
             self._moved_in = self.cycle

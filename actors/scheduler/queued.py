@@ -58,6 +58,14 @@ class PodQueue(Protocol):
         """Whether there is a pod to take."""
 
     @property
+    def backoff_due_ms(self) -> int | None:
+        """From when on `flush_backoff` has somebody to let in; None: never, as things are."""
+
+    @property
+    def stay_due_ms(self) -> int | None:
+        """The same of `flush_unschedulable`."""
+
+    @property
     def places(self) -> Mapping[str, Sequence[str]]:
         """The keys of the pods that wait, by where they do (INV-16)."""
 

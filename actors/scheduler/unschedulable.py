@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
+from actors.scheduler.events import GATES
 from actors.scheduler.queued import QueuedPod
 from testbed.objects import Pod
 
@@ -60,12 +62,19 @@ class Unschedulable:
         for group in list(self._groups):
             yield group, list(self._groups[group].values())
 
-    def since(self, before_ms: int) -> list[QueuedPod]:
+    @property
+    def since_ms(self) -> int | None:
+        """Since when that one has waited which has waited longest."""
+        return min((next(iter(pods.values())).since_ms for pods in self._ungated()), default=None)
+
+    def before(self, ms: int) -> list[QueuedPod]:
         """Those that have waited since before then."""
-        found: list[QueuedPod] = []
-        for pods in self._groups.values():
-            for queued in pods.values():
-                if queued.since_ms >= before_ms:
-                    break
-                found.append(queued)
-        return found
+        return [
+            queued
+            for pods in self._ungated()
+            for queued in takewhile(lambda queued: queued.since_ms < ms, pods.values())
+        ]
+
+    def _ungated(self) -> Iterator[dict[str, QueuedPod]]:
+        """The groups; but no time lets those be tried that have gates."""
+        return (pods for (refused_by, _), pods in self._groups.items() if GATES not in refused_by)
