@@ -1,0 +1,25 @@
+"""NodeName: a pod that names its node goes nowhere else."""
+
+from __future__ import annotations
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, Filter, State
+from actors.scheduler.nodeinfo import NodeInfo
+from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.snapshot import Snapshot
+
+
+class NodeName(Filter):
+    """Refuses all nodes but the one that a pod names."""
+
+    name = "NodeName"
+    wakes = NODE_UPDATED | {NODE_ADDED}
+    minds_pods = False
+
+    def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
+        return pod.pod.spec.node_name or None
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        if node.name == state:
+            return None
+        return self.no("node(s) didn't match the requested node name", is_resolvable=False)

@@ -1,0 +1,23 @@
+"""TaintToleration: a tainted node takes no pod but those that put up with it."""
+
+from __future__ import annotations
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, Filter, State
+from actors.scheduler.nodeinfo import NodeInfo
+
+
+class TaintToleration(Filter):
+    """Refuses nodes with a taint, NoSchedule or NoExecute, that the pod does not tolerate."""
+
+    name = "TaintToleration"
+    wakes = NODE_UPDATED | {NODE_ADDED}
+    minds_pods = False
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        taints = node.node.spec.taints if node.node is not None else ()
+        taint = state.repelled_by(taints) if taints else None
+        if taint is None:
+            return None
+        said = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        return self.no(said, is_resolvable=False)

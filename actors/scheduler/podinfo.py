@@ -1,0 +1,166 @@
+"""PodInfo: a pod as a scheduler reckons with it, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from testbed.objects import Container, LabelSelector, Node, Pod, Quantity, Taint, requests_of
+from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, PodAffinityTerm, tolerated
+from testbed.objects.quantity import CPU, counted
+
+MEMORY, EPHEMERAL, PODS = "memory", "ephemeral-storage", "pods"
+UNSAID = {CPU: 100, MEMORY: 200 * 2**20}
+"""What a container that does not say is taken to ask for, where nodes are weighed (SCH-40)."""
+ANYWHERE = "0.0.0.0"
+"""As the address of a port: each one of the node."""
+
+Namespaces = Mapping[str, Mapping[str, str]]
+"""The labels of each namespace that has some."""
+HostPort = tuple[str, str, int]
+"""A port that a pod takes of its node: address, protocol, number."""
+
+
+@attrs.frozen(eq=False)
+class Term:
+    """Near, or not near, which other pods: a term of a pod, with the pod's namespace put in."""
+
+    topology_key: str
+    namespaces: frozenset[str]
+    selector: LabelSelector | None
+    namespace_selector: LabelSelector | None
+
+    def matches(self, other: PodInfo, namespaces: Namespaces) -> bool:
+        """Whether it means that pod (SCH-113)."""
+        if self.selector is None:
+            return False
+        if other.namespace not in self.namespaces:
+            selector = self.namespace_selector
+            if selector is None or not selector.matches(namespaces.get(other.namespace, {})):
+                return False
+        return self.selector.matches(other.labels)
+
+
+@attrs.frozen
+class Liked:
+    """A term that is only wished for, and how much."""
+
+    weight: int
+    term: Term
+
+
+@attrs.frozen(eq=False)
+class PodInfo:
+    """A pod as a scheduler reckons with it; two of them are never compared but by their `uid`."""
+
+    pod: Pod
+    key: str
+    """Its namespace and name, as `default/p1`."""
+    uid: str
+    """What it is known by; its key if nobody has given it an identity."""
+    namespace: str
+    labels: Mapping[str, str]
+    priority: int
+    requests: Mapping[str, int]
+    """What it asks for: cpu in thousandths, all else in whole units (GEN-12)."""
+    cpu: int
+    memory: int
+    scored_cpu: int
+    """As its cpu, with a least for each container (SCH-40)."""
+    scored_memory: int
+    ports: tuple[HostPort, ...]
+    affinity: tuple[Term, ...]
+    """Near which pods it must be; next, near which it must not be."""
+    anti_affinity: tuple[Term, ...]
+    liked: tuple[Liked, ...]
+    """Near which pods it likes to be; next, near which it does not."""
+    disliked: tuple[Liked, ...]
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether it minds at all which pods are near it."""
+        return bool(self.affinity or self.anti_affinity or self.liked or self.disliked)
+
+    def may_be_on(self, node: Node) -> bool:
+        """Whether its selector and its affinity let it be on that node."""
+        spec, labels = self.pod.spec, node.meta.labels
+        for key, value in spec.node_selector.items():
+            if labels.get(key) != value:
+                return False
+        nodes = spec.affinity.node_affinity if spec.affinity is not None else None
+        if nodes is None or nodes.required is None:
+            return True
+        return nodes.required.matches(node.meta.name, labels)
+
+    def repelled_by(self, taints: Iterable[Taint]) -> Taint | None:
+        """The first taint that keeps it away (SCH-57); None if it puts up with all that would."""
+        for taint in taints:
+            if taint.effect not in (NO_SCHEDULE, NO_EXECUTE):
+                continue
+            if not tolerated(taint, self.pod.spec.tolerations):
+                return taint
+        return None
+
+
+def info_of(pod: Pod) -> PodInfo:
+    """All that a scheduler reckons with of a pod."""
+    meta, spec = pod.meta, pod.spec
+    key = f"{meta.namespace}/{meta.name}"
+    requests = requests_of(pod)
+    near = spec.affinity.pod_affinity if spec.affinity is not None else None
+    far = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
+    return PodInfo(
+        pod=pod,
+        key=key,
+        uid=meta.uid or key,
+        namespace=meta.namespace,
+        labels=meta.labels,
+        priority=spec.priority or 0,
+        requests=requests,
+        cpu=requests.get(CPU, 0),
+        memory=requests.get(MEMORY, 0),
+        scored_cpu=_scored(pod, CPU),
+        scored_memory=_scored(pod, MEMORY),
+        ports=tuple(port for container in spec.containers for port in _ports(container)),
+        affinity=tuple(_term(pod, each) for each in near.required) if near else (),
+        anti_affinity=tuple(_term(pod, each) for each in far.required) if far else (),
+        liked=_wishes(pod, near),
+        disliked=_wishes(pod, far),
+    )
+
+
+def _wishes(pod: Pod, affinity: object) -> tuple[Liked, ...]:
+    wished = getattr(affinity, "preferred", ())
+    return tuple(Liked(each.weight, _term(pod, each.pod_affinity_term)) for each in wished)
+
+
+def _term(pod: Pod, term: PodAffinityTerm) -> Term:
+    own = () if term.namespaces or term.namespace_selector is not None else (pod.meta.namespace,)
+    return Term(
+        term.topology_key,
+        frozenset((*term.namespaces, *own)),
+        term.label_selector,
+        term.namespace_selector,
+    )
+
+
+def _scored(pod: Pod, resource: str) -> int:
+    """As the requests, but a container that does not say asks for something."""
+    spec = pod.spec
+    total = sum(_said(container.resources.requests, resource) for container in spec.containers)
+    for container in spec.init_containers:
+        total = max(total, _said(container.resources.requests, resource))
+    overhead = spec.overhead.get(resource)
+    return total if overhead is None else total + counted(resource, overhead)
+
+
+def _said(requests: Mapping[str, Quantity], resource: str) -> int:
+    amount = requests.get(resource)
+    return UNSAID[resource] if amount is None else counted(resource, amount)
+
+
+def _ports(container: Container) -> Iterable[HostPort]:
+    for port in container.ports:
+        if port.host_port > 0:
+            yield port.host_ip or ANYWHERE, port.protocol or "TCP", port.host_port
