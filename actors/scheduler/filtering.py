@@ -34,8 +34,10 @@ class Feasibility:
         *,
         own: str = "",
         start: int = 0,
+        looks: bool = True,
     ) -> None:
         self.pod = pod
+        self._filters = filters
         self.snapshot = snapshot
         self.nominated = nominated
         self.rows: list[int] = []
@@ -53,7 +55,7 @@ class Feasibility:
         if refusal is not None:
             self.said = refusal.reasons[0]
             self.refusals = dict.fromkeys(snapshot.names, refusal)
-        elif not self._is_at_home(own):
+        elif looks and not self._is_at_home(own):
             self._look(start)
 
     @property
@@ -89,6 +91,10 @@ class Feasibility:
             return []
         own, priority = self.pod.uid, self.pod.priority
         return [info for info in pods if info.priority >= priority and info.uid != own]
+
+    def of(self, other: PodInfo) -> Feasibility:
+        """The same filters asked of another pod, of which no node is looked at yet."""
+        return Feasibility(other, self.snapshot, self._filters, self.nominated, looks=False)
 
     def trial(self, node: str) -> Trial:
         """A node to try things on; KeyError if there is none of that name."""

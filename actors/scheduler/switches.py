@@ -57,6 +57,9 @@ class Switches:
     preempt_offset: str = one_of("0", "random")
     """Where the search for candidates begins."""
     victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
+    victim_last_tie: str = one_of("added", "name")
+    """What decides between victims that are equal otherwise: who came to the node first, or whose
+    namespace and name do."""
     reprieve_order: str = one_of("desc", "asc")
     victim_minimisation: str = one_of("greedy", "min_count")
     pdb_mode: str = one_of("best_effort", "strict", "ignore")
@@ -84,6 +87,7 @@ class Switches:
 DEFAULT = "k8s-1.26"
 PROFILES: dict[str, dict[str, str]] = {
     "alpha": {
+        "victim_last_tie": "name",
         "queue": "fifo",
         "nominated_accounting": "none",
         "own_nomination": "ignore",
@@ -94,6 +98,7 @@ PROFILES: dict[str, dict[str, str]] = {
         "bug_disruption_status_from_preemptor": "off",
     },
     "seed": {
+        "victim_last_tie": "name",
         "requeue_on_nnn_clear": "on",
         "requeue_scope": "everything",
         "own_nomination": "ignore",
@@ -106,6 +111,7 @@ PROFILES: dict[str, dict[str, str]] = {
     },
     DEFAULT: {},
     "k8s-modern": {
+        "victim_last_tie": "name",
         "requeue_on_nnn_clear": "on",
         "eligibility_terminating": "preempted_only",
         "victim_not_found": "ignore",

@@ -1,0 +1,77 @@
+"""Dry run: one node without the pods that may go, on which it is tried who can stay after all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from actors.scheduler.filtering import Trial
+from actors.scheduler.podinfo import PodInfo
+
+
+class DryRun:
+    """A node from which all have been taken that may go; the pod fits there.
+
+    A VictimSelector reads it: it puts pods back and takes them away again as it likes.
+    """
+
+    __slots__ = ("_far", "_gone", "_trial", "others", "pod", "potential", "tried", "violating")
+
+    def __init__(
+        self,
+        pod: PodInfo,
+        trial: Trial,
+        potential: Sequence[PodInfo],
+        groups: tuple[list[PodInfo], list[PodInfo]],
+        far: Mapping[str, str],
+    ) -> None:
+        self.pod = pod
+        """The pod that room is made for."""
+        self.potential = potential
+        """The pods that may go, the most important first."""
+        self.violating, self.others = groups
+        """Those of them that a budget protects, and the others, in the same order."""
+        self.tried = 0
+        """How many sets of pods were asked about."""
+        self._trial, self._far = trial, far
+        self._gone = dict.fromkeys(info.uid for info in potential)
+
+    @property
+    def node(self) -> str:
+        """The node it is about."""
+        return self._trial.node.name
+
+    def put_back(self, info: PodInfo) -> None:
+        """Let that pod stay, for now."""
+        del self._gone[info.uid]
+        self._trial.add(info, self._far.get(info.uid, ""))
+
+    def take_away(self, info: PodInfo) -> None:
+        """Let it go again."""
+        self._gone[info.uid] = None
+        self._trial.remove(info, self._far.get(info.uid, ""))
+
+    def fits(self) -> bool:
+        """Whether the pod fits, as things are."""
+        return self._trial.fits()
+
+    def fits_without(self, victims: Collection[PodInfo]) -> bool:
+        """Whether it would fit if just these went."""
+        self.tried += 1
+        wanted = dict.fromkeys(info.uid for info in victims)
+        for info in self.potential:
+            if info.uid in wanted and info.uid not in self._gone:
+                self.take_away(info)
+            elif info.uid not in wanted and info.uid in self._gone:
+                self.put_back(info)
+        return self.fits()
+
+
+class VictimSelector(Protocol):
+    """Who of those that may go has to. A user's own is a class with a name and this method."""
+
+    name: str
+
+    def victims(self, dry: DryRun) -> Sequence[PodInfo]:
+        """The pods that are to go, such that the pod fits: in the order in which the choice of
+        the node shall see them. None at all is an error."""

@@ -1,0 +1,33 @@
+"""NodeResourcesFit: likes nodes by how much of their cpu and memory is asked for (SCH-62)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actors.scheduler.podinfo import MEMORY, PodInfo
+from actors.scheduler.score import BEST, Score
+from actors.scheduler.snapshot import Column, Snapshot
+from testbed.objects.quantity import CPU
+
+
+class NodeResourcesFit(Score):
+    """Cpu and memory alike, with a least for each container that does not say what it asks for.
+
+    A resource that a node has none of does not count there.
+    """
+
+    name = "NodeResourcesFit"
+
+    def __init__(self, *, likes_full: bool = False) -> None:
+        """`likes_full`: the less is left the better, instead of the more."""
+        self._likes_full = likes_full
+
+    def score_all(self, state: PodInfo, snapshot: Snapshot, rows: Column) -> Column:
+        total, counted = np.zeros((2, len(rows)), np.int64)
+        for name, own in ((CPU, state.scored_cpu), (MEMORY, state.scored_memory)):
+            has = snapshot.allocatable[name][rows]
+            asked = np.minimum(snapshot.scored[name][rows] + own, has)
+            liked = asked if self._likes_full else has - asked
+            total += liked * BEST // np.maximum(has, 1)
+            counted += has > 0
+        return total // np.maximum(counted, 1)

@@ -1,0 +1,53 @@
+"""Scoring: which of the nodes that will do is the best for a pod (SCH-61, SCH-62)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.score import Score
+from actors.scheduler.snapshot import Column, Snapshot
+
+
+class Scored(Mapping[str, Mapping[str, int]]):
+    """What each score gives each node, times its weight; by node, made when it is read."""
+
+    def __init__(self, snapshot: Snapshot, rows: Column, columns: Mapping[str, Column]) -> None:
+        self._names = [snapshot.names[row] for row in rows]
+        self._place = {name: n for n, name in enumerate(self._names)}
+        self.columns = columns
+        """By score."""
+        self.total: Column = sum(columns.values(), np.zeros(len(rows), np.int64))
+        """Of all scores together."""
+
+    def __getitem__(self, node: str) -> Mapping[str, int]:
+        place = self._place[node]
+        return {name: int(column[place]) for name, column in self.columns.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The nodes with the highest total, by name."""
+        places = np.flatnonzero(self.total == self.total.max())
+        return tuple(sorted(self._names[place] for place in places))
+
+
+def scores_of(
+    pod: PodInfo, snapshot: Snapshot, nodes: Sequence[int], scores: Sequence[Score]
+) -> Scored:
+    """What these scores make of the nodes in these rows for that pod."""
+    rows: Column = np.array(nodes, np.int64)
+    columns: dict[str, Column] = {}
+    for score in scores:
+        state = score.prepare(pod, snapshot, rows)
+        if state is not None:
+            raw = score.score_all(state, snapshot, rows)
+            columns[score.name] = score.normalise(state, raw) * score.weight
+    return Scored(snapshot, rows, columns)
