@@ -1,0 +1,93 @@
+"""What is decided of one pod in one cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from actors.scheduler.decision import KEEP, Decision, Preemption
+from actors.scheduler.reference.cluster import Cluster, Guest
+from actors.scheduler.reference.feasibility import Findings, find
+from actors.scheduler.reference.messages import unfit
+from actors.scheduler.reference.preemption import Pick, preempt
+from actors.scheduler.reference.scores import best_of, weigh
+from actors.scheduler.switches import Switches
+from testbed.objects import Pod
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+def first(label: str, alternatives: Sequence[str]) -> str:
+    """The dullest."""
+    return alternatives[0]
+
+
+def as_it_is(pod: Pod) -> Pod | None:
+    """What is known of a pod that has not changed since."""
+    return pod
+
+
+def decide(
+    pod: Pod,
+    cluster: Cluster,
+    switches: Switches,
+    *,
+    pick: Pick = first,
+    known: Callable[[Pod], Pod | None] = as_it_is,
+    start: int = 0,
+) -> Decision:
+    """One cycle of that pod: which node it goes to, or whether room is made for it.
+
+    1. Without nodes there is nothing to decide; a nomination is given up (SCH-52).
+    2. Of the nodes that take it, the best liked; of equals, one that is picked (SCH-61).
+    3. If none does, and nothing went wrong, the pod as it is `known` by now may preempt (SCH-70).
+    """
+    decision = Decision(pod, len(cluster.places))
+    if not cluster.places:
+        return attrs.evolve(decision, nominate="", message=NO_NODES)
+    findings = find(Guest.of(pod), cluster, switches, start)
+    decision = attrs.evolve(decision, feasible=findings.feasible, refusals=findings.refusals)
+    if findings.error:
+        return attrs.evolve(decision, nominate="", message=findings.error, is_error=True)
+    if findings.feasible:
+        return _placed(decision, cluster, switches, pick)
+    fresh, preemption = known(pod), None
+    if switches.disable_preemption:
+        pass
+    elif fresh is None:
+        said = f'pod "{pod.meta.name}" not found'
+        preemption = Preemption(is_eligible=False, said=said, code="Error")
+    else:
+        preemption = preempt(Guest.of(fresh), cluster, findings.refusals, switches, pick)
+    return _pending(decision, findings, preemption)
+
+
+def _placed(decision: Decision, cluster: Cluster, switches: Switches, pick: Pick) -> Decision:
+    names = decision.feasible
+    if len(names) == 1:
+        return attrs.evolve(decision, node=names[0], best=names)
+    places = [cluster.places[name] for name in names]
+    scores = weigh(Guest.of(decision.pod), places, cluster, switches)
+    best = best_of(scores)
+    node = pick("node", best) if len(best) > 1 else best[0]
+    return attrs.evolve(decision, node=node, scores=scores, best=best)
+
+
+def _pending(decision: Decision, findings: Findings, preemption: Preemption | None) -> Decision:
+    refusals = findings.refusals
+    nominate, after = KEEP, ""
+    if preemption is not None:
+        if preemption.said and preemption.code != "Error":
+            after = f"preemption: {preemption.said}"
+        if preemption.chosen is not None:
+            nominate = preemption.chosen.node
+        elif preemption.is_eligible and preemption.code == "Unschedulable":
+            nominate = ""
+    return attrs.evolve(
+        decision,
+        preemption=preemption,
+        nominate=nominate,
+        message=unfit(decision.nodes, refusals, findings.at_once, after),
+        failed=tuple(sorted({each.filter for each in refusals.values()})),
+    )

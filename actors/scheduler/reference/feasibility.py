@@ -1,0 +1,104 @@
+"""Which nodes take a pod, and why each other does not."""
+
+from __future__ import annotations
+
+import attrs
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.filters import refusal
+from actors.scheduler.switches import Switches
+from testbed.objects import Pod
+from testbed.objects.affinity import NodeSelectorTerm
+
+FEW = 100
+"""As many nodes are looked at in any case (SCH-55)."""
+ANNOTATION = "scheduler.kubernetes.io/nominated-node-name"
+
+
+@attrs.define
+class Findings:
+    """What the filters have said of one pod."""
+
+    feasible: tuple[str, ...] = ()
+    refusals: dict[str, Refusal] = attrs.field(factory=dict)
+    at_once: str = ""
+    """Why no node was looked at; empty: some were."""
+    error: str = ""
+    """What went wrong."""
+
+
+def nomination_of(pod: Pod, switches: Switches) -> str:
+    """The node that the pod itself says it is nominated to (SCH-50, SCH-112)."""
+    if switches.nnn_storage == "annotation":
+        return pod.meta.annotations.get(ANNOTATION, "")
+    return pod.status.nominated_node_name
+
+
+def find(guest: Guest, cluster: Cluster, switches: Switches, start: int = 0) -> Findings:
+    """What the filters say of a pod, node after node, beginning with the one numbered `start`.
+
+    1. Where its node affinity can only ever mean nodes it names, no others are looked at (SCH-53).
+    2. If the node it is nominated to takes it, that is the one (SCH-54).
+    3. Else each node is asked, until enough take it (SCH-55).
+    """
+    findings, yields = Findings(), switches.nominated_accounting != "none"
+    named = named_nodes(guest.pod)
+    if named == set():
+        findings.at_once = "pod affinity terms conflict"
+        conflict = Refusal("NodeAffinity", (findings.at_once,), is_resolvable=False)
+        findings.refusals = dict.fromkeys(cluster.places, conflict)
+        return findings
+
+    def takes(place: Place) -> bool:
+        refused = refusal(guest, place, cluster, yields=yields)
+        if refused is not None:
+            findings.refusals[place.name] = refused
+        return refused is None
+
+    own = cluster.places.get(nomination_of(guest.pod, switches))
+    if own is not None and switches.own_nomination == "try_first" and takes(own):
+        findings.feasible = (own.name,)
+        return findings
+    unknown = sorted((named or set()) - set(cluster.places))
+    if unknown:
+        findings.error = f'nodeinfo not found for node name "{unknown[0]}"'
+        return findings
+    places = [place for name, place in cluster.places.items() if named is None or name in named]
+    found: list[str] = []
+    for number in range(len(places)):
+        place = places[(start + number) % len(places)]
+        if len(found) < enough_of(len(places)) and takes(place):
+            found.append(place.name)
+    findings.feasible = tuple(found)
+    return findings
+
+
+def enough_of(nodes: int) -> int:
+    """How many nodes that take a pod are looked for among so many."""
+    percentage = max(50 - nodes // 125, 5)
+    return nodes if nodes < FEW else max(nodes * percentage // 100, FEW)
+
+
+def named_nodes(pod: Pod) -> set[str] | None:
+    """The nodes that its node affinity names, if every term names some; else None. Empty: a term
+    names two sets that have no node in common."""
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    if not affinity or affinity.required is None or not affinity.required.node_selector_terms:
+        return None
+    named: set[str] = set()
+    for term in affinity.required.node_selector_terms:
+        names = _names(term)
+        if not names:
+            return names
+        named |= names
+    return named
+
+
+def _names(term: NodeSelectorTerm) -> set[str] | None:
+    sets = [
+        set(each.values)
+        for each in term.match_fields
+        if each.key == "metadata.name" and each.operator == "In"
+    ]
+    return set.intersection(*sets) if sets else None

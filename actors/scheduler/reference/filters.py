@@ -1,0 +1,59 @@
+"""The filters, in their order: the first that says no tells why a node does not take a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.neighbours import inter_pod_affinity
+from actors.scheduler.reference.nodes import (
+    node_affinity,
+    node_name,
+    node_unschedulable,
+    taint_toleration,
+)
+from actors.scheduler.reference.room import node_ports, resources
+from actors.scheduler.reference.spread import topology_spread
+
+Check = Callable[[Guest, Place, Cluster], Refusal | None]
+"""Why that node does not take this pod; None: it does."""
+
+FILTERS: Mapping[str, Check] = {
+    "NodeUnschedulable": node_unschedulable,
+    "NodeName": node_name,
+    "TaintToleration": taint_toleration,
+    "NodeAffinity": node_affinity,
+    "NodePorts": node_ports,
+    "NodeResourcesFit": resources,
+    "PodTopologySpread": topology_spread,
+    "InterPodAffinity": inter_pod_affinity,
+}
+"""By name, in the order in which they are asked (SCH-56)."""
+
+
+def refusal(guest: Guest, place: Place, cluster: Cluster, *, yields: bool = True) -> Refusal | None:
+    """Why the node does not take the pod, the nominated pods it `yields` to counted (SCH-59).
+
+    1. With everybody who is nominated there and no less important, as if they had come.
+    2. Without them: whoever of them is there to be near, or to be counted, may never come.
+    """
+    awaited = [each for each in place.nominated if yields and _comes_before(each, guest)]
+    if awaited:
+        crowded = place.with_guests(awaited)
+        refused = _first(guest, crowded, cluster.having(crowded))
+        if refused is not None:
+            return refused
+    return _first(guest, place, cluster)
+
+
+def _comes_before(other: Guest, guest: Guest) -> bool:
+    return other.uid != guest.uid and other.pod.priority >= guest.pod.priority
+
+
+def _first(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+    for check in FILTERS.values():
+        refused = check(guest, place, cluster)
+        if refused is not None:
+            return refused
+    return None

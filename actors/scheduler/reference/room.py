@@ -1,0 +1,55 @@
+"""Whether a node has room: the ports, the resources, one more pod."""
+
+from __future__ import annotations
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from testbed.objects import Pod
+from testbed.objects.node import room_of
+from testbed.objects.pod import Port
+
+
+def node_ports(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+    """No two pods of a node take the same port of it."""
+    taken = [port for each in place.guests for port in ports_of(each.pod)]
+    if any(_clash(mine, other) for mine in ports_of(guest.pod) for other in taken):
+        reason = "node(s) didn't have free ports for the requested pod ports"
+        return Refusal("NodePorts", (reason,))
+    return None
+
+
+def ports_of(pod: Pod) -> list[Port]:
+    """The ports of its node that it takes."""
+    return [port for each in pod.spec.containers for port in each.ports if port.host_port > 0]
+
+
+def _clash(one: Port, other: Port) -> bool:
+    """The same port for the same protocol, unless on different addresses; none said: on all."""
+    if one.host_port != other.host_port or (one.protocol or "TCP") != (other.protocol or "TCP"):
+        return False
+    mine, theirs = one.host_ip or "0.0.0.0", other.host_ip or "0.0.0.0"
+    return mine == theirs or "0.0.0.0" in (mine, theirs)
+
+
+def resources(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+    """There must be room for one more pod, and, if it asks for anything, for all that it asks
+    for: what it asks nothing of must not be overdrawn either (SCH-58)."""
+    room, missing = room_of(place.node), []
+    if len(place.guests) + 1 > room.get("pods", 0):
+        missing.append("Too many pods")
+    asked = {name: amount for name, amount in guest.requests.items() if _is_counted(name)}
+    if any(amount or _is_extended(name) for name, amount in asked.items()):
+        for name in ("cpu", "memory", "ephemeral-storage", *sorted(filter(_is_extended, asked))):
+            used = sum(each.requests.get(name, 0) for each in place.guests)
+            if asked.get(name, 0) > room.get(name, 0) - used:
+                missing.append(f"Insufficient {name}")
+    return Refusal("NodeResourcesFit", tuple(missing)) if missing else None
+
+
+def _is_counted(resource: str) -> bool:
+    return resource in ("cpu", "memory", "ephemeral-storage") or _is_extended(resource)
+
+
+def _is_extended(resource: str) -> bool:
+    """Whether it is one of those that clusters name themselves: `example.com/gpu`."""
+    return "/" in resource or resource.startswith(("hugepages-", "attachable-volumes-"))

@@ -1,0 +1,202 @@
+"""The scores: how well each of the nodes that take a pod is liked, as whole numbers to 100."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.neighbours import disliked, liked, means, near
+from actors.scheduler.reference.spread import (
+    SOFT,
+    constraints_of,
+    has_keys,
+    is_included,
+    standing,
+)
+from actors.scheduler.switches import Switches
+from testbed.objects import Pod
+from testbed.objects.affinity import PREFER_NO_SCHEDULE, PodAffinityTerm, tolerated
+from testbed.objects.node import room_of
+
+BEST = 100
+HOSTNAME = "kubernetes.io/hostname"
+Points = dict[str, int]
+Score = Callable[[Guest, Sequence[Place], Cluster, Switches], Points]
+"""How well the pod likes each of these nodes, by name."""
+
+
+def node_resources_fit(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """How much would be left of cpu and memory, or be used of them; the average of the two."""
+
+    def points(place: Place) -> int:
+        parts = []
+        for name, has in _compute(place):
+            asked = guest.scored[name] + sum(each.scored[name] for each in place.guests)
+            if switches.placement == "most_allocated":
+                parts.append(min(asked, has) * BEST // has)
+            else:
+                parts.append((has - asked) * BEST // has if asked <= has else 0)
+        return sum(parts) // len(parts) if parts else 0
+
+    if switches.placement == "first_fit_by_name":
+        first = min(place.name for place in places)
+        return {place.name: BEST * (place.name == first) for place in places}
+    return {place.name: points(place) for place in places}
+
+
+def balanced_allocation(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """How even the parts of cpu and memory are that would be used."""
+
+    def points(place: Place) -> int:
+        parts = []
+        for name, has in _compute(place):
+            asked = guest.requests.get(name, 0)
+            asked += sum(each.requests.get(name, 0) for each in place.guests)
+            parts.append(min(asked / has, 1.0))
+        deviation = abs((parts[0] - parts[1]) / 2) if len(parts) == 2 else 0.0
+        return int((1 - deviation) * BEST)
+
+    return {place.name: points(place) for place in places}
+
+
+def _compute(place: Place) -> list[tuple[str, int]]:
+    """How much cpu and memory it has, where it has any."""
+    room = room_of(place.node)
+    return [(name, room[name]) for name in ("cpu", "memory") if room.get(name)]
+
+
+def taint_toleration(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """The fewer taints it had rather not go near, the better."""
+    soft = [t for t in guest.pod.spec.tolerations if t.effect in ("", PREFER_NO_SCHEDULE)]
+    counts = {
+        place.name: sum(
+            taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, soft)
+            for taint in place.node.spec.taints
+        )
+        for place in places
+    }
+    return {name: BEST - points for name, points in _to_the_most(counts).items()}
+
+
+def node_affinity(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """The more it prefers the node's labels, the better."""
+    affinity = guest.pod.spec.affinity and guest.pod.spec.affinity.node_affinity
+    preferred = affinity.preferred if affinity else ()
+    return _to_the_most(
+        {
+            place.name: sum(
+                each.weight
+                for each in preferred
+                if each.preference.matches(place.name, place.node.meta.labels)
+            )
+            for place in places
+        }
+    )
+
+
+def _to_the_most(points: Points) -> Points:
+    """As parts of a hundred of the most there is."""
+    most = max(points.values())
+    return {name: BEST * each // most if most else 0 for name, each in points.items()}
+
+
+def inter_pod_affinity(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """The nearer to those it likes, and to those who like it, the better; whoever must be near it
+    likes it by one."""
+    drawn: dict[tuple[str, str], int] = {}
+
+    def pull(term: PodAffinityTerm, owner: Pod, meant: Pod, place: Place, weight: int) -> None:
+        value = place.node.meta.labels.get(term.topology_key)
+        if value is not None and means(term, owner, meant, cluster):
+            pair = (term.topology_key, value)
+            drawn[pair] = drawn.get(pair, 0) + weight
+
+    pod = guest.pod
+    for place in cluster.places.values():
+        for other in (each.pod for each in place.guests):
+            for owner, meant in ((pod, other), (other, pod)):
+                for each in liked(owner):
+                    pull(each.pod_affinity_term, owner, meant, place, each.weight)
+                for each in disliked(owner):
+                    pull(each.pod_affinity_term, owner, meant, place, -each.weight)
+            for term in near(other):
+                pull(term, other, pod, place, 1)
+    points = {
+        place.name: sum(drawn.get(pair, 0) for pair in place.node.meta.labels.items())
+        for place in places
+    }
+    least, span = min(points.values()), max(points.values()) - min(points.values())
+    return {
+        name: int(float(BEST) * ((each - least) / span)) if span else 0
+        for name, each in points.items()
+    }
+
+
+def topology_spread(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """The fewer of those it counts stand where it would be, the better; a label of few values
+    counts for less. It speaks only if the pod has such constraints."""
+    constraints = constraints_of(guest.pod, SOFT)
+    if not constraints:
+        return {}
+    known = [place for place in places if has_keys(place, constraints)]
+    points = {place.name: 0.0 for place in known}
+    for each in constraints:
+        key = each.topology_key
+        values = {place.node.meta.labels[key] for place in known}
+        size = len(known) if key == HOSTNAME else len(values)
+        counts = dict.fromkeys(values, 0)
+        for place in cluster.places.values():
+            value = place.node.meta.labels.get(key)
+            is_seen = has_keys(place, constraints) and is_included(guest.pod, each, place)
+            if value in counts and is_seen:
+                counts[value] += standing(guest.pod, each, place)
+        for place in known:
+            here = counts[place.node.meta.labels[key]]
+            if key == HOSTNAME:
+                here = standing(guest.pod, each, place)
+            points[place.name] += here * math.log(size + 2) + (each.max_skew - 1)
+    rounded = {name: math.floor(each + 0.5) for name, each in points.items()}
+    least, most = min(rounded.values(), default=0), max(rounded.values(), default=0)
+    fair = {n: BEST * (most + least - p) // most if most else BEST for n, p in rounded.items()}
+    return {place.name: fair.get(place.name, 0) for place in places}
+
+
+SCORES: Mapping[str, tuple[Score, int]] = {
+    "NodeResourcesFit": (node_resources_fit, 1),
+    "NodeResourcesBalancedAllocation": (balanced_allocation, 1),
+    "TaintToleration": (taint_toleration, 3),
+    "NodeAffinity": (node_affinity, 2),
+    "InterPodAffinity": (inter_pod_affinity, 2),
+    "PodTopologySpread": (topology_spread, 2),
+}
+"""By name, each with its weight."""
+
+
+def weigh(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> dict[str, dict[str, int]]:
+    """What every score says of each of these nodes, by its weight."""
+    said: dict[str, dict[str, int]] = {place.name: {} for place in places}
+    for name, (score, weight) in SCORES.items():
+        for place, points in score(guest, places, cluster, switches).items():
+            said[place][name] = points * weight
+    return said
+
+
+def best_of(scores: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
+    """The nodes with the most points in all, by name."""
+    totals = {name: sum(points.values()) for name, points in scores.items()}
+    return tuple(sorted(name for name in totals if totals[name] == max(totals.values())))
