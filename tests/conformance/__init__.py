@@ -1,0 +1,1 @@
+"""What was recorded of the real code, and how ours is compared with it."""

@@ -1,0 +1,54 @@
+"""Where the recorded cases are, and the one line that tells how many agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.reading import BadCorpus, files_in
+from conformance.tally import Tally
+
+OURS = Path(__file__).parent / "corpus"
+TALLY = pytest.StashKey[Tally]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--corpus`."""
+    text = "compare with the recorded cases in this folder (default: those that come along)"
+    parser.addoption("--corpus", metavar="DIR", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count from nothing; and refuse a folder without cases before anything is run."""
+    config.stash[TALLY] = Tally()
+    try:
+        corpus_of(config)
+    except BadCorpus as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def corpus_of(config: pytest.Config) -> list[Path]:
+    """The files that are asked for."""
+    given = config.getoption("corpus", None)
+    return files_in(Path(given) if given else OURS)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each file."""
+    if "corpus_file" in metafunc.fixturenames:
+        files = corpus_of(metafunc.config)
+        metafunc.parametrize("corpus_file", files, ids=[path.name for path in files])
+
+
+@pytest.fixture
+def tally(pytestconfig: pytest.Config) -> Tally:
+    """The count over all files."""
+    return pytestconfig.stash.setdefault(TALLY, Tally())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell how many agree."""
+    tally = terminalreporter.config.stash.get(TALLY, Tally())
+    if tally.cases:
+        terminalreporter.write_line(str(tally))

@@ -1,0 +1,37 @@
+"""Cases of filtering, nomination and preemption: one pod, one cluster, one decision."""
+
+from __future__ import annotations
+
+import attrs
+from conformance.answers import Path, differences
+from conformance.by_reference import ByReference
+from conformance.preempt_case import case_of
+from conformance.shape import Line
+
+
+@attrs.frozen
+class Preempt:
+    """One of them, answered by every path there is."""
+
+    name: str = "preempt"
+    why_not: str = ""
+    paths: tuple[Path, ...] = (ByReference(),)
+
+    def fits(self, line: Line) -> bool:
+        """Whether there is a pod to place, and what was done for it."""
+        case, expect = line.get("case"), line.get("expect")
+        return (
+            isinstance(case, dict)
+            and isinstance(expect, dict)
+            and "pending" in case
+            and "post_filter_code" in expect
+        )
+
+    def differences(self, line: Line) -> list[str]:
+        """In what each path differs."""
+        case = case_of(line["case"])
+        return [
+            f"{path.name}: {text}"
+            for path in self.paths
+            for text in differences(path.answers(case), line["expect"])
+        ]

@@ -1,0 +1,14 @@
+"""All kinds of recorded cases; a new one is a file of its own and a line here."""
+
+from __future__ import annotations
+
+from conformance.later import LATER
+from conformance.preempt import Preempt
+from conformance.shape import Line, Shape
+
+SHAPES: tuple[Shape, ...] = (Preempt(), *LATER)
+
+
+def shape_of(line: Line) -> Shape | None:
+    """The kind of that line, by what stands in it; None: nobody knows it."""
+    return next((shape for shape in SHAPES if shape.fits(line)), None)
