@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import attrs
+
 from conformance.answers import Path, differences
 from conformance.by_reference import ByReference
+from conformance.by_scheduler import ByScheduler
 from conformance.preempt_case import case_of
 from conformance.shape import Line
 
@@ -15,7 +17,7 @@ class Preempt:
 
     name: str = "preempt"
     why_not: str = ""
-    paths: tuple[Path, ...] = (ByReference(),)
+    paths: tuple[Path, ...] = (ByReference(), ByScheduler())
 
     def fits(self, line: Line) -> bool:
         """Whether there is a pod to place, and what was done for it."""

@@ -1,0 +1,92 @@
+"""The path of the scheduler itself: its cache, its snapshot, its filters, scores and preemption."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from actors.scheduler.cache import SchedulerCache
+from actors.scheduler.cycle import Decider, the_first
+from actors.scheduler.filters import FILTERS
+from actors.scheduler.podinfo import PodInfo, info_of
+from actors.scheduler.preemption.budgets import Budgets
+from actors.scheduler.preemption.eligibility import why_not_eligible
+from actors.scheduler.preemption.importance import outranked_by
+from actors.scheduler.preemption.look import Look
+from actors.scheduler.preemption.preempting import search
+from actors.scheduler.preemption.victims import Greedy
+from actors.scheduler.scores import PLACEMENTS
+from actors.scheduler.scoring import scores_of
+from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.switches import Switches, switches_of
+from conformance.answers import Answers
+from conformance.preempt_case import Case
+from testbed.objects import Node, Pod
+
+SWITCHES = switches_of()
+BESIDES = attrs.evolve(SWITCHES, own_nomination="ignore")
+
+
+@attrs.frozen
+class Nominated:
+    """Who is nominated where, as a cycle asks for it."""
+
+    nominated: Mapping[str, Sequence[PodInfo]]
+
+    @classmethod
+    def of(cls, pods: Iterable[tuple[Pod, str]]) -> Nominated:
+        """These pods, each to that node, in order."""
+        nominated: defaultdict[str, list[PodInfo]] = defaultdict(list)
+        for pod, node in pods:
+            nominated[node].append(info_of(pod))
+        return cls(nominated)
+
+
+def snapshot_of(nodes: Iterable[Node], bound: Iterable[Pod]) -> Snapshot:
+    """These nodes with these pods, as a scheduler's cache has them."""
+    cache = SchedulerCache()
+    for node in nodes:
+        cache.add_node(node)
+    for pod in bound:
+        cache.add_pod(pod)
+    return cache.snapshot()
+
+
+def decider_of(switches: Switches) -> Decider:
+    """What decides with these switches."""
+    return Decider(switches, FILTERS, PLACEMENTS[switches.placement], the_first)
+
+
+@attrs.frozen
+class ByScheduler:
+    """What the scheduler says."""
+
+    name: str = "scheduler"
+
+    def answers(self, case: Case) -> Answers:
+        """Of that case."""
+        pod, own = case.pending, case.pending.status.nominated_node_name
+        snapshot = snapshot_of(case.nodes, (each for each in case.pods if each.is_bound))
+        queued = [*(each for each in case.pods if not each.is_bound), pod]
+        nominated = Nominated.of((each, each.status.nominated_node_name) for each in queued)
+        found = decider_of(BESIDES).feasibility(pod, snapshot, nominated)
+        look = Look(found, Budgets(case.budgets), SWITCHES, Greedy(), 0)
+        dry = search(look, [] if found.rows else found.potential)
+        scores = PLACEMENTS[SWITCHES.placement] if found.rows else ()
+        return Answers(
+            decider_of(SWITCHES).decide(pod, snapshot, nominated, case.budgets),
+            found.feasible,
+            found.refusals,
+            scores_of(found.pod, snapshot, found.rows, scores),
+            why_not_eligible(
+                pod,
+                snapshot.get(own),
+                found.refusals.get(own),
+                outranked_by(pod),
+                SWITCHES.eligibility_terminating,
+            ),
+            dry.candidates,
+            dry.refusals,
+        )
