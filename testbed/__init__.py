@@ -2,15 +2,16 @@
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
-  words    errors · version · spoken · counted · objects/ · budget · change · option · document ·
-           scalar · documents
+  words    errors · version · spoken · counted · objects/ · switches · budget · change · option ·
+           document · scalar · documents
   ground   life · pending · txn · store · selector · delivery · watch · endpoint · store_endpoint ·
            trace
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
   rules    fault · settings · faults/ · fault_kinds · invariant · likeness · moment · invariants/
   world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · classes · certificate · tree · assembly · world ·
-           lapping · choosers/ · chooser_kinds · scenario · choosing · allowed · manifest
+           learned · profiler · sampler · asides · classes · certificate · tree · in_force ·
+           assembly · world · lapping · choosers/ · chooser_kinds · scenario · choosing · allowed ·
+           manifest
   search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
            bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
            effort · search

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import attrs
 
 from testbed.client import Client
 from testbed.errors import ScenarioError
+from testbed.switches import Component
 
 
 @attrs.frozen
@@ -29,6 +30,14 @@ class Actor:
     shares_memory: ClassVar[bool] = True
     """False declares that its tasks share nothing but Caches, queues and signals, so that a
     search may treat them as independent where those are."""
+    component: ClassVar[Component | None] = None
+    """What its switches are, if it has any; `client.switches` then says what holds for it."""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What its constructor was told of its switches, `profile` among them: what the user of
+        its World says goes before that."""
+        return {}
 
     async def run(self, client: Client) -> None:
         """What it does. Its life ends when all its tasks have, or by an exception."""

@@ -15,9 +15,10 @@ import attrs
 from testbed.actor import Actor, factory_of
 from testbed.budget import Budget
 from testbed.client import Client
-from testbed.endpoint import Endpoint, Front, Operation, answer_at_once
+from testbed.endpoint import Endpoint, Front, Operation, Switched, answer_at_once
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Levers
+from testbed.in_force import InForce
 from testbed.invariant import Evidence, Invariant
 from testbed.invariants.caches import CachesEqualTheStore
 from testbed.invariants.history import RevisionsIncrease
@@ -48,6 +49,8 @@ class Assembly:
     ) -> None:
         self.scenario = scenario
         self.switches = switches or {}
+        self.in_force = InForce(self.switches)
+        """What its components are switched to."""
         self.without = frozenset(without)
         """Actors and objects that are left out, by name and by key."""
         self.store = Store() if store is None else store
@@ -81,7 +84,11 @@ class Assembly:
         is completed by the first that stands before the Store."""
         self.evidence.forget_scenario()
         before = self.wire.front
-        self.wire.serve(factory(self.store))
+        endpoint = factory(self.store)
+        if (component := getattr(endpoint, "component", None)) is not None:
+            switched = cast(Switched, endpoint)
+            switched.switches = self.in_force.of(endpoint.name, component, switched.told)
+        self.wire.serve(endpoint)
         if self.wire.front != before:
             for entry in self.store.snapshot(""):
                 if isinstance(entry.value, Object):
@@ -105,11 +112,16 @@ class Assembly:
         for given in actors:
             factory = factory_of(given)
             actor = factory()
-            if (name := actor.name) in self.without:
+            name, switches = actor.name, None
+            is_out = name in self.without
+            if actor.component is not None:
+                switches = self.in_force.of(name, actor.component, actor.told, is_out=is_out)
+            if is_out:
                 continue
             if name in self.table.roles or name in self.wire.posts:
                 raise ScenarioError(f"two actors are called {name!r}; give each its own name")
             role = Role(name, factory, actor.rank, actor.shares_memory)
+            role.switches = switches
             role.homes = tuple([self.wire.post(home).name for home in homes])
             self.table.roles[name] = role
             self._offer_start(role, 0)

@@ -44,6 +44,11 @@ class Client:
         """Which life of that actor this is, from 1: for names no other life of it has given."""
         return self._life.number
 
+    @property
+    def switches(self) -> Any:
+        """What holds for this actor: its component's switches, by name; None if it has none."""
+        return self._life.role.switches
+
     # -- what is asked of Endpoints -------------------------------------------------------------
 
     async def get(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, ClassVar, Protocol
 
 import attrs
 
@@ -11,6 +11,7 @@ from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.option import NOTHING, Footprint
 from testbed.selector import Selector, View
+from testbed.switches import Component
 from testbed.watch import Cursor
 
 EVERYTHING = Selector()
@@ -136,6 +137,17 @@ class Front(Endpoint, Protocol):
     def completed(self, item: Object) -> Object:
         """An object that is there from the start, as if it had come this way: called when it is
         added, or when this is served. What it says already is kept."""
+
+
+class Switched(Endpoint, Protocol):
+    """An Endpoint with switches; one without need not say so."""
+
+    component: ClassVar[Component]
+    """What they are."""
+    told: Mapping[str, str]
+    """What its constructor was told of them, `profile` among them."""
+    switches: Any
+    """What holds for it: as it was told, until the World that it is served in says otherwise."""
 
 
 def creator_of(endpoint: str, caller: str) -> str:

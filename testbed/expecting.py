@@ -10,6 +10,7 @@ import attrs
 
 from testbed.choosers.raced import Fate
 from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
+from testbed.in_force import is_of_component
 from testbed.race import Expectation, Race, spoken_of
 from testbed.racing import Played, play
 from testbed.scenario import Scenario
@@ -103,9 +104,12 @@ def check_switches(race: Race, recipe: Scenario, path: str) -> None:
     """An error with its line if the scenario has no such switch, or not that value of it."""
     places: tuple[Race | Expectation, ...] = (race, *race.expect)
     for named in places:
+        # Which components there are may depend on the scenario's own switches.
+        all_of_them = {**race.switches, **named.switches}
+        own = {name: all_of_them[name] for name in all_of_them if not is_of_component(name)}
         for name, value in named.switches.items():
             try:
-                recipe.values({name: value})
+                recipe.check({**own, name: value} if is_of_component(name) else {name: value})
             except HarnessError as error:
                 line = named.switch_lines.get(name, named.line)
                 raise RaceRefused(f"{path}, line {line}: {error}") from error

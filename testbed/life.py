@@ -53,6 +53,8 @@ class Role:
         self.lives = 0
         self.is_starting = False
         """Whether its next life has been announced."""
+        self.switches: Any = None
+        """How it behaves, where it may behave in several ways."""
         self.home = ""
         """The Endpoint it speaks to if it names none; empty: the World's first before the Store."""
         self.homes: tuple[str, ...] = ()

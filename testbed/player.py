@@ -76,7 +76,7 @@ class Player:
                 sys.path.insert(0, folder)
         self.task = task
         self.recipe = find(task.scenario)
-        self.recipe.values(task.switches)
+        self.recipe.check(task.switches)
         if task.faults:
             world = self.recipe.world(task.switches)
             for fault in map(parse_fault, task.faults):

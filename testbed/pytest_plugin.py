@@ -244,7 +244,7 @@ class ScenarioItem(_Item):
                 raise ScenarioError(
                     f"@pytest.mark.{MARK} takes options by name, and no parametrize.\nNext: {KNOWN}"
                 )
-            recipe_of(self._build).values(self._options.get("switches", {}))
+            recipe_of(self._build).check(self._options.get("switches", {}))
             faults_of(self._options.get("faults", ()))
             runs_of(self._options.get("effort", "quick"))
         except HarnessError as error:

@@ -18,9 +18,11 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.fault import Fault
+from testbed.in_force import is_of_component
 from testbed.invariants.confluence import Confluent
 from testbed.lapping import said_of_lap
 from testbed.session import collected_between, play_all
+from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -28,8 +30,7 @@ PACKAGE = "scenarios"
 """Where the scenarios with short names are."""
 COLLECT_EVERY = 50
 """So many Runs leave their garbage before it is collected."""
-ON, OFF = ("on", "true"), ("off", "false")
-"""`on`, `off`, `true` and `false` are the same two values."""
+LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -92,7 +93,7 @@ class Scenario:
         faults, without = tuple(faults), tuple(without)
         shown = {k: _shown(v) for k, v in values.items()}
         world = World(self.name, shown, audit=audit, without=without)
-        self.build(world, **values)
+        self._assemble(world, values)
         world.allow(*faults)
         world.turns_expected = lambda: self._turns_of_calm_run(values)
 
@@ -114,20 +115,43 @@ class Scenario:
         return self._calm_ends[key]
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
-        """The value of every switch: those given, checked, and the defaults of the others."""
+        """The value of every switch: those given, checked, and the defaults of the others; behind
+        them those that are given of its components, which `check` checks."""
         values = {name: switch.default for name, switch in self.switches.items()}
-        for name, given in switches.items():
-            if name not in self.switches:
-                see = "testbed list shows the switches of each scenario"
-                raise UnknownName(f"switch of {self.name}", name, self.switches, see=see)
-            values[name] = self.switches[name].parse(given)
+        for name, given in sorted(switches.items()):
+            if is_of_component(name):
+                values[name] = text_of(given)
+            elif name in self.switches:
+                values[name] = self.switches[name].parse(given)
+            else:
+                raise UnknownName(
+                    f"switch of {self.name}", name, self.switches, see=self._see(name)
+                )
         return values
+
+    def check(self, switches: Mapping[str, Any]) -> None:
+        """UnknownName or ScenarioError if it cannot be played under these."""
+        if any(map(is_of_component, self.values(switches))):
+            self.world(switches).in_force.check(self.name)
+
+    def _see(self, switch: str) -> str:
+        """Where such a switch is found: perhaps one of its components has it."""
+        world = World(self.name)
+        try:
+            self._assemble(world, self.values({}))
+        except Exception:  # noqa: BLE001 - what is wrong with it is told when it is played
+            return LISTED
+        named = " or ".join(f"--switch {name}=…" for name in world.in_force.named(switch))
+        return f"say {named}" if named else LISTED
+
+    def _assemble(self, world: World, values: Mapping[str, Any]) -> None:
+        self.build(world, **{name: values[name] for name in self.switches})
 
     def _turns_of_calm_run(self, values: dict[str, Any]) -> int:
         key = repr(sorted(values.items()))
         if key not in self._calm_turns:
-            world = World(self.name)
-            self.build(world, **values)
+            world = World(self.name, values)
+            self._assemble(world, values)
             self._calm_turns[key] = world.run(Calm(), driver="direct").turns
         return self._calm_turns[key]
 
@@ -189,6 +213,11 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
         if parameter.kind is not parameter.KEYWORD_ONLY:
             continue
         default = parameter.default
+        if parameter.name == PROFILE:
+            raise ScenarioError(
+                f"{build.__module__}:{build.__qualname__}: the switch 'profile' is that of all "
+                "components of its World.\nNext: call it something else."
+            )
         if type(default) not in (bool, int, str):
             raise ScenarioError(
                 f"{build.__module__}:{build.__qualname__}: the switch {parameter.name!r} needs a "

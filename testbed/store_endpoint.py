@@ -45,6 +45,7 @@ class StoreEndpoint:
     ) -> None:
         self.name = name
         self.store = store
+        self.switches: Any = None
         self.on_behind: Callable[[Cursor], None] | None = None
         self._lags = lags
         self._lag_ms = lag_ms

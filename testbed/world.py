@@ -83,6 +83,7 @@ class World(Assembly):
         """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
         if self._end or self.trace.numbered:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
+        self.in_force.check(self.scenario)
         late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
         info = RunInfo(self.scenario, number, self.faults_max, length, is_up, late_ms)
         if (plan := chooser.begin(info)) is None:
@@ -94,6 +95,8 @@ class World(Assembly):
         self.trace.header.update(
             testbed=VERSION, scenario=self.scenario, switches=dict(self.switches)
         )
+        if in_force := self.in_force.flat():
+            self.trace.header["in_force"] = in_force
         self._keeps_steps = self.trace.is_read or self._hears
         self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
         self.judge.minds_order = chooser.minds_order

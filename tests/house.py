@@ -25,13 +25,13 @@ ORDER = """
              objects/reference objects/note objects/pod objects/node objects/policy objects/priority
              objects/quota objects/charge objects/workload objects/lease objects/namespace
              objects/event objects/config objects/binding objects/kinds objects/codec
-             objects/__init__ budget change option document scalar documents
+             objects/__init__ switches budget change option document scalar documents
     ground   life pending txn store selector delivery watch endpoint store_endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
     world    judge ending watchdog session chooser pattern race racefile chance learned profiler
-             sampler asides classes certificate tree assembly world lapping choosers/* chooser_kinds
-             scenario choosing allowed manifest
+             sampler asides classes certificate tree in_force assembly world lapping choosers/*
+             chooser_kinds scenario choosing allowed manifest
     search   racing reason shrink window sweep expecting rewriting healing job bounds player engine
              engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
@@ -52,7 +52,7 @@ FACADES = (
     "testbed.change", "testbed.delivery",
     "testbed.endpoint", "testbed.option", "testbed.selector", "testbed.store_endpoint",
     "testbed.invariant", "testbed.invariants.*", "testbed.mutant", "testbed.trace",
-    "testbed.watch",
+    "testbed.switches", "testbed.watch",
 )  # fmt: skip
 
 # One door for each dependency; Hypothesis draws in one, and is asked to draw in another.

@@ -588,8 +588,8 @@ def test_a_switch_that_is_not_there_is_told() -> None:
         with pytest.raises(UnknownName, match="Known: "):
             Counter(**given)
     counter = Counter(profile="seed", switches={"client_priority": "must_equal"})
-    assert counter.server.switch("client_priority") == "must_equal"
-    assert counter.server.switch("system_class_scope") == "authz"
+    assert counter.server.switches.client_priority == "must_equal"
+    assert counter.server.switches.system_class_scope == "authz"
 
 
 # -- start-up -------------------------------------------------------------------------------------

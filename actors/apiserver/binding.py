@@ -36,7 +36,7 @@ def bind(call: Call) -> Handler:
         raise call.conflict(f"pod {name} has non-empty .spec.schedulingGates")
     conditions = condition.having(pod.status.conditions, SCHEDULED, call.now_ms)
     status = attrs.evolve(pod.status, conditions=conditions)
-    if call.server.switch("clear_nnn_on_bind") == "on":
+    if call.server.switches.clear_nnn_on_bind:
         status = attrs.evolve(status, nominated_node_name="")
     pod = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
     spec = attrs.evolve(pod.spec, node_name=body.target.name)

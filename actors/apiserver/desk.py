@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from actors.apiserver.names import generated
-from actors.apiserver.switches import DEFAULT, settings_of
+from actors.apiserver.switches import APISERVER, Switches
 from testbed import StoreEndpoint
 from testbed.change import Change
 from testbed.endpoint import Operation, creator_of
 from testbed.objects import Meta, Object, ScopedRequirement
 from testbed.objects.meta import prefix_of
 from testbed.option import HISTORY, LOG, NOTHING, Footprint
+from testbed.switches import Component, told
 from testbed.watch import Cursor
 
 EVENTS_KEPT = 100
@@ -25,6 +26,7 @@ class Desk(StoreEndpoint):
     """What the verbs ask of the server they belong to. It is lost when the server crashes."""
 
     is_front = True
+    component: ClassVar[Component] = APISERVER
 
     def __init__(
         self,
@@ -33,8 +35,8 @@ class Desk(StoreEndpoint):
         *,
         lags: tuple[str, ...] = (),
         lag_ms: int = 0,
-        profile: str = DEFAULT,
-        switches: Mapping[str, str] | None = None,
+        profile: str = "",
+        switches: Mapping[str, Any] | None = None,
         limited: tuple[ScopedRequirement, ...] = (),
         authorized: tuple[str, ...] = (),
     ) -> None:
@@ -43,7 +45,8 @@ class Desk(StoreEndpoint):
         super().__init__(store, name, lags=lags, lag_ms=lag_ms)
         self.limited = limited
         self.authorized = authorized
-        self._switches = settings_of(profile, switches or {})
+        self.told = told(profile, switches)
+        self.switches: Switches = APISERVER.told(self.told)
         self._own: dict[str, Any] = {}
         """What it has written itself and may not have read yet, where it asked to remember it."""
         self._counts: dict[str, int] = {}
@@ -61,10 +64,6 @@ class Desk(StoreEndpoint):
         super().restart()
         self._own.clear()
         self.begin()
-
-    def switch(self, name: str) -> str:
-        """How it behaves where versions of Kubernetes differ."""
-        return self._switches[name]
 
     def stamp(self, caller: str, now_ms: int, item: Object) -> Object:
         """A new object with an identity of its own."""

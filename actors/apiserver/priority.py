@@ -118,7 +118,7 @@ def resolved(call: Call, pod: Pod) -> Pod:
     """The pod with the priority and the policy of its class; Forbidden if it names none that this
     server has read of, or says otherwise itself (PRI-11 to PRI-15)."""
     spec = pod.spec
-    if spec.priority is not None and call.server.switch("client_priority") == "reject_any":
+    if spec.priority is not None and call.server.switches.client_priority == "reject_any":
         raise call.forbidden(NO_INTEGER)
     name, value, policy = _class_of(call, pod)
     if spec.priority not in (None, value):
@@ -159,7 +159,7 @@ def _check_may_name(call: Call, pod: Pod) -> None:
     name, namespace = pod.spec.priority_class_name, pod.meta.namespace
     if name not in SYSTEM:
         return
-    scope = call.server.switch("system_class_scope")
+    scope = call.server.switches.system_class_scope
     if scope == "kube_system_only" and namespace != SYSTEM_NAMESPACE:
         raise call.forbidden(
             f"pods with {name} priorityClass is not permitted in {namespace} namespace"

@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
-from testbed.errors import ScenarioError, UnknownName
-
-
-def one_of(usual: str, *others: str) -> Any:
-    """A switch that is one of these words; first, what it is in 1.26."""
-    return attrs.field(default=usual, metadata={"values": (usual, *others)})
-
-
-def on_off(usual: bool) -> Any:
-    """A switch that is on or off."""
-    return attrs.field(default=usual)
-
-
-def whole(usual: int) -> Any:
-    """A switch that is a whole number, not below 0."""
-    return attrs.field(default=usual)
+from testbed.switches import USUAL, Component, on_off, one_of, whole
 
 
 @attrs.frozen
@@ -32,8 +16,9 @@ class Switches:
     # -- the queue ------------------------------------------------------------------------------
     queue: str = one_of("priority", "fifo")
     """Where pods wait: as the real one keeps them, or in one line as it was of old."""
-    fifo_retry_ms: int = whole(0)
-    """How long a pod that failed stays out of that line; 0: a second, doubling to a minute."""
+    fifo_retry: str | int = one_of("backoff", least=1)
+    """How long a pod that failed stays out of that line: a second, doubling to a minute, or always
+    so many milliseconds (SCH-30)."""
     requeue_scope: str = one_of("plugin_events", "everything")
     """Which pods an event moves: those that some filter it failed waits for it, or all."""
     requeue_on_nnn_clear: bool = on_off(False)
@@ -52,39 +37,52 @@ class Switches:
     """Which of the nodes that fit is liked best, by its resources."""
     # -- preemption -----------------------------------------------------------------------------
     disable_preemption: bool = on_off(False)
+    """Whether no pod makes room for itself, however important it is."""
     eligibility_terminating: str = one_of("any_lower", "preempted_only")
     """Which pods that are on their way make a nominated pod wait."""
     preempt_offset: str = one_of("0", "random")
     """Where the search for candidates begins."""
     victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
+    """Which of two pods of one priority counts for more: the one that began earlier, the one of the
+    better quality of service, that and then the earlier, or neither (SCH-82)."""
     victim_last_tie: str = one_of("added", "name")
     """What decides between victims that are equal otherwise: who came to the node first, or whose
     namespace and name do."""
     reprieve_order: str = one_of("desc", "asc")
+    """Whether the most important pods are spared first, or the least important (SCH-85)."""
     victim_minimisation: str = one_of("greedy", "min_count")
+    """Whether victims are spared one by one, or the fewest that do are looked for (SCH-86)."""
     pdb_mode: str = one_of("best_effort", "strict", "ignore")
+    """What a disruption budget is worth: spared where that can be, never broken, or not looked at
+    (SCH-95)."""
     bug_victims_unsorted: bool = on_off(True)
     """The first victim stands for the most important one, though it may not be that."""
     disruption_condition: bool = on_off(True)
+    """Whether a victim is told why, by a condition, before it is deleted (SCH-96)."""
     bug_disruption_status_from_preemptor: bool = on_off(True)
     """A victim's status is patched to what the preemptor's is."""
     preempt_delete_precondition: str = one_of("none", "uid")
+    """Whether a victim is deleted by its name alone, or only if it is still the same (SCH-98)."""
     victim_not_found: str = one_of("error", "ignore")
+    """What a victim that is gone already does: end the preemption with an error, or nothing."""
     clear_lower: str = one_of("all", "only_if_unfit")
+    """Which less important pods lose their nomination to the chosen node: all, or those that do
+    not fit beside the new one (SCH-100)."""
     affinity_to_victims: int = whole(0)
-    """Experiment: of how many pods a set may be that is spared for the preemptor's affinity."""
+    """An experiment: of how many pods a set may be that is spared for the preemptor's affinity."""
     cross_node_victims: int = whole(0)
-    """Experiment: how many victims there may be on other nodes; 0: none, as it ever was."""
-    cross_node_nodes: int = whole(4)
+    """An experiment: how many victims there may be on other nodes; 0: none, as it ever was."""
+    cross_node_nodes: int = whole(4, least=1)
     """On how many other nodes they may be."""
     avoid_node_after_eviction_ms: int = whole(0)
-    """For how long a workload keeps away from a node that has evicted a pod of it."""
+    """For how long a workload keeps away from a node that evicted a pod of it; 0: not at all."""
     avoid_how: str = one_of("deprioritise", "exclude")
+    """Whether such a node is the last resort, or none (SCH-108)."""
     hostile: bool = on_off(False)
     """Whether it takes the pods of other schedulers for less important than its own."""
 
 
-DEFAULT = "k8s-1.26"
+DEFAULT = USUAL
 PROFILES: dict[str, dict[str, str]] = {
     "alpha": {
         "victim_last_tie": "name",
@@ -122,30 +120,10 @@ PROFILES: dict[str, dict[str, str]] = {
 """Bundles of switches, where they are not as in 1.26 (GEN-1)."""
 
 
+SCHEDULER = Component("scheduler", Switches, PROFILES)
+
+
 def switches_of(profile: str = DEFAULT, given: Mapping[str, str] | None = None) -> Switches:
     """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
-    if profile not in PROFILES:
-        raise UnknownName("profile", profile, PROFILES)
-    known = {field.name: field for field in attrs.fields(Switches)}
-    said = {**PROFILES[profile], **(given or {})}
-    for name in said:
-        if name not in known:
-            raise UnknownName("switch of a scheduler", name, known)
-    return Switches(**{name: _value(known[name], text) for name, text in said.items()})
-
-
-def _value(field: attrs.Attribute[Any], text: str) -> Any:
-    values = field.metadata.get("values")
-    if values is not None:
-        if text not in values:
-            raise UnknownName(f"value of {field.name}", text, values)
-        return text
-    if isinstance(field.default, bool) and text in ("on", "off", "true", "false"):
-        return text in ("on", "true")
-    if not isinstance(field.default, bool) and text.isascii() and text.isdigit():
-        return int(text)
-    expected = "on or off" if isinstance(field.default, bool) else "a whole number"
-    raise ScenarioError(
-        f"switch {field.name}={text}: expected {expected}.\n"
-        f"Next: leave it out; it is {field.default} then."
-    )
+    made: Switches = SCHEDULER.of(profile, given)
+    return made

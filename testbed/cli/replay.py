@@ -244,7 +244,7 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     recipe = _allowed(recorded, trust)
     again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
     _keep_apart(file, how.trace_file)
-    recipe.values(recorded.header["switches"])
+    recipe.check(recorded.header["switches"])
 
     def play(trace: Trace) -> World:
         world = recipe.world(recorded.header["switches"], audit=how.audit)

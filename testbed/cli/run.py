@@ -55,7 +55,7 @@ def command(
     check_driver(driver)
     name = chooser or ("calm" if seed is None else "uniform")
     decides = maker_of(name, seed or 0)
-    recipe.values(given := parse_switches(switches))
+    recipe.check(given := parse_switches(switches))
     again = command_line(scenario, given, name, seed, driver, audit=audit, folders=folders)
 
     def play(trace: Trace) -> World:

@@ -1,0 +1,190 @@
+"""Switches: how a component behaves where versions of it, and people, differ; and its profiles.
+
+A component says what its switches are with a frozen class, a typed field for each, and what its
+profiles are with flat mappings. An Actor or an Endpoint names its Component; the World works out
+what holds for each of them (`in_force.py`), and the Client, or the Endpoint itself, has the result.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from textwrap import dedent
+from typing import Any
+
+import attrs
+
+from testbed.errors import ScenarioError, UnknownName
+
+USUAL = "k8s-1.26"
+"""The profile of every component that is told of no other."""
+PROFILE = "profile"
+"""The switch that names one."""
+ON, OFF = ("on", "true"), ("off", "false")
+"""`on`, `off`, `true` and `false` are the same two values."""
+KIND = "kind"
+"""Where the metadata of a field keeps what its switch may be."""
+_WHOLE = re.compile(r"[0-9]{1,18}")
+
+
+# -- what a switch may be -------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Kind:
+    """One of some words, a whole number that is not too small, or either."""
+
+    words: tuple[str, ...] = ()
+    least: int | None = None
+    """The least whole number it may be; None: it is none."""
+
+    def parse(self, text: str) -> Any:
+        """The value that a text stands for; None if it stands for none."""
+        if text in self.words:
+            return text
+        is_number = self.least is not None and _WHOLE.fullmatch(text)
+        return int(text) if is_number and int(text) >= (self.least or 0) else None
+
+    def __str__(self) -> str:
+        number = [] if self.least is None else [f"a whole number from {self.least}"]
+        *most, last = [*self.words, *number]
+        return f"{', '.join(most)} or {last}" if most else last
+
+
+@attrs.frozen
+class Flag(Kind):
+    """On or off."""
+
+    words: tuple[str, ...] = ("on", "off")
+
+    def parse(self, text: str) -> Any:
+        return text in ON if text in ON + OFF else None
+
+
+def one_of(usual: str, *others: str, least: int | None = None) -> Any:
+    """A switch that is one of these words, or a whole number from `least`; first, what it is
+    if nobody says anything."""
+    return attrs.field(default=usual, metadata={KIND: Kind((usual, *others), least)})
+
+
+def on_off(usual: bool) -> Any:
+    """A switch that is on or off."""
+    return attrs.field(default=usual, metadata={KIND: Flag()})
+
+
+def whole(usual: int, *, least: int = 0) -> Any:
+    """A switch that is a whole number, not below `least`."""
+    return attrs.field(default=usual, metadata={KIND: Kind((), least)})
+
+
+def text_of(value: Any) -> str:
+    """A value as a user writes it."""
+    if isinstance(value, bool) or value in (*ON[1:], *OFF[1:]):
+        return "on" if value in (True, *ON) else "off"
+    return str(value)
+
+
+def told(profile: str = "", switches: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What a constructor is told of its switches, as one mapping."""
+    said = {name: text_of(value) for name, value in (switches or {}).items()}
+    return {PROFILE: profile, **said} if profile else said
+
+
+# -- a component ----------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class Component:
+    """What actors or Endpoints of one make have in common: the name that their switches begin
+    with, what those are, and the bundles of them that have a name."""
+
+    name: str
+    """As in `scheduler.queue`."""
+    switches: type[Any]
+    """A frozen attrs class, each field made by `one_of`, `on_off` or `whole`."""
+    profiles: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    """What each sets, where it is not as usual."""
+    _made: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        for field in attrs.fields(self.switches):
+            if KIND not in field.metadata:
+                raise ScenarioError(
+                    f"{self.switches.__qualname__}.{field.name} is no switch of {self.name}: "
+                    "expected one_of(…), on_off(…) or whole(…).\n"
+                    f'Next: write `{field.name}: str = one_of("usual", "another")`.'
+                )
+        for profile in self.profiles:
+            self.of(profile)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each switch may be, by its name, in order."""
+        return {f.name: f.metadata[KIND] for f in attrs.fields(self.switches)}
+
+    @property
+    def known_profiles(self) -> tuple[str, ...]:
+        """All that it may be told of, the usual one among them."""
+        return tuple(self.profiles) if USUAL in self.profiles else (USUAL, *self.profiles)
+
+    def of(self, profile: str = "", given: Mapping[str, str] | None = None) -> Any:
+        """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
+        given = given or {}
+        key = (profile, *given.items())
+        if key not in self._made:
+            self._made[key] = self._make(profile or USUAL, given)
+        return self._made[key]
+
+    def told(self, told: Mapping[str, str]) -> Any:
+        """The same, with the profile among what is given."""
+        return self.of(told.get(PROFILE, ""), {k: v for k, v in told.items() if k != PROFILE})
+
+    def _make(self, profile: str, given: Mapping[str, str]) -> Any:
+        if profile not in self.known_profiles:
+            raise UnknownName("profile", profile, self.known_profiles, see=self._see)
+        values = {}
+        for name, text in {**self.profiles.get(profile, {}), **given}.items():
+            if name not in self.kinds:
+                raise UnknownName(f"switch of {self.name}", name, self.kinds, see=self._see)
+            values[name] = self._value(name, text)
+        return self.switches(**values)
+
+    def _value(self, name: str, text: str) -> Any:
+        kind = self.kinds[name]
+        value = kind.parse(text)
+        if value is None and kind.least is None:
+            raise UnknownName(f"value of {self.name}.{name}", text, kind.words, see=self._see)
+        if value is None:
+            usual = getattr(attrs.fields(self.switches), name).default
+            raise ScenarioError(
+                f"switch {self.name}.{name}={text}: expected {kind}.\n"
+                f"Next: leave it out; it is {text_of(usual)} then."
+            )
+        return value
+
+    @property
+    def _see(self) -> str:
+        return f"testbed switches {self.name}"
+
+    def flat(self, switches: Any) -> dict[str, str]:
+        """What holds, by the name of each switch, as a user writes it."""
+        return {name: text_of(getattr(switches, name)) for name in self.kinds}
+
+    def says(self) -> dict[str, str]:
+        """What each switch is about: the string beneath its field."""
+        tree = ast.parse(dedent(inspect.getsource(self.switches))).body[0]
+        return dict(_strings_beneath(tree))
+
+
+def _strings_beneath(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    body = getattr(tree, "body", [])
+    for field, below in pairwise(body):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(said))),
+            ):
+                yield name, " ".join(said.split())
