@@ -7,7 +7,8 @@ one. `testbed mutants` hunts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 
@@ -51,7 +52,13 @@ class Hunt:
         return bool(self.said)
 
 
-def hunt(mutant: Mutant, *, runs_max: int = RUNS_MAX, seed: int = 0) -> Hunt:
+def hunt(
+    mutant: Mutant,
+    *,
+    runs_max: int = RUNS_MAX,
+    seed: int = 0,
+    switches: Mapping[str, Any] | None = None,
+) -> Hunt:
     """Play the calm Run, then what samplers draw, then Runs of one deviation, until its claim
     fires. A Run goes on after what others find, so that none hides it."""
     said = ""
@@ -76,5 +83,6 @@ def hunt(mutant: Mutant, *, runs_max: int = RUNS_MAX, seed: int = 0) -> Hunt:
     for chooser, most in ((Calm(), 1), *drawn, few, walk):
         if not said:
             runs = min(most, runs_max - played)
-            played += play_runs(scenario, chooser, look, runs_max=runs, driver="direct")
+            how: dict[str, Any] = {"runs_max": runs, "switches": switches, "driver": "direct"}
+            played += play_runs(scenario, chooser, look, **how)
     return Hunt(mutant, played, said, tuple(others))

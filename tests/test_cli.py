@@ -212,7 +212,7 @@ def test_help_names_every_command(run: Run) -> None:
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
     assert list(COMMANDS) == [
         "demo", "list", "init", "run", "search", "sweep", "replay", "explain", "check", "keep",
-        "manifest", "mutants", "bench",
+        "manifest", "switches", "mutants", "bench",
     ]  # fmt: skip
 
 
@@ -673,7 +673,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
         "Known: bench, check, demo, explain, init, keep, list, manifest, mutants, replay, run, "
         "search, "
-        "sweep.\n"
+        "sweep, switches.\n"
         "Next: testbed --help\n",
     ),
     "an unknown option": (

@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "Whether race files still do what is expected of them.",
     "keep": "Turn a race that was found into a test that must hold.",
     "manifest": "What is understood of manifests, and what is wrong with them.",
+    "switches": "How components may behave, and how they do in each profile.",
     "mutants": "Whether the claims kill every bug put in on purpose.",
     "bench": "Measure this testbed on this machine.",
 }

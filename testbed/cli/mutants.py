@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, say, say_json
 from testbed.counted import counted
@@ -28,9 +29,15 @@ MODULE, LIST = "mutants", "MUTANTS"
 @click.option("--runs", "runs_max", default=RUNS_MAX, show_default=True,
               type=click.IntRange(1, 1_000_000), help="Runs that each may outlive.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of the choosers that draw.")
+@click.option("--switch", "given", multiple=True, metavar="K=V", help="Say profile=seed, …")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(
-    packages: tuple[str, ...], names: tuple[str, ...], runs_max: int, seed: int, as_json: bool
+    packages: tuple[str, ...],
+    names: tuple[str, ...],
+    runs_max: int,
+    seed: int,
+    given: tuple[str, ...],
+    as_json: bool,
 ) -> int:
     """Hunt the mutants of each PACKAGE (such as actors.apiserver): parts with a bug put into them
     on purpose, each with the claim that must find it.
@@ -44,10 +51,10 @@ def command(
         if name not in known:
             raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
     hunted = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
-    hunts = []
+    hunts, switches = [], parse_switches(given)
     with counting("mutants") as progress:
         for package, mutant in hunted:
-            hunts.append((package, hunt(mutant, runs_max=runs_max, seed=seed)))
+            hunts.append((package, hunt(mutant, runs_max=runs_max, seed=seed, switches=switches)))
             progress(len(hunts), len(hunted))
     survivors = [(package, one) for package, one in hunts if not one.is_killed]
     if as_json:
@@ -56,6 +63,7 @@ def command(
         _show([one for _, one in hunts])
         for package, one in survivors[:1]:
             words = ["testbed", "mutants", package, "--only", one.mutant.name]
+            words += [word for text in given for word in ("--switch", text)]
             say(f"Next: {shlex.join([*words, '--runs', str(runs_max * 10)])}")
     return 1 if survivors else 0
 
