@@ -20,6 +20,7 @@ from testbed.errors import (
     ApiError,
     Conflict,
     Expired,
+    Forbidden,
     InternalError,
     TooManyRequests,
     Unavailable,
@@ -498,7 +499,13 @@ def test_a_message_nobody_waits_for_is_not_lost() -> None:
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [(409, Conflict), (429, TooManyRequests), (500, InternalError), (503, Unavailable)],
+    [
+        (403, Forbidden),
+        (409, Conflict),
+        (429, TooManyRequests),
+        (500, InternalError),
+        (503, Unavailable),
+    ],
 )
 def test_server_error_refuses_without_effect(code: int, kind: type[ApiError]) -> None:
     """By the code it was given, which is that of the error."""
@@ -520,7 +527,7 @@ def test_only_a_write_can_be_in_conflict() -> None:
 
 def test_a_code_no_server_sends_is_refused() -> None:
     """When it is allowed, not when it strikes."""
-    with pytest.raises(ValueError, match=r"'code' must be in \(409, 429, 500, 503\)"):
+    with pytest.raises(ValueError, match=r"'code' must be in \(403, 409, 429, 500, 503\)"):
         ServerError(code=418)
 
 

@@ -187,7 +187,7 @@ def strikes(draw: st.DrawFn) -> Strike:
         if draw(st.booleans()):
             settings |= {"until_ms": draw(MS), "times_max": ALWAYS}
     if word == "server_error":
-        settings["code"] = draw(st.sampled_from([409, 429, 500, 503]))
+        settings["code"] = draw(st.sampled_from([403, 409, 429, 500, 503]))
     if word == "crash":
         settings["restart_after_ms"] = draw(st.none() | MS)
     if word == "lag":

@@ -1,4 +1,4 @@
-"""server_error: an Endpoint refuses, without effect. Overload, a timeout behind it, an upgrade."""
+"""server_error: an Endpoint refuses, without effect. Overload, a timeout, a lost right."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import ClassVar
 
 import attrs
 
-from testbed.errors import ApiError, Conflict, InternalError, TooManyRequests, Unavailable
+from testbed.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    InternalError,
+    TooManyRequests,
+    Unavailable,
+)
 from testbed.fault import Fault, Levers, Way
 
 REFUSALS: dict[int, type[ApiError]] = {
+    403: Forbidden,
     409: Conflict,
     429: TooManyRequests,
     500: InternalError,
@@ -26,7 +34,7 @@ class ServerError(Fault):
     word: ClassVar[str] = "server_error"
 
     code: int = attrs.field(default=500, validator=attrs.validators.in_(tuple(REFUSALS)))
-    """409 (of what writes; a read is in conflict with nothing), 429, 500 or 503."""
+    """403, 409 (of what writes; a read is in conflict with nothing), 429, 500 or 503."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each request that has had no effect yet, oldest first."""
