@@ -356,11 +356,26 @@ def test_what_others_say_of_a_pod_stays() -> None:
 
 @pytest.mark.spec("KUB-22")
 def test_what_somebody_else_has_changed_is_said_again() -> None:
-    """Ten seconds after it was heard of, and once."""
+    """Every ten seconds it looks, and says it once."""
     wrong = patch("a", {"status": {"phase": "Pending"}})
-    world = node_world(bound("a"), user=at((5000, wrong)))
+    world = node_world(bound("a"), user=at((5000, wrong), (11_000, wrong)))
     calm(world)
-    assert story(world, "a")[-2:] == ["5000 Pending Ready", "15000 Running Ready"]
+    assert story(world, "a")[-4:] == [
+        "5000 Pending Ready", "10000 Running Ready", "11000 Pending Ready", "20000 Running Ready",
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("KUB-22", "SCH-97")
+def test_what_somebody_has_changed_is_said_when_the_pod_begins_to_terminate() -> None:
+    """With that write; what is changed later has to wait for the next look, as ever."""
+    wrong = patch("a", {"status": {"phase": "Pending"}})
+    end = partial(delete, name="a")
+    world = node_world(bound("a", grace_s=20), user=at((5000, wrong), (6000, end), (7000, wrong)))
+    calm(world)
+    assert story(world, "a")[-8:-3] == [
+        "5000 Pending Ready", "6000 Pending Ready, 20 s", "6000 Running Ready, 20 s",
+        "7000 Pending Ready, 20 s", "10000 Running Ready, 20 s",
+    ]  # fmt: skip
 
 
 @pytest.mark.spec("KUB-18")

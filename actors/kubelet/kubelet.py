@@ -72,7 +72,7 @@ class _Household:
         self.recorder = Recorder(client, "kubelet")
         self.habits = Habits(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
-            kubelet.terminal_phase_before_delete,
+            kubelet.terminal_phase_before_delete, client.now(),
         )  # fmt: skip
 
     async def run(self) -> None:

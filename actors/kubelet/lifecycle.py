@@ -14,7 +14,7 @@ from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
 
 RECHECK_MS = 10_000
-"""How long until it looks again at what it could not say, or what somebody has changed (KUB-22)."""
+"""How often it looks at what somebody has changed (KUB-22); how long until it tries again."""
 RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
 """No containers are given less to end (KUB-19)."""
@@ -28,6 +28,8 @@ class Habits:
     start_delay_ms: int = 0
     ready_delay_ms: int = 0
     terminal_phase_before_delete: bool = False
+    began_ms: int = 0
+    """When it began, and to look every ten seconds at what others have changed."""
 
 
 class Lifecycle:
@@ -36,7 +38,8 @@ class Lifecycle:
 
     1. Its containers are started, unless it was refused, is terminating, gone or over.
     2. If it was, they are told to end, and killed when their time is up.
-    3. Its status is said, when it changes, and again when it is not what it should be.
+    3. Its status is said when it changes, and said again where somebody has changed it: when it
+       begins to terminate, else at the next look.
     4. Once nothing of a terminating pod runs and that is said, the object is deleted.
     """
 
@@ -56,6 +59,8 @@ class Lifecycle:
         self._said = pod.status
         self._say_at_ms: int | None = None
         """When its status is to be said; None if it has been."""
+        self._is_ending = False
+        """Whether it was known to be terminating when its status was last seen to."""
         self._delete_at_ms: int | None = 0
         """When it is to be deleted, if it is ready for that; None if it has been."""
         self._news = client.queue(f"pod-{pod.meta.name}", idle=True)
@@ -130,8 +135,11 @@ class Lifecycle:
     # -- its status -----------------------------------------------------------------------------
 
     def _see_to_status(self, report: Report | None) -> None:
-        """It is to be said if it has changed, or, later, if it is not what was said (KUB-22)."""
+        """It is to be said if it has changed, or if somebody has: at once when it begins to
+        terminate (SCH-97), else at the next look (KUB-22)."""
         now_ms = self._client.now()
+        begins_to_end = self.pod.meta.is_terminating and not self._is_ending
+        self._is_ending = self.pod.meta.is_terminating
         before = self.pod.status if self.pod.is_over else self._said
         new = said_of(self._facts(report), before, now_ms)
         if self.is_gone:
@@ -140,8 +148,11 @@ class Lifecycle:
             self._say_at_ms = now_ms
         elif own_part(new) == own_part(self.pod.status):
             self._say_at_ms = None
+        elif begins_to_end:
+            self._say_at_ms = now_ms
         elif self._say_at_ms is None:
-            self._say_at_ms = now_ms + RECHECK_MS
+            since_look_ms = (now_ms - self._habits.began_ms) % RECHECK_MS
+            self._say_at_ms = now_ms + RECHECK_MS - since_look_ms
         self._said = new
 
     def _facts(self, report: Report | None) -> Facts:
