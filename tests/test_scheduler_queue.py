@@ -17,7 +17,7 @@ from actors.scheduler.events import (
     POD_UPDATED,
     wakes_of,
 )
-from actors.scheduler.nominator import Nominator, in_annotation
+from actors.scheduler.nominator import Nominator, identity, in_annotation
 from actors.scheduler.queue import SchedulingQueue
 from actors.scheduler.queued import QueuedPod
 from actors.scheduler.switches import switches_of
@@ -276,7 +276,7 @@ def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
     bench.wait(1000)
     bench.queue.move(NODE_ADDED, bench.now_ms)
     assert bench.pop().pod is fresh
-    assert list(bench.nominator.on("n1")) == [fresh]
+    assert [info.pod for info in bench.nominator.on("n1")] == [fresh]
 
 
 @pytest.mark.spec("SCH-27", "SCH-50")
@@ -298,12 +298,12 @@ def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
         bench.wait(1000)
         bench.update(nominated("n1"))
         assert bench.names("unschedulable") == ["a"]
-        assert bench.nominator.node_of(plain) == "n1"
+        assert bench.nominator.node_of(identity(plain)) == "n1"
         bench.update(nominated("n2"))
         assert bench.names("unschedulable") == ["a"]
         bench.update(plain)
         assert bench.names(place) == ["a"]
-        assert bench.nominator.node_of(plain) == ""
+        assert bench.nominator.node_of(identity(plain)) == ""
 
 
 @pytest.mark.spec("SCH-14")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from actors.scheduler.events import NOMINATED
+from actors.scheduler.podinfo import PodInfo, info_of
 from testbed.objects import Pod
 
 
@@ -23,8 +24,8 @@ NOMINATION = {"status": in_status, "annotation": in_annotation}
 
 
 def identity(pod: Pod) -> str:
-    """What tells this pod from all others, also of its name; a pod of no server has a key only."""
-    return pod.meta.uid or pod.key
+    """As PodInfo's `uid`: what tells this pod from all others, also of its name."""
+    return pod.meta.uid or f"{pod.meta.namespace}/{pod.meta.name}"
 
 
 class Nominator:
@@ -44,22 +45,17 @@ class Nominator:
         self._pod_of = pod_of
         self.said = nomination
         """Where a pod is nominated to by its own word."""
-        self._on: dict[str, dict[str, Pod]] = {}
+        self.nominated: dict[str, Sequence[PodInfo]] = {}
+        """All of them by node, on each the one that came first first. To be read only."""
         self._node_of: dict[str, str] = {}
 
-    @property
-    def nominated(self) -> Mapping[str, Sequence[Pod]]:
-        """All of them, by node."""
-        return {node: tuple(pods.values()) for node, pods in self._on.items()}
+    def on(self, node: str) -> Sequence[PodInfo]:
+        """Those that are nominated to that node."""
+        return self.nominated.get(node, ())
 
-    def on(self, node: str) -> Sequence[Pod]:
-        """Those that are nominated to that node, the one that came first first."""
-        pods = self._on.get(node)
-        return () if pods is None else tuple(pods.values())
-
-    def node_of(self, pod: Pod) -> str:
-        """Where that pod is nominated to; empty: nowhere."""
-        return self._node_of.get(identity(pod), "")
+    def node_of(self, uid: str) -> str:
+        """Where the pod of that `identity` is nominated to; empty: nowhere."""
+        return self._node_of.get(uid, "")
 
     def nominate(self, pod: Pod, node: str | None = None) -> None:
         """Nominate it to that node, to none if empty; None: to what it says itself (SCH-46).
@@ -70,8 +66,9 @@ class Nominator:
         node = self.said(pod) if node is None else node
         known = self._pod_of(pod.key)
         if node and known is not None and not known.is_bound:
-            self._node_of[identity(pod)] = node
-            self._on.setdefault(node, {})[identity(pod)] = pod
+            info = info_of(pod)
+            self._node_of[info.uid] = node
+            self.nominated[node] = (*self.on(node), info)
 
     def update(self, old: Pod, new: Pod) -> None:
         """The informer tells that a pod has changed. What it says now holds, but where it said
@@ -83,9 +80,11 @@ class Nominator:
 
     def drop(self, pod: Pod) -> None:
         """Nominate it no more: it is deleted, has a node, or is about to (SCH-49)."""
-        node = self._node_of.pop(identity(pod), None)
+        uid = identity(pod)
+        node = self._node_of.pop(uid, None)
         if node is not None:
-            pods = self._on[node]
-            del pods[identity(pod)]
-            if not pods:
-                del self._on[node]
+            left = tuple(info for info in self.on(node) if info.uid != uid)
+            if left:
+                self.nominated[node] = left
+            else:
+                del self.nominated[node]
