@@ -8,7 +8,7 @@ import attrs
 
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import Namespaces, PodInfo, info_of
-from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.snapshot import Move, Snapshot
 from testbed.objects import Node, Pod
 
 REGION, ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
@@ -54,6 +54,7 @@ class SchedulerCache:
         self._snapshot = Snapshot()
         self._changed: dict[str, None] = {}
         """What the Snapshot has not yet seen."""
+        self._moves: list[Move] = []
         self._is_reshaped = False
         self._generation = 0
 
@@ -170,13 +171,14 @@ class SchedulerCache:
                 self._nodes[name].copy()
                 if name in self._changed or name not in known
                 else snapshot.infos[known[name]]
-                for name in list(self._in_turn())
+                for name in self._in_turn()
             )
         else:
             for name in self._changed:
                 if name in snapshot.row:
                     snapshot.put(self._nodes[name].copy())
-        self._changed, self._is_reshaped = {}, False
+            snapshot.move(self._moves)
+        self._changed, self._moves, self._is_reshaped = {}, [], False
         snapshot.namespaces = self.namespaces
         return snapshot
 
@@ -194,6 +196,7 @@ class SchedulerCache:
         self._pods[info.uid] = _Cached(info, node, is_assumed)
         place = self._nodes.setdefault(node, NodeInfo(node))
         place.add(info)
+        self._moves.append((info, node, 1))
         self._touch(place)
 
     def _replace(self, known: _Cached, pod: Pod) -> None:
@@ -204,12 +207,14 @@ class SchedulerCache:
             return
         self._pods[info.uid] = _Cached(info, known.node, is_assumed=False)
         self._nodes[known.node].replace(info)
+        self._moves += ((known.info, known.node, -1), (info, known.node, 1))
         self._touch(self._nodes[known.node])
 
     def _remove(self, known: _Cached) -> PodInfo:
         del self._pods[known.info.uid]
         place = self._nodes[known.node]
         place.remove(known.info)
+        self._moves.append((known.info, known.node, -1))
         self._touch(place)
         return known.info
 

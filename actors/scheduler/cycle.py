@@ -7,8 +7,10 @@ from typing import Protocol
 
 from actors.scheduler.decision import KEEP, Decision, Preemption
 from actors.scheduler.filter import Filter
-from actors.scheduler.filtering import Feasibility, Nominated
+from actors.scheduler.filtering import Feasibility
+from actors.scheduler.judging import Nominated
 from actors.scheduler.messages import NO_NODES, fit_error
+from actors.scheduler.nominator import NOMINATION
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.preemption import preempt
 from actors.scheduler.score import Score
@@ -79,7 +81,7 @@ class Decider:
         """What the filters say of it, in a cycle of its own."""
         counts = self._switches.nominated_accounting == "ge_priority"
         nominated: Nominated = nominations.nominated if counts else {}
-        own = pod.status.nominated_node_name
+        own = NOMINATION[self._switches.nnn_storage](pod)
         found = Feasibility(
             info_of(pod),
             snapshot,
@@ -93,10 +95,11 @@ class Decider:
 
     def _placed(self, found: Feasibility) -> Decision:
         snapshot, pod = found.snapshot, found.pod
-        names, best, scores = found.feasible, found.feasible, {}
+        names = best = found.feasible
+        scores: Mapping[str, Mapping[str, int]] = {}
         if len(names) > 1:
-            scores = scores_of(pod, snapshot, found.rows, self._scores)
-            best = scores.best
+            scored = scores_of(pod, snapshot, found.rows, self._scores)
+            scores, best = scored, scored.best
         return Decision(
             pod.pod,
             len(snapshot),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.scheduler.decision import Refusal
+from actors.scheduler.events import ANY_EVENT, NODE_ADDED, NODE_UPDATED
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
+from testbed.objects import Node
 
 if TYPE_CHECKING:
     from actors.scheduler.snapshot import Snapshot
@@ -21,26 +23,28 @@ State = Any
 """What a filter has worked out of one pod, once for a cycle. It never changes: what would be so
 with one pod more or less is another State."""
 
-POD_ADDED, POD_UPDATED, POD_DELETED = "pod added", "pod updated", "pod deleted"
-NODE_ADDED, NODE_DELETED, NODE_TAINTS = "node added", "node deleted", "node taints"
-NODE_LABELS, NODE_ALLOCATABLE, NODE_CONDITIONS = (
-    "node labels",
-    "node allocatable",
-    "node conditions",
-)
-ANY_POD = frozenset({POD_ADDED, POD_UPDATED, POD_DELETED})
-NODE_UPDATED = frozenset({NODE_ALLOCATABLE, NODE_LABELS, NODE_TAINTS, NODE_CONDITIONS})
-ANY_EVENT = ANY_POD | NODE_UPDATED | {NODE_ADDED, NODE_DELETED}
 
-
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Refused:
-    """What a filter says of many nodes at once."""
+    """What a filter says of all nodes at once."""
 
     codes: Codes
     """Of each row of the Snapshot: 0 if the node will do, else which Refusal it is."""
     refusal: Callable[[int], Refusal]
     """The Refusal of a code."""
+
+
+class Account(Protocol):
+    """What a filter would say of one node, kept up to date as pods come and go."""
+
+    def add(self, other: PodInfo) -> None:
+        """That pod is there, too."""
+
+    def remove(self, other: PodInfo) -> None:
+        """That pod is there no more."""
+
+    def refusal(self) -> Refusal | None:
+        """As `check` would say of the node as it is now."""
 
 
 class Filter:
@@ -55,8 +59,9 @@ class Filter:
     """As a Refusal, a Decision and a queue know it."""
     wakes: ClassVar[frozenset[str]] = ANY_EVENT
     """What happens in a cluster that may change its mind (SCH-22)."""
+
     minds_pods: ClassVar[bool] = True
-    """Whether it minds which pods are on a node; False: it looks at the node alone."""
+    """Whether pods that come or go can matter to it, beyond what its Account keeps of them."""
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         """What it must know of a pod, once a cycle and before any `check`.
@@ -83,16 +88,48 @@ class Filter:
             if refusal is not None:
                 refusals.append(refusal)
                 codes[row] = len(refusals)
-        return Refused(codes, lambda code: refusals[code - 1])
+        return Refused(codes, lambda code: refusals[code - 1]) if refusals else None
+
+    def minds(self, state: State, other: PodInfo) -> bool:
+        """Whether it is any matter to it that that pod comes or goes; if it minds any."""
+        return True
 
     def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
-        """What it must know with one pod more on that node; the same State if that is no matter."""
+        """What it must know with one pod more on that node."""
         return state
 
     def removed(self, state: State, other: PodInfo, node: NodeInfo) -> State:
         """What it must know with one pod less on that node."""
         return state
 
+    def account(self, state: State, node: NodeInfo) -> Account | None:
+        """What stands for `check` of that node while pods come and go; None: nothing does."""
+        return None
+
     def no(self, *reasons: str, is_resolvable: bool = True) -> Refusal:
         """A Refusal of its own."""
         return Refusal(self.name, reasons, is_resolvable)
+
+
+class NodeFilter(Filter):
+    """A Filter that looks at nodes alone, and not at the pods on them.
+
+    So it need look only once at each kind of node that it tells apart.
+    """
+
+    wakes = NODE_UPDATED | {NODE_ADDED}
+    minds_pods = False
+
+    def kind(self, node: Node) -> Hashable:
+        """All that it looks at; of two nodes with the same it says the same."""
+        return node
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        kinds = snapshot.told_apart(self.name, self.kind)
+        refusals = [self.check(state, node) for node in kinds.samples]
+        if not any(refusals):
+            return None
+        said = [refusal for refusal in refusals if refusal is not None]
+        which = [0 if refusal is None else said.index(refusal) + 1 for refusal in refusals]
+        codes = np.array([*which, 0], np.int64)[kinds.codes]
+        return Refused(codes, lambda code: said[code - 1])

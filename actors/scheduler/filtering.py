@@ -1,24 +1,26 @@
-"""Feasibility: what the filters say of one pod in one cycle, and what they would say."""
+"""Feasibility: which nodes will do for a pod, and why each other one will not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
 
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import Filter, State
-from actors.scheduler.messages import counted_reasons
-from actors.scheduler.nodeinfo import NodeInfo
+from actors.scheduler.filter import Filter
+from actors.scheduler.judging import Judging, Nominated
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.verdicts import Verdicts
 
 ENOUGH = 100
 """So many nodes that fit are looked for at least; of fewer nodes, all are looked at (SCH-55)."""
-Nominated = Mapping[str, Sequence[PodInfo]]
-"""The pods that are nominated to each node, in order."""
-States = list[tuple[Filter, State]]
+FEW = 32
+"""Up to so many nodes, to ask of one after the other is quicker than of all at once."""
 
 
-class Feasibility:
+class Feasibility(Judging):
     """Which nodes will do for a pod, and why each other one will not.
 
     The pod's own nomination comes first, if it is `own` (SCH-54). Where there are many nodes, it
@@ -34,166 +36,142 @@ class Feasibility:
         *,
         own: str = "",
         start: int = 0,
-        looks: bool = True,
     ) -> None:
-        self.pod = pod
-        self._filters = filters
-        self.snapshot = snapshot
-        self.nominated = nominated
-        self.rows: list[int] = []
+        super().__init__(pod, snapshot, filters, nominated)
+        self.rows: Sequence[int] = ()
         """The nodes that will do, in the order in which they were found."""
-        self.refusals: dict[str, Refusal] = {}
+        self.refusals: Mapping[str, Refusal] = {}
         """Why each other node that was looked at will not."""
-        self.said = ""
-        """What one filter says of all nodes together."""
         self.error = ""
         """What went wrong, if something did; then there is no more to tell."""
         self.next_start = start
         """From where the next cycle looks."""
-        self.states: States = []
-        refusal = self._prepare(filters)
-        if refusal is not None:
-            self.said = refusal.reasons[0]
-            self.refusals = dict.fromkeys(snapshot.names, refusal)
-        elif looks and not self._is_at_home(own):
+        if self.refusal is not None:
+            self.refusals = dict.fromkeys(snapshot.names, self.refusal)
+        elif not self._is_at_home(own):
             self._look(start)
 
-    @property
+    @cached_property
     def feasible(self) -> tuple[str, ...]:
         """The names of the nodes that will do."""
-        return tuple(self.snapshot.names[row] for row in self.rows)
+        names = self.snapshot.names
+        return tuple([names[row] for row in self.rows])
+
+    @property
+    def said(self) -> str:
+        """What one filter says of all nodes together; empty if each has its own say."""
+        return "" if self.refusal is None else ", ".join(self.refusal.reasons)
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The filters that refused some node, by name."""
-        return tuple(sorted({refusal.filter for refusal in self.refusals.values()}))
+        return tuple(sorted({refusal.filter for refusal, _ in self._tallied}))
 
     @property
     def reasons(self) -> Mapping[str, int]:
         """How many nodes give each reason."""
-        return counted_reasons(self.refusals.values())
+        counts: dict[str, int] = {}
+        for refusal, nodes in self._tallied:
+            for reason in refusal.reasons:
+                counts[reason] = counts.get(reason, 0) + nodes
+        return counts
 
     @property
     def potential(self) -> list[int]:
         """The rows of the nodes where it could help that other pods go: all that were not refused
         for good, also those nobody looked at (SCH-76)."""
         refusals = self.refusals
-        return [
-            row
-            for row, name in enumerate(self.snapshot.names)
-            if name not in refusals or refusals[name].is_resolvable
-        ]
+        if isinstance(refusals, Verdicts):
+            return refusals.not_for_good()
+        hopeless = {name for name, refusal in refusals.items() if not refusal.is_resolvable}
+        return [row for row, name in enumerate(self.snapshot.names) if name not in hopeless]
 
-    def nominated_on(self, node: str) -> list[PodInfo]:
-        """The pods nominated there that count: those as important as this one at least (SCH-59)."""
-        pods = self.nominated.get(node)
-        if not pods:
-            return []
-        own, priority = self.pod.uid, self.pod.priority
-        return [info for info in pods if info.priority >= priority and info.uid != own]
-
-    def of(self, other: PodInfo) -> Feasibility:
-        """The same filters asked of another pod, of which no node is looked at yet."""
-        return Feasibility(other, self.snapshot, self._filters, self.nominated, looks=False)
-
-    def trial(self, node: str) -> Trial:
-        """A node to try things on; KeyError if there is none of that name."""
-        return Trial(self, self.snapshot.infos[self.snapshot.row[node]])
-
-    def verdict(self, states: States, node: NodeInfo) -> Refusal | None:
-        """Why that node will not do as it is: first with the pods nominated there, then without
-        them; for either may fail where the other does not (SCH-59)."""
-        nominated = self.nominated_on(node.name)
-        if nominated:
-            crowded, crowded_states = node.copy(), states
-            for info in nominated:
-                crowded.add(info)
-                crowded_states = [(f, f.added(s, info, node)) for f, s in crowded_states]
-            refusal = first_refusal(crowded_states, crowded)
-            if refusal is not None:
-                return refusal
-        return first_refusal(states, node)
-
-    def _prepare(self, filters: Sequence[Filter]) -> Refusal | None:
-        for each in filters:
-            state = each.prepare(self.pod, self.snapshot)
-            if isinstance(state, Refusal):
-                return state
-            if state is not None:
-                self.states.append((each, state))
-        return None
+    @property
+    def _tallied(self) -> list[tuple[Refusal, int]]:
+        if isinstance(self.refusals, Verdicts):
+            return self.refusals.tallied
+        return [(refusal, 1) for refusal in self.refusals.values()]
 
     def _is_at_home(self, own: str) -> bool:
         """Whether the node it is nominated to will do; then no other is looked at."""
         row = self.snapshot.row.get(own)
-        return row is not None and self._will_do(row)
-
-    def _will_do(self, row: int) -> bool:
+        if row is None:
+            return False
         refusal = self.verdict(self.states, self.snapshot.infos[row])
         if refusal is None:
-            self.rows.append(row)
+            self.rows = [row]
         else:
-            self.refusals[self.snapshot.names[row]] = refusal
+            self.refusals = {own: refusal}
         return refusal is None
 
     def _look(self, start: int) -> None:
-        rows = self._rows()
+        rows = self._rows_named()
+        if self.error:
+            return
+        if rows is None and len(self.snapshot) > FEW:
+            self._look_at_all(start)
+        else:
+            self._look_at_each(range(len(self.snapshot)) if rows is None else rows, start)
+
+    def _look_at_each(self, rows: Sequence[int], start: int) -> None:
+        snapshot, refusals, fitting = self.snapshot, dict(self.refusals), []
         wanted = enough_of(len(rows))
         for n in range(len(rows)):
-            if self._will_do(rows[(start + n) % len(rows)]) and len(self.rows) == wanted:
+            row = rows[(start + n) % len(rows)]
+            refusal = self.verdict(self.states, snapshot.infos[row])
+            if refusal is not None:
+                refusals[snapshot.names[row]] = refusal
+                continue
+            fitting.append(row)
+            if len(fitting) == wanted:
                 break
-        if rows:
-            self.next_start = (start + len(self.rows) + len(self.refusals)) % len(rows)
+        self.rows, self.refusals = fitting, refusals
+        self._turn(start, len(rows))
 
-    def _rows(self) -> Sequence[int]:
-        """The rows worth while to look at (SCH-53)."""
-        named = [each for f, s in self.states if (each := f.only(s)) is not None]
+    def _look_at_all(self, start: int) -> None:
+        """As `_look_at_each` of all rows."""
+        verdicts, size = self._verdicts(), len(self.snapshot)
+        rows = verdicts.fitting()
+        first = int(np.searchsorted(rows, start))
+        fitting = [*rows[first:].tolist(), *rows[:first].tolist()]
+        wanted = enough_of(size)
+        if len(fitting) >= wanted:
+            del fitting[wanted:]
+            turn = (np.arange(size) - start) % size
+            looked = turn <= turn[fitting[-1]]
+            looked[[self.snapshot.row[name] for name in self.refusals]] = True
+            verdicts.forget_all_but(looked)
+        self.rows, self.refusals = fitting, verdicts
+        self._turn(start, size)
+
+    def _verdicts(self) -> Verdicts:
+        snapshot, verdicts = self.snapshot, Verdicts(self.snapshot)
+        for each, state in self.states:
+            refused = each.check_all(state, snapshot)
+            if refused is not None:
+                verdicts.refuse(refused)
+        for name in self.nominated:
+            if name in snapshot.row and self.nominated_on(name):
+                verdicts.put(snapshot.row[name], self.trial(name).refusal())
+        return verdicts
+
+    def _turn(self, start: int, size: int) -> None:
+        """The next cycle looks from where this one has stopped."""
+        if size:
+            self.next_start = (start + len(self.rows) + len(self.refusals)) % size
+
+    def _rows_named(self) -> Sequence[int] | None:
+        """The rows that are worth while to look at, if filters name some (SCH-53)."""
+        only = [f.only(s) for f, s in self.states]
+        named = [names for names in only if names is not None]
         if not named:
-            return range(len(self.snapshot))
-        names = sorted(frozenset.intersection(*named))
-        unknown = [name for name in names if name not in self.snapshot.row]
+            return None
+        names, row = sorted(named[0].intersection(*named)), self.snapshot.row
+        unknown = [name for name in names if name not in row]
         if unknown:
             self.error = f'nodeinfo not found for node name "{unknown[0]}"'
             return ()
-        return sorted(self.snapshot.row[name] for name in names)
-
-
-class Trial:
-    """One node as it would be with some pods more or less; the cluster stays as it is (SCH-116)."""
-
-    def __init__(self, feasibility: Feasibility, node: NodeInfo) -> None:
-        self.node = node.copy()
-        """The node as it would be; not to be changed but by this Trial."""
-        self._feasibility = feasibility
-        self._states = feasibility.states
-
-    def add(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be there; or on another node, of that name."""
-        place = self._place(node)
-        if place is self.node:
-            place.add(info)
-        self._states = [(f, f.added(s, info, place)) for f, s in self._states]
-
-    def remove(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be gone from there; or from another node, of that name."""
-        place = self._place(node)
-        if place is self.node:
-            place.remove(info)
-        self._states = [(f, f.removed(s, info, place)) for f, s in self._states]
-
-    def refusal(self) -> Refusal | None:
-        """Why the pod may not go to this node as it would be; None if it may (SCH-60)."""
-        return self._feasibility.verdict(self._states, self.node)
-
-    def fits(self) -> bool:
-        """Whether it may go there."""
-        return self.refusal() is None
-
-    def _place(self, node: str) -> NodeInfo:
-        if node in ("", self.node.name):
-            return self.node
-        snapshot = self._feasibility.snapshot
-        return snapshot.infos[snapshot.row[node]]
+        return sorted(row[name] for name in names)
 
 
 def enough_of(nodes: int) -> int:
@@ -202,12 +180,3 @@ def enough_of(nodes: int) -> int:
         return nodes
     percent = max(50 - nodes // 125, 5)
     return max(nodes * percent // 100, ENOUGH)
-
-
-def first_refusal(states: States, node: NodeInfo) -> Refusal | None:
-    """What the first filter says that says no (SCH-56)."""
-    for each, state in states:
-        refusal = each.check(state, node)
-        if refusal is not None:
-            return refusal
-    return None

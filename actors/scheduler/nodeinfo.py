@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actors.scheduler.podinfo import ANYWHERE, HostPort, PodInfo
+from actors.scheduler.podinfo import ANYWHERE, PODS, HostPort, PodInfo
 from testbed.objects import Node, room_of
 
 NOTHING: Mapping[str, int] = {}
@@ -63,6 +63,11 @@ class NodeInfo:
     def labels(self) -> Mapping[str, str]:
         """Those of the node."""
         return self.node.meta.labels if self.node is not None else {}
+
+    def left(self, resource: str) -> int:
+        """How much of it nobody has asked for; of `pods`, for how many there is room."""
+        taken = len(self.pods) if resource == PODS else self.requested.get(resource, 0)
+        return self.allocatable.get(resource, 0) - taken
 
     def set_node(self, node: Node | None) -> None:
         """The node as it is now; None if it is gone."""

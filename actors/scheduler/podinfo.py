@@ -22,7 +22,7 @@ HostPort = tuple[str, str, int]
 """A port that a pod takes of its node: address, protocol, number."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(cache_hash=True)
 class Term:
     """Near, or not near, which other pods: a term of a pod, with the pod's namespace put in."""
 
@@ -42,7 +42,7 @@ class Term:
         return self.selector.matches(other.labels)
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Liked:
     """A term that is only wished for, and how much."""
 
@@ -64,8 +64,8 @@ class PodInfo:
     priority: int
     requests: Mapping[str, int]
     """What it asks for: cpu in thousandths, all else in whole units (GEN-12)."""
-    cpu: int
-    memory: int
+    taken: Mapping[str, int]
+    """What a node that it is on has less of: the same, and room for one pod."""
     scored_cpu: int
     """As its cpu, with a least for each container (SCH-40)."""
     scored_memory: int
@@ -118,8 +118,7 @@ def info_of(pod: Pod) -> PodInfo:
         labels=meta.labels,
         priority=spec.priority or 0,
         requests=requests,
-        cpu=requests.get(CPU, 0),
-        memory=requests.get(MEMORY, 0),
+        taken={**requests, PODS: 1},
         scored_cpu=_scored(pod, CPU),
         scored_memory=_scored(pod, MEMORY),
         ports=tuple(port for container in spec.containers for port in _ports(container)),

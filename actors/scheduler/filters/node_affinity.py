@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, Filter, State
+from actors.scheduler.filter import NodeFilter, Refused, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.wanted import rows_wanted
 from testbed.objects import Pod
 from testbed.objects.affinity import NodeSelectorTerm
 from testbed.objects.labels import IN
@@ -14,41 +19,52 @@ from testbed.objects.labels import IN
 NAME = "metadata.name"
 
 
-class NodeAffinity(Filter):
+class NodeAffinity(NodeFilter):
     """Refuses nodes that a pod does not want by their labels or their names."""
 
     name = "NodeAffinity"
-    wakes = NODE_UPDATED | {NODE_ADDED}
-    minds_pods = False
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         terms = _terms(pod.pod)
         if terms is None and not pod.pod.spec.node_selector:
             return None
-        if terms and any(_names(term) == frozenset() for term in terms):
-            # One that can be met nowhere speaks for all, though another might be met.
-            before = terms[: next(n for n, term in enumerate(terms) if _names(term) == frozenset())]
-            if all(_names(term) is not None for term in before):
+        for names in map(_names, terms or ()):
+            if names is None:
+                break
+            if not names:
+                # The real one gives up here, though another term might be met.
                 return self.no("pod affinity terms conflict", is_resolvable=False)
         return pod
 
     def only(self, state: State) -> frozenset[str] | None:
         """The nodes it names, if each of its terms names some (SCH-53)."""
-        names = [_names(term) for term in _terms(state.pod) or ()]
-        if not names or any(each is None for each in names):
-            return None
-        return frozenset(name for each in names if each is not None for name in each)
+        every: frozenset[str] = frozenset()
+        terms = _terms(state.pod)
+        for names in map(_names, terms or ()):
+            if names is None:
+                return None
+            every |= names
+        return every if terms else None
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         if node.node is not None and state.may_be_on(node.node):
             return None
         return self.no("node(s) didn't match Pod's node affinity/selector", is_resolvable=False)
 
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        unwanted = ~rows_wanted(state, snapshot)
+        if not unwanted.any():
+            return None
+        refusal = self.check(state, NodeInfo(""))
+        assert refusal is not None
+        return Refused(unwanted.astype(np.int64), lambda code: refusal)
 
-def _terms(pod: Pod) -> tuple[NodeSelectorTerm, ...] | None:
+
+def _terms(pod: Pod) -> Sequence[NodeSelectorTerm] | None:
     affinity = pod.spec.affinity
     nodes = affinity.node_affinity if affinity is not None else None
-    return nodes.required.node_selector_terms if nodes is not None and nodes.required else None
+    required = nodes.required if nodes is not None else None
+    return None if required is None else required.node_selector_terms
 
 
 def _names(term: NodeSelectorTerm) -> frozenset[str] | None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, Filter, State
+from actors.scheduler.filter import NodeFilter, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
+from testbed.objects import Node
 
 
-class NodeName(Filter):
+class NodeName(NodeFilter):
     """Refuses all nodes but the one that a pod names."""
 
     name = "NodeName"
-    wakes = NODE_UPDATED | {NODE_ADDED}
-    minds_pods = False
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         return pod.pod.spec.node_name or None
+
+    def kind(self, node: Node) -> Hashable:
+        return node.meta.name
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         if node.name == state:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, POD_DELETED, Filter, State
+from actors.scheduler.events import NODE_ADDED, NODE_UPDATED, POD_DELETED
+from actors.scheduler.filter import Filter, Refused, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
@@ -22,3 +25,15 @@ class NodePorts(Filter):
         if not any(node.clashes(port) for port in state.ports):
             return None
         return self.no("node(s) didn't have free ports for the requested pod ports")
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        codes = np.zeros(len(snapshot), np.int64)
+        refusals = {row: self.check(state, snapshot.infos[row]) for row in snapshot.with_ports}
+        refused = [(row, refusal) for row, refusal in refusals.items() if refusal is not None]
+        if not refused:
+            return None
+        codes[[row for row, _ in refused]] = 1
+        return Refused(codes, lambda code: refused[0][1])
+
+    def minds(self, state: State, other: PodInfo) -> bool:
+        return bool(other.ports)

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
+import numpy as np
 
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, POD_DELETED, Filter, State
+from actors.scheduler.events import NODE_ADDED, NODE_UPDATED, POD_DELETED
+from actors.scheduler.filter import Account, Filter, Refused, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import EPHEMERAL, MEMORY, PODS, PodInfo
 from actors.scheduler.snapshot import Snapshot
 from testbed.objects.quantity import CPU
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Asked:
-    """What is compared, in the order in which it is told."""
+    """What is compared with what a node has left, in the order in which it is told."""
 
-    amounts: tuple[tuple[str, int], ...]
-    """Each resource; none, if the pod asks for nothing at all."""
+    names: tuple[str, ...]
+    """The resources; first of all, room for one more pod."""
+    amounts: tuple[int, ...]
+    known: dict[int, Refusal] = attrs.field(factory=dict)
+    """The Refusal of each code that was asked for: many nodes lack the same."""
+
+    def lacking(self, left: Sequence[int]) -> int:
+        """Which of them there is less left of than is asked for: the sum of their bits."""
+        code, bit = 0, 1
+        for amount, has in zip(self.amounts, left, strict=True):
+            if amount > has:
+                code += bit
+            bit += bit
+        return code
+
+    def said(self, code: int) -> list[str]:
+        """What is told of those."""
+        lacking = [name for bit, name in enumerate(self.names) if code >> bit & 1]
+        return [f"Insufficient {name}" if name != PODS else "Too many pods" for name in lacking]
 
 
 class NodeResourcesFit(Filter):
@@ -28,20 +49,61 @@ class NodeResourcesFit(Filter):
 
     name = "NodeResourcesFit"
     wakes = NODE_UPDATED | {NODE_ADDED, POD_DELETED}
+    minds_pods = False
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         return asked_by(pod)
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
-        has, taken = node.allocatable, node.requested
-        lacking = [
-            name for name, amount in state.amounts if amount > has.get(name, 0) - taken.get(name, 0)
-        ]
-        is_crowded = len(node.pods) + 1 > has.get(PODS, 0)
-        if not lacking and not is_crowded:
+        code = state.lacking([node.left(name) for name in state.names])
+        return self.refusal(state, code) if code else None
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        columns = [snapshot.left[name] for name in state.names]
+        lacking = [amount > left for amount, left in zip(state.amounts, columns, strict=True)]
+        if not np.logical_or.reduce(lacking).any():
             return None
-        crowded = ("Too many pods",) if is_crowded else ()
-        return self.no(*crowded, *(f"Insufficient {name}" for name in lacking))
+        codes = np.zeros(len(snapshot), np.int64)
+        for bit, rows in enumerate(lacking):
+            codes[rows] += 1 << bit
+        return Refused(codes, lambda code: self.refusal(state, code))
+
+    def account(self, state: State, node: NodeInfo) -> Account | None:
+        return Left(self, state, node)
+
+    def refusal(self, state: Asked, code: int) -> Refusal:
+        """The Refusal of a sum of bits."""
+        refusal = state.known.get(code)
+        if refusal is None:
+            refusal = state.known[code] = self.no(*state.said(code))
+        return refusal
+
+
+class Left:
+    """What a node has left of all that a pod asks for."""
+
+    __slots__ = ("_asked", "_filter", "_left")
+
+    def __init__(self, own: NodeResourcesFit, asked: Asked, node: NodeInfo) -> None:
+        self._filter, self._asked = own, asked
+        self._left = [node.left(name) for name in asked.names]
+
+    def add(self, other: PodInfo) -> None:
+        """It takes what it asks for."""
+        left, taken = self._left, other.taken
+        for place, name in enumerate(self._asked.names):
+            left[place] -= taken.get(name, 0)
+
+    def remove(self, other: PodInfo) -> None:
+        """It gives that back."""
+        left, taken = self._left, other.taken
+        for place, name in enumerate(self._asked.names):
+            left[place] += taken.get(name, 0)
+
+    def refusal(self) -> Refusal | None:
+        """What there is too little of; None: nothing."""
+        code = self._asked.lacking(self._left)
+        return self._filter.refusal(self._asked, code) if code else None
 
 
 def asked_by(pod: PodInfo) -> Asked:
@@ -50,5 +112,6 @@ def asked_by(pod: PodInfo) -> Asked:
     asked = pod.requests
     beyond = sorted(name for name in asked if name not in (CPU, MEMORY, EPHEMERAL))
     if not beyond and not any(asked.values()):
-        return Asked(())
-    return Asked(tuple((name, asked.get(name, 0)) for name in (CPU, MEMORY, EPHEMERAL, *beyond)))
+        return Asked((PODS,), (1,))
+    names = (CPU, MEMORY, EPHEMERAL, *beyond)
+    return Asked((PODS, *names), (1, *(asked.get(name, 0) for name in names)))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import NODE_ADDED, NODE_UPDATED, Filter, State
+from actors.scheduler.filter import NodeFilter, State
 from actors.scheduler.nodeinfo import NodeInfo
+from testbed.objects import Node
 
 
-class TaintToleration(Filter):
+class TaintToleration(NodeFilter):
     """Refuses nodes with a taint, NoSchedule or NoExecute, that the pod does not tolerate."""
 
     name = "TaintToleration"
-    wakes = NODE_UPDATED | {NODE_ADDED}
-    minds_pods = False
+
+    def kind(self, node: Node) -> Hashable:
+        return node.spec.taints
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         taints = node.node.spec.taints if node.node is not None else ()

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import attrs
+import numpy as np
 
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filter import (
-    ANY_POD,
-    NODE_ADDED,
-    NODE_DELETED,
-    NODE_LABELS,
-    Filter,
-    State,
-)
+from actors.scheduler.events import ANY_POD, NODE_ADDED, NODE_DELETED, NODE_LABELS
+from actors.scheduler.filter import Filter, Refused, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.tally import Tally
+from actors.scheduler.wanted import Mask, rows_wanted
 from testbed.objects.affinity import TopologySpreadConstraint
 
 HONOR = "Honor"
-MANY = 2**31 - 1
-"""The fewest of none: where nothing is counted, nothing is uneven."""
+UNEVEN = "node(s) didn't match pod topology spread constraints"
+FITS, LACKS_LABEL, TOO_MANY = range(3)
 
 
 @attrs.frozen(eq=False)
@@ -30,24 +27,27 @@ class Spread:
     """How the pods of one constraint stand now."""
 
     rule: TopologySpreadConstraint
-    counts: Mapping[str, int]
+    counts: Tally[str]
     """How many there are at each value of its label."""
     own: int
     """Whether the pod itself is one of them: 1 or 0."""
 
-    @property
-    def least(self) -> int:
-        """The fewest there are anywhere; 0 if there are too few values (minDomains)."""
-        if not self.counts:
-            return MANY
-        if len(self.counts) < (self.rule.min_domains or 1):
-            return 0
-        return min(self.counts.values())
+    def too_many(self) -> int:
+        """How many there may not be at one value before the pod comes.
+
+        The fewest anywhere are the measure, or none if there are too few values (minDomains).
+        Where nothing is counted, nothing is uneven.
+        """
+        values = len(self.counts)
+        if not values:
+            return 2**31
+        least = self.counts.least if values >= (self.rule.min_domains or 1) else 0
+        return least + self.rule.max_skew - self.own + 1
 
 
 @attrs.frozen(eq=False)
 class Spreads:
-    """A pod and how all that it wants spread stands."""
+    """A pod, and how all that it wants spread stands."""
 
     pod: PodInfo
     of: tuple[Spread, ...]
@@ -60,38 +60,42 @@ class PodTopologySpread(Filter):
     wakes = ANY_POD | {NODE_ADDED, NODE_DELETED, NODE_LABELS}
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
-        rules = [
-            rule
-            for rule in pod.pod.spec.topology_spread
-            if rule.when_unsatisfiable == "DoNotSchedule"
-        ]
+        spread = pod.pod.spec.topology_spread
+        rules = [rule for rule in spread if rule.when_unsatisfiable == "DoNotSchedule"]
         if not rules:
             return None
-        counts: list[dict[str, int]] = [{} for _ in rules]
-        for node in snapshot.infos:
-            if not all(rule.topology_key in node.labels for rule in rules):
-                continue
-            for rule, count in zip(rules, counts, strict=True):
-                if _is_counted(rule, pod, node):
-                    value = node.labels[rule.topology_key]
-                    count[value] = count.get(value, 0) + _matching(rule, pod, node)
-        return Spreads(
-            pod,
-            tuple(
-                Spread(rule, count, int(_matches(rule, pod)))
-                for rule, count in zip(rules, counts, strict=True)
-            ),
-        )
+        has_all = np.ones(len(snapshot), np.bool_)
+        for rule in rules:
+            has_all &= snapshot.label(rule.topology_key)[0] >= 0
+        return Spreads(pod, tuple(_spread(rule, pod, snapshot, has_all) for rule in rules))
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         for spread in state.of:
             value = node.labels.get(spread.rule.topology_key)
             if value is None:
-                return self.no(f"{UNEVEN} (missing required label)", is_resolvable=False)
-            skew = spread.counts.get(value, 0) + spread.own - spread.least
-            if skew > spread.rule.max_skew:
-                return self.no(UNEVEN)
+                return self.refusal(LACKS_LABEL)
+            if spread.counts[value] >= spread.too_many():
+                return self.refusal(TOO_MANY)
         return None
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        codes = np.zeros(len(snapshot), np.int64)
+        for spread in state.of:
+            column, values = snapshot.label(spread.rule.topology_key)
+            most = spread.too_many()
+            said = [TOO_MANY if spread.counts[value] >= most else FITS for value in values]
+            now = np.array([*said, LACKS_LABEL], np.int64)[column]
+            codes = np.where(codes, codes, now)
+        return Refused(codes, self.refusal)
+
+    def refusal(self, code: int) -> Refusal:
+        """The Refusal of a code."""
+        if code == LACKS_LABEL:
+            return self.no(f"{UNEVEN} (missing required label)", is_resolvable=False)
+        return self.no(UNEVEN)
+
+    def minds(self, state: State, other: PodInfo) -> bool:
+        return bool(other.namespace == state.pod.namespace)
 
     def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
         return _moved(state, other, node, 1)
@@ -100,24 +104,31 @@ class PodTopologySpread(Filter):
         return _moved(state, other, node, -1)
 
 
-UNEVEN = "node(s) didn't match pod topology spread constraints"
+def _spread(
+    rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot, has_all: Mask
+) -> Spread:
+    rows = has_all & _rows_counted(rule, pod, snapshot)
+    codes, values = snapshot.label(rule.topology_key)
+    counts = {values[code]: 0 for code in np.unique(codes[rows]).tolist()}
+    for stand in snapshot.standing.kinds:
+        if not _counts(rule, pod, stand.like) or stand.like.pod.meta.is_terminating:
+            continue
+        for name, count in stand.on.items():
+            row = snapshot.row[name]
+            if rows[row]:
+                counts[values[codes[row]]] += count
+    return Spread(rule, Tally(counts), int(_matches(rule, pod)))
 
 
-def _moved(state: Spreads, other: PodInfo, node: NodeInfo, by: int) -> Spreads:
-    if other.namespace != state.pod.namespace:
-        return state
-    if not all(each.rule.topology_key in node.labels for each in state.of):
-        return state
-    return Spreads(state.pod, tuple(_with(each, state.pod, other, node, by) for each in state.of))
-
-
-def _with(spread: Spread, pod: PodInfo, other: PodInfo, node: NodeInfo, by: int) -> Spread:
-    rule = spread.rule
-    if not _matches(rule, other) or not _is_counted(rule, pod, node):
-        return spread
-    value = node.labels[rule.topology_key]
-    counts = {**spread.counts, value: spread.counts.get(value, 0) + by}
-    return Spread(rule, counts, spread.own)
+def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
+    """As `_is_counted` of each row."""
+    rows = np.ones(len(snapshot), np.bool_)
+    if (rule.node_affinity_policy or HONOR) == HONOR:
+        rows &= rows_wanted(pod, snapshot)
+    if rule.node_taints_policy == HONOR:
+        codes, kinds = snapshot.kinds("taints", lambda node: node.spec.taints)
+        rows &= np.array([pod.repelled_by(taints) is None for taints in kinds], np.bool_)[codes]
+    return rows
 
 
 def _is_counted(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) -> bool:
@@ -126,17 +137,26 @@ def _is_counted(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) ->
         return False
     if (rule.node_affinity_policy or HONOR) == HONOR and not pod.may_be_on(node.node):
         return False
-    return rule.node_taints_policy != HONOR or not pod.repelled_by(node.node.spec.taints)
+    return rule.node_taints_policy != HONOR or pod.repelled_by(node.node.spec.taints) is None
 
 
-def _matching(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) -> int:
-    """How many pods of the node it means; those that are on their way count no more."""
-    return sum(
-        other.namespace == pod.namespace
-        and not other.pod.meta.is_terminating
-        and _matches(rule, other)
-        for other in node.pods
-    )
+def _moved(state: Spreads, other: PodInfo, node: NodeInfo, by: int) -> Spreads:
+    if not all(each.rule.topology_key in node.labels for each in state.of):
+        return state
+    return Spreads(state.pod, tuple(_with(each, state.pod, other, node, by) for each in state.of))
+
+
+def _with(spread: Spread, pod: PodInfo, other: PodInfo, node: NodeInfo, by: int) -> Spread:
+    rule = spread.rule
+    if not _counts(rule, pod, other) or not _is_counted(rule, pod, node):
+        return spread
+    here: Sequence[str] = (node.labels[rule.topology_key],)
+    return Spread(rule, spread.counts.plus(here, by), spread.own)
+
+
+def _counts(rule: TopologySpreadConstraint, pod: PodInfo, other: PodInfo) -> bool:
+    """Whether the other pod is one of those that are to be spread."""
+    return other.namespace == pod.namespace and _matches(rule, other)
 
 
 def _matches(rule: TopologySpreadConstraint, pod: PodInfo) -> bool:

@@ -1,0 +1,97 @@
+"""Judging: what the filters say of one pod on one node, as it is and as it would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import Filter, State
+from actors.scheduler.nodeinfo import NodeInfo
+from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.trial import Trial
+
+Nominated = Mapping[str, Sequence[PodInfo]]
+"""The pods that are nominated to each node, in order."""
+States = list[tuple[Filter, State]]
+"""Filters, each with what it knows of a pod."""
+
+
+class Judging:
+    """One pod in one cycle, and the filters that have been told of it."""
+
+    def __init__(
+        self,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        filters: Sequence[Filter],
+        nominated: Nominated,
+    ) -> None:
+        self.pod = pod
+        self.snapshot = snapshot
+        self.nominated = nominated
+        self.states: States = []
+        """What each filter knows of it that may refuse it."""
+        self.refusal: Refusal | None = None
+        """What one filter says of all nodes at once; then the others were not asked."""
+        self._filters = filters
+        self._prepare()
+        self._minding = [(f, s) for f, s in self.states if f.minds_pods]
+
+    def of(self, pod: PodInfo, nominated: Nominated) -> Judging:
+        """The same filters, asked of another pod beside other nominations."""
+        return Judging(pod, self.snapshot, self._filters, nominated)
+
+    def trial(self, node: str) -> Trial:
+        """A node to try things on; KeyError if there is none of that name."""
+        return Trial(self, self.node(node))
+
+    def node(self, name: str) -> NodeInfo:
+        """The node of that name, as it is; KeyError if there is none."""
+        return self.snapshot.infos[self.snapshot.row[name]]
+
+    def is_minded(self, other: PodInfo) -> bool:
+        """Whether it matters that that pod comes or goes for more than what it takes."""
+        return any(each.minds(state, other) for each, state in self._minding)
+
+    def nominated_on(self, node: str) -> list[PodInfo]:
+        """The pods nominated there that count: those as important as this one at least (SCH-59)."""
+        pods = self.nominated.get(node)
+        if not pods:
+            return []
+        own, priority = self.pod.uid, self.pod.priority
+        return [info for info in pods if info.priority >= priority and info.uid != own]
+
+    def verdict(self, states: States, node: NodeInfo) -> Refusal | None:
+        """Why that node will not do as it is: first with the pods nominated there, then without
+        them; for either may fail where the other does not (SCH-59)."""
+        if self.refusal is not None:
+            return self.refusal
+        nominated = self.nominated_on(node.name)
+        if nominated:
+            crowded, crowded_states = node.copy(), states
+            for info in nominated:
+                crowded.add(info)
+                crowded_states = [(f, f.added(s, info, node)) for f, s in crowded_states]
+            refusal = _first(crowded_states, crowded)
+            if refusal is not None:
+                return refusal
+        return _first(states, node)
+
+    def _prepare(self) -> None:
+        for each in self._filters:
+            state = each.prepare(self.pod, self.snapshot)
+            if isinstance(state, Refusal):
+                self.refusal = state
+                return
+            if state is not None:
+                self.states.append((each, state))
+
+
+def _first(states: States, node: NodeInfo) -> Refusal | None:
+    """What the first filter says that says no (SCH-56)."""
+    for each, state in states:
+        refusal = each.check(state, node)
+        if refusal is not None:
+            return refusal
+    return None

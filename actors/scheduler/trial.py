@@ -1,0 +1,114 @@
+"""Trial: one node as it would be with some pods more or less; the cluster stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import Account
+from actors.scheduler.nodeinfo import NodeInfo
+from actors.scheduler.podinfo import PodInfo
+
+if TYPE_CHECKING:
+    from actors.scheduler.judging import Judging
+
+Said = Refusal | Account
+"""What a filter says: once for all, or kept up to date."""
+
+
+class Trial:
+    """Pods are taken from a node and put back, and the filters are asked each time (SCH-116).
+
+    Most pods matter only for what they take of the node. As long as none has come or gone that
+    matters for more, Accounts stand for the node: with the pods nominated there, and without them
+    (SCH-60). From then on a copy of the node is kept, and every filter asked anew.
+    """
+
+    def __init__(self, judging: Judging, node: NodeInfo) -> None:
+        self.name = node.name
+        """The node it is about."""
+        self._judging = judging
+        self._home = node
+        self._states = judging.states
+        self._node: NodeInfo | None = None
+        self._moves: list[tuple[PodInfo, int]] = []
+        """What its copy, once there is one, has to make up for."""
+        self._said: list[Said] | None = None
+        self._accounts: list[Account] = []
+        nominated = judging.nominated_on(node.name)
+        if judging.refusal is None and not any(map(judging.is_minded, nominated)):
+            self._said = self._say(nominated)
+            self._said += self._say([]) if nominated else []
+
+    @property
+    def node(self) -> NodeInfo:
+        """The node as it would be; not to be changed but by this Trial."""
+        if self._node is None:
+            self._node = self._home.copy()
+            for info, by in self._moves:
+                _move(self._node, info, by)
+        return self._node
+
+    def add(self, info: PodInfo, node: str = "") -> None:
+        """Let that pod be there; or on another node, of that name."""
+        self._move(info, node, 1)
+
+    def remove(self, info: PodInfo, node: str = "") -> None:
+        """Let that pod be gone from there; or from another node, of that name."""
+        self._move(info, node, -1)
+
+    def refusal(self) -> Refusal | None:
+        """Why the pod may not go to this node as it would be; None if it may."""
+        if self._said is None:
+            return self._judging.verdict(self._states, self.node)
+        for said in self._said:
+            refusal = said if isinstance(said, Refusal) else said.refusal()
+            if refusal is not None:
+                return refusal
+        return None
+
+    def fits(self) -> bool:
+        """Whether it may go there."""
+        return self.refusal() is None
+
+    def _say(self, nominated: Sequence[PodInfo]) -> list[Said]:
+        """What each filter says that has something to say, with these pods on the node as well."""
+        said: list[Said] = []
+        for each, state in self._states:
+            account = each.account(state, self._home)
+            if account is None:
+                refusal = each.check(state, self._home)
+                if refusal is not None:
+                    return [*said, refusal]
+                continue
+            for info in nominated:
+                account.add(info)
+            self._accounts.append(account)
+            said.append(account)
+        return said
+
+    def _move(self, info: PodInfo, node: str, by: int) -> None:
+        is_here = node in ("", self.name)
+        if self._said is not None and self._judging.is_minded(info):
+            self._node, self._said = self.node, None
+        if is_here and self._node is None:
+            self._moves.append((info, by))
+        elif is_here:
+            _move(self.node, info, by)
+        if self._said is None:
+            place = self._home if is_here else self._judging.node(node)
+            self._states = [
+                (f, f.added(s, info, place) if by > 0 else f.removed(s, info, place))
+                for f, s in self._states
+            ]
+        elif is_here:
+            for account in self._accounts:
+                _move(account, info, by)
+
+
+def _move(place: NodeInfo | Account, info: PodInfo, by: int) -> None:
+    if by > 0:
+        place.add(info)
+    else:
+        place.remove(info)

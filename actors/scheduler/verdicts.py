@@ -1,0 +1,75 @@
+"""Verdicts: why nodes will not do, of very many nodes in a few objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import Refused
+from actors.scheduler.snapshot import Column, Snapshot
+
+
+class Verdicts(Mapping[str, Refusal]):
+    """The Refusal of each node that was looked at and will not do, by its name.
+
+    It keeps a number for each row; the same Refusal of many nodes is one object.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._names, self._row = snapshot.names, snapshot.row
+        self._codes: Column = np.zeros(len(snapshot), np.int64)
+        self._said: list[Refusal] = []
+        """A code is a place in it, counted from 1; 0 is: it will do."""
+
+    # -- by those who look ----------------------------------------------------------------------
+    def refuse(self, refused: Refused) -> None:
+        """What one more filter says of the nodes that none before has refused."""
+        codes = np.where(self._codes, 0, refused.codes)
+        table = np.zeros(codes.max(initial=0) + 1, np.int64)
+        for code in np.flatnonzero(np.bincount(codes)).tolist():
+            if code:
+                self._said.append(refused.refusal(code))
+                table[code] = len(self._said)
+        self._codes += table[codes]
+
+    def put(self, row: int, refusal: Refusal | None) -> None:
+        """What is said of that row after all."""
+        if refusal is not None:
+            self._said.append(refusal)
+        self._codes[row] = 0 if refusal is None else len(self._said)
+
+    def fitting(self) -> Column:
+        """The rows that will do."""
+        return np.flatnonzero(self._codes == 0)
+
+    def forget_all_but(self, rows: NDArray[np.bool_]) -> None:
+        """Nobody has looked at the others."""
+        self._codes = np.where(rows, self._codes, 0)
+
+    # -- by those who read ----------------------------------------------------------------------
+    @property
+    def tallied(self) -> list[tuple[Refusal, int]]:
+        """Each Refusal, and of how many nodes it is."""
+        counts = np.bincount(self._codes, minlength=len(self._said) + 1)[1:].tolist()
+        return [(refusal, n) for refusal, n in zip(self._said, counts, strict=True) if n]
+
+    def not_for_good(self) -> list[int]:
+        """The rows that are not refused for good, whatever other pods do."""
+        may = np.array([True, *(refusal.is_resolvable for refusal in self._said)], np.bool_)
+        found: list[int] = np.flatnonzero(may[self._codes]).tolist()
+        return found
+
+    def __getitem__(self, node: str) -> Refusal:
+        code = int(self._codes[self._row[node]])
+        if not code:
+            raise KeyError(node)
+        return self._said[code - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._names[row] for row in np.flatnonzero(self._codes).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._codes))
