@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from actors.scheduler.decision import Refusal
-from actors.scheduler.filtering import Trial
 from actors.scheduler.podinfo import Namespaces, PodInfo
+from actors.scheduler.trial import Trial
 
 
 def lacks_affinity(refusal: Refusal) -> bool:

@@ -7,11 +7,11 @@ from itertools import combinations
 
 import attrs
 
-from actors.scheduler.filtering import Trial
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.preemption.importance import Key
 from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.trial import Trial
 
 SETS_MAX = 10_000
 """So many sets of pods are tried for one node."""

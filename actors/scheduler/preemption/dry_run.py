@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from actors.scheduler.filtering import Trial
 from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.trial import Trial
 
 
 class DryRun:
@@ -39,7 +39,7 @@ class DryRun:
     @property
     def node(self) -> str:
         """The node it is about."""
-        return self._trial.node.name
+        return self._trial.name
 
     def put_back(self, info: PodInfo) -> None:
         """Let that pod stay, for now."""

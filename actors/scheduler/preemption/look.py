@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.scheduler.decision import Candidate, Refusal
-from actors.scheduler.filtering import Feasibility, Trial
+from actors.scheduler.filtering import Feasibility
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.preemption.affinity_to_victims import lacks_affinity, spare_for_affinity
@@ -16,6 +16,7 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.importance import importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
 from actors.scheduler.switches import Switches
+from actors.scheduler.trial import Trial
 
 PLUGIN = "DefaultPreemption"
 NOBODY = Refusal(PLUGIN, ("No preemption victims found for incoming pod",), is_resolvable=False)

@@ -27,7 +27,7 @@ def _fits_beside(
 ) -> bool:
     """Whether it fits there without the victims and beside the pod they go for."""
     pod = feasibility.pod
-    trial = feasibility.of(info).trial(node)
+    trial = feasibility.of(info, feasibility.nominated).trial(node)
     for victim in victims:
         trial.remove(victim, victim.pod.spec.node_name)
     if pod.uid not in {each.uid for each in feasibility.nominated.get(node, ())}:
