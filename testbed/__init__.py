@@ -2,8 +2,8 @@
 
 Data walks one road, and the modules stand in this order, each importing only what is before it:
 
-  words    errors · version · spoken · counted · objects/ · switches · budget · change · option ·
-           document · scalar · documents
+  words    errors · version · spoken · counted · objects/ · switches · policy · budget · change ·
+           option · document · scalar · documents
   ground   life · pending · txn · store · selector · delivery · watch · endpoint · store_endpoint ·
            trace
   table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor

@@ -17,6 +17,7 @@ from pathlib import Path
 import attrs
 
 from testbed.errors import HarnessError, ScenarioError, UnknownName
+from testbed.policy import words
 from testbed.scenario import PACKAGE, Scenario, find
 
 NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
@@ -53,7 +54,7 @@ def trust_in(scenario: str, folders: Iterable[str] = ()) -> Trust:
 
 def line_for(command: str, path: str, trust: Trust, *more: str) -> str:
     """The line to paste that does this to that file, and may run what the file names."""
-    return shlex.join(["testbed", command, path, *trust.words, *more])
+    return shlex.join(["testbed", command, path, *trust.words, *words(), *more])
 
 
 @attrs.frozen

@@ -28,6 +28,7 @@ from testbed.judge import Judge
 from testbed.life import Role, Seat
 from testbed.objects.meta import Object
 from testbed.option import START, Option
+from testbed.policy import BUILT_IN, in_place_of
 from testbed.store import Store
 from testbed.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns import Table
@@ -114,8 +115,12 @@ class Assembly:
             actor = factory()
             name, switches = actor.name, None
             is_out = name in self.without
-            if actor.component is not None:
-                switches = self.in_force.of(name, actor.component, actor.told, is_out=is_out)
+            if (component := actor.component) is not None:
+                switches = self.in_force.of(name, component, actor.told, is_out=is_out)
+                program = getattr(switches, component.program, BUILT_IN)
+                if program != BUILT_IN:
+                    factory = partial(in_place_of, actor, program)
+                    actor = factory()
             if is_out:
                 continue
             if name in self.table.roles or name in self.wire.posts:

@@ -31,6 +31,8 @@ class Task:
     driver: str = "direct"
     folders: tuple[str, ...] = ()
     """Where the user's own scenarios and Choosers are."""
+    policies: tuple[str, ...] = ()
+    """The files of the user's own policies."""
 
     def as_dict(self) -> Data:
         """As JSON has it."""
@@ -39,7 +41,8 @@ class Task:
     @classmethod
     def of(cls, data: Data) -> Self:
         """What `as_dict` told of."""
-        return cls(**{**data, "faults": tuple(data["faults"]), "folders": tuple(data["folders"])})
+        lists = ("faults", "folders", "policies")
+        return cls(**{**data, **{name: tuple(data[name]) for name in lists}})
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ from testbed.job import NO_PROFILE, Breach, Data, Job, Outcome, Task, as_data
 from testbed.learned import Learned, Profile
 from testbed.option import FAULT, Choice
 from testbed.pending import Alternatives, Options
+from testbed.policy import load
 from testbed.profiler import Profiler
 from testbed.sampler import Sampler
 from testbed.scenario import COLLECT_EVERY, find
@@ -74,6 +75,8 @@ class Player:
         for folder in task.folders:
             if folder not in sys.path:
                 sys.path.insert(0, folder)
+        for file in task.policies:
+            load(file)
         self.task = task
         self.recipe = find(task.scenario)
         self.recipe.check(task.switches)

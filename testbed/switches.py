@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from textwrap import dedent
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -40,6 +40,8 @@ class Kind:
     words: tuple[str, ...] = ()
     least: int | None = None
     """The least whole number it may be; None: it is none."""
+    is_open: ClassVar[bool] = False
+    """Whether what it may be can change while the testbed runs."""
 
     def parse(self, text: str) -> Any:
         """The value that a text stands for; None if it stands for none."""
@@ -107,6 +109,8 @@ class Component:
     """A frozen attrs class, each field made by `one_of`, `on_off` or `whole`."""
     profiles: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
     """What each sets, where it is not as usual."""
+    program: str = ""
+    """The switch that names another program to run in its place (`policy.part`), if one does."""
     _made: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -134,9 +138,12 @@ class Component:
         """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
         given = given or {}
         key = (profile, *given.items())
-        if key not in self._made:
-            self._made[key] = self._make(profile or USUAL, given)
-        return self._made[key]
+        if key in self._made:
+            return self._made[key]
+        made = self._make(profile or USUAL, given)
+        if not any(self.kinds[name].is_open for name in given):
+            self._made[key] = made
+        return made
 
     def told(self, told: Mapping[str, str]) -> Any:
         """The same, with the profile among what is given."""

@@ -25,7 +25,7 @@ ORDER = """
              objects/reference objects/note objects/pod objects/node objects/policy objects/priority
              objects/quota objects/charge objects/workload objects/lease objects/namespace
              objects/event objects/config objects/binding objects/kinds objects/codec
-             objects/__init__ switches budget change option document scalar documents
+             objects/__init__ switches policy budget change option document scalar documents
     ground   life pending txn store selector delivery watch endpoint store_endpoint trace
     table    turns drivers/* waits stream request wire audit client cache actor
     rules    fault settings faults/* fault_kinds invariant likeness moment invariants/*
@@ -36,9 +36,9 @@ ORDER = """
              engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              failing run seeking mutant
-    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/playing
-             cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found cli/searched
-             cli/* __main__
+    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/own
+             cli/playing cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found
+             cli/searched cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")

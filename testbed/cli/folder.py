@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from testbed import policy
 from testbed.allowed import line_for, trust_in
 from testbed.cli.races import ENDINGS
 from testbed.errors import ScenarioError
@@ -95,6 +96,7 @@ class Races:
             words += ["--switch", f"{name}={value}"]
         for folder in self.folders:
             words += ["--scenario-path", folder]
+        words += policy.words()
         return shlex.join(words)
 
 

@@ -11,6 +11,7 @@ import click
 
 from testbed import document
 from testbed.allowed import Named, Trust, allowed, folders_of, line_for, trust_in
+from testbed.cli.own import own_policies
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.expecting import Side, check_switches
@@ -39,6 +40,7 @@ class RaceFile:
 
 def whose_code(command: Callable[..., int]) -> Callable[..., int]:
     """The options that say whose code a file may name, beside what is installed."""
+    command = own_policies(command)
     folder = "A folder of your own scenarios, which a file may name; as often as you like."
     for option in (
         click.option("--scenario-path", "folders", multiple=True, metavar="DIR", help=folder),

@@ -9,7 +9,14 @@ import click
 from testbed.allowed import folders_of, line_for, trust_in
 from testbed.chooser_kinds import known
 from testbed.choosing import maker_of
-from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
+from testbed.cli.own import own_policies
+from testbed.cli.playing import (
+    check_driver,
+    how_to_play,
+    parse_switches,
+    same_again,
+    sink,
+)
 from testbed.cli.show import (
     EXIT_CODES,
     as_dict,
@@ -30,6 +37,7 @@ from testbed.world import World
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the run here.")
 @click.option("--scenario-path", metavar="DIR", help="Where your own module:function is.")
+@own_policies
 @how_to_play
 def command(
     scenario: str,

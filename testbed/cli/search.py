@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from testbed.chooser_kinds import known
+from testbed.cli.own import own_policies
 from testbed.cli.show import EXIT_CODES
 from testbed.effort import EFFORTS
 
@@ -39,7 +40,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     )
     for option in reversed(given):
         command = option(command)
-    return command
+    return own_policies(command)
 
 
 @click.command("search", epilog=EXIT_CODES)

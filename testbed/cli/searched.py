@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from testbed import policy
 from testbed.chooser import Exhaustive
 from testbed.chooser_kinds import known
 from testbed.cli.folder import FOLDER, Races
@@ -92,6 +93,7 @@ def search(
         seed=seed,
         driver=driver,
         folders=_folders(scenario_path),
+        policies=tuple(map(os.path.abspath, policy.files())),
     )
     return _search(Wishes(task, EFFORTS[effort], chooser, **more))
 
@@ -198,7 +200,7 @@ def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
             "Next: let it run to its end, or use --effort deep."
         )
     task = wishes.task.as_dict()
-    del task["driver"], task["folders"]
+    del task["driver"], task["folders"], task["policies"]
     sources = digests(_modules(wishes, player))
     identity = {
         "version": VERSION,
@@ -216,6 +218,7 @@ def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
     """Where all stands that a World of this search is made of."""
     world = player.world()
     yield player.recipe.build.__module__
+    yield from policy.modules()
     yield from (type(role.factory()).__module__ for role in world.table.roles.values())
     yield from (type(post.endpoint).__module__ for post in world.wire.posts.values())
     for claim in world.judge.claimed(Invariant):
@@ -278,6 +281,7 @@ def _again(wishes: Wishes, search: Search) -> str:
     }
     for option, setting in given.items():
         words += [] if setting is None else [option, str(setting)]
+    words += policy.words()
     words += ["--until-first"] if wishes.until_first else []
     if search.ledger is not None and search.stopped:
         words += ["--ledger", search.ledger.path, "--resume"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from testbed import policy
 from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
 
@@ -82,6 +83,7 @@ def command_line(
     if chooser != ("calm" if seed is None else "uniform"):
         words += ["--chooser", chooser]
     words += [word for folder in folders for word in ("--scenario-path", folder)]
+    words += policy.words()
     return shlex.join(words + carried(driver, audit))
 
 

@@ -13,7 +13,9 @@ import attrs
 import click
 from click.core import ParameterSource
 
+from testbed import policy
 from testbed.allowed import Trust, line_for, trust_in
+from testbed.cli.own import own_policies
 from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, as_dict, carried, say, say_json
@@ -43,6 +45,7 @@ OUTCOMES = ("held", "violated", "undecided")
     "--runs-max", type=click.IntRange(min=1), default=RUNS_MAX, help="Leave out places after that."
 )
 @click.option("--scenario-path", metavar="DIR", help="Where your own module:function is.")
+@own_policies
 @click.option("--out", metavar="DIR", help="Write a race file for each violated Run here.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(
@@ -168,12 +171,12 @@ def _with_out(context: click.Context) -> str:
     """The same command again, writing race files."""
     words = ["testbed", "sweep", context.params["scenario"]]
     for option in context.command.params:
-        value = context.params[option.name or ""]
+        value = context.params.get(option.name or "", ())
         is_given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
         if is_given and option.name not in ("scenario", "out", "as_json"):
             for each in value if isinstance(value, tuple) else (value,):
                 words += [option.opts[-1], str(each)]
-    return shlex.join([*words, "--out", "races"])
+    return shlex.join([*words, *policy.words(), "--out", "races"])
 
 
 # -- showing ----------------------------------------------------------------------------------
