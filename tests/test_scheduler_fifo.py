@@ -51,7 +51,7 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
         assert not queue.is_ready
         queue.flush_backoff(now_ms)
         assert queue.is_ready
-    queue = queue_of(fifo_retry_ms="1000")
+    queue = queue_of(fifo_retry="1000")
     for name in "ba":
         queue.add(Pod.of(name), 0)
     for now_ms in (0, 1000, 2000):

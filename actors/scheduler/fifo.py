@@ -18,12 +18,12 @@ PAUSE_MS, PAUSE_MS_MAX = 1000, 60_000
 
 
 class FifoQueue(PodQueue):
-    """A PodQueue. The switch `fifo_retry_ms` says how long one that failed is left alone; without
-    it that is a second, and twice as long each time, up to a minute (SCH-30)."""
+    """A PodQueue. The switch `fifo_retry` says how long one that failed is left alone: for so many
+    milliseconds, or for a second, and twice as long each time, up to a minute (SCH-30)."""
 
     def __init__(self, nominator: Nominator, switches: Switches) -> None:
         self._nominator = nominator
-        self._retry_ms = switches.fifo_retry_ms
+        self._retry = switches.fifo_retry
         self._line: dict[str, QueuedPod] = {}
         self._left_alone: Heap[QueuedPod] = Heap(self._by_pause)
         self._failures = 0
@@ -109,8 +109,10 @@ class FifoQueue(PodQueue):
         """Nobody waits for news."""
 
     def _until(self, queued: QueuedPod) -> int:
+        if isinstance(self._retry, int):
+            return queued.since_ms + self._retry
         doubled = PAUSE_MS << min(max(queued.attempts, 1) - 1, PAUSE_MS_MAX)
-        return queued.since_ms + (self._retry_ms or min(doubled, PAUSE_MS_MAX))
+        return queued.since_ms + min(doubled, PAUSE_MS_MAX)
 
     def _by_pause(self, queued: QueuedPod) -> tuple[int, int]:
         """Those that are due at one time stand as they have failed, one after the other."""
