@@ -15,7 +15,7 @@ from testbed.selector import Selector
 from testbed.stream import Stream
 from testbed.trace import Record
 from testbed.turns import Table, give_turn
-from testbed.waits import First, Join, Queue, Signal, Sleep, Wait
+from testbed.waits import Alarm, First, Join, Queue, Signal, Sleep, Wait
 from testbed.wire import Wire
 
 T = TypeVar("T")
@@ -203,6 +203,11 @@ class Client:
     def sleep(self, ms: int, name: str = "sleep") -> Wait:
         """Wait that long; the name is how a race file speaks of this timer."""
         return Sleep(self._table, ms, name)
+
+    def alarm(self, name: str) -> Alarm:
+        """A timer that may be set anew while a task waits for it; the name is how a race file
+        speaks of it."""
+        return Alarm(self._table, f"{self.name}/{name}", name)
 
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
         """Begin another task of this actor, `actor/name`; it starts when the World says so."""

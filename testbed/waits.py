@@ -1,4 +1,5 @@
-"""Waits inside an actor: a timer, the end of a task, a signal, a queue, the first of several."""
+"""Waits inside an actor: a timer, one that is set anew, the end of a task, a signal, a queue, the
+first of several."""
 
 from __future__ import annotations
 
@@ -67,6 +68,79 @@ class Sleep(Wait):
         table = self.table
         due_ms = table.now_ms + max(self.ms, 0)
         table.offer_turn(seat, WAKE, self.name, due_ms, lambda: table.end_wait(seat, wrap(None)))
+
+
+class Alarm:
+    """A timer that is set by one task, and may be set anew while another waits for it. A wait for
+    one that is not set is a rest."""
+
+    def __init__(self, table: Table, path: str, name: str) -> None:
+        self._table = table
+        self._key = f"alarm:{path}"
+        self.name = name
+        """How a race file speaks of it."""
+        self.due_ms: int | None = None
+        self.waiting: _Ring | None = None
+
+    def set(self, ms: int | None) -> None:
+        """Let it go off after so many milliseconds, and at no other time; None: not at all."""
+        table = self._table
+        if isinstance(ms, float):
+            raise table.refused(f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds")
+        due_ms = None if ms is None else table.now_ms + max(ms, 0)
+        if due_ms != self.due_ms:
+            table.marks.writes.append(self._key)
+            self.due_ms = due_ms
+            if self.waiting is not None:
+                self.waiting.look()
+
+    def wait(self) -> Wait:
+        """Wait until it goes off; from then on it is not set."""
+        return _Ring(self._table, self, self._key)
+
+
+class _Ring(Wait):
+    """The wait for an alarm: offered at the time that it is set to."""
+
+    is_idle = True
+
+    def __init__(self, table: Table, alarm: Alarm, key: str) -> None:
+        super().__init__(table)
+        self.alarm = alarm
+        self.key = key
+        self.reason = f"timer {alarm.name}"
+        self._seat: Seat | None = None
+        self._wrap: Callable[[Any], Any] = _as_it_is
+        self._offered: Option | None = None
+
+    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        alarm = self.alarm
+        if alarm.waiting is not None:
+            raise self.table.refused(f"{seat.path} and another task wait for one {self.reason}")
+        self.table.marks.reads.append(self.key)
+        self._seat, self._wrap, alarm.waiting = seat, wrap, self
+        self.look()
+
+    def look(self) -> None:
+        """Offer its end at the time it is set to by now, and at no other."""
+        seat, due_ms = self._seat, self.alarm.due_ms
+        if self._offered is not None:
+            self.table.withdraw(self._offered)
+            self._offered = None
+        if due_ms is not None and seat is not None and seat.life.is_alive:
+            name = self.alarm.name
+            self._offered = self.table.offer_turn(seat, WAKE, name, due_ms, self._end)
+
+    def disarm(self, seat: Seat) -> None:
+        self.table.marks.reads.append(self.key)
+        if self.alarm.waiting is self:
+            self.alarm.waiting = None
+
+    def _end(self) -> Seat:
+        assert self._seat is not None
+        self.table.marks.writes.append(self.key)
+        self.alarm.due_ms = self._offered = None
+        return self.table.end_wait(self._seat, self._wrap(None))
 
 
 class Join(Wait):

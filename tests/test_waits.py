@@ -57,6 +57,82 @@ def test_a_timer_bears_the_name_it_was_given(driver: str) -> None:
     assert str(trace.steps[-1].sentence) == "wake alpha/main flush"
 
 
+# -- alarms -------------------------------------------------------------------------------------
+
+
+def test_an_alarm_goes_off_at_the_time_it_was_last_set_to(driver: str) -> None:
+    """Set anew while a task waits, sooner or later, it goes off once, then; and is not set."""
+    said: list[int] = []
+
+    async def main(client: Client) -> None:
+        alarm = client.alarm("flush")
+
+        async def waits() -> None:
+            while True:
+                await alarm.wait()
+                said.append(client.now())
+
+        client.spawn("waits", waits)
+        for ms, rest_ms in ((50, 10), (20, 5), (30, 40), (7, 20)):
+            alarm.set(ms)
+            await client.sleep(rest_ms)
+
+    verdict = run(main, driver)
+    assert said == [45, 62]
+    assert (verdict.end, verdict.virtual_ms) == ("quiet", 75)
+
+
+def test_an_alarm_that_is_not_set_is_a_rest(driver: str) -> None:
+    """What was set and taken back goes off never, and nobody is stuck for it."""
+
+    async def main(client: Client) -> None:
+        alarm = client.alarm("flush")
+        alarm.set(10)
+        alarm.set(None)
+        await alarm.wait()
+
+    assert run(main, driver).end == "quiet"
+
+
+def test_an_alarm_wakes_whom_it_finds_late(driver: str) -> None:
+    """It was set before anybody waited, and its time is over: it goes off at once."""
+    said: list[int] = []
+
+    async def main(client: Client) -> None:
+        alarm = client.alarm("flush")
+        alarm.set(10)
+        await client.sleep(30)
+        await client.first(client.sleep(100), alarm.wait())
+        said.append(client.now())
+
+    world = world_of(alpha=main)
+    trace = Trace({}, keep=True)
+    world.run(Calm(), driver=driver, trace=trace)
+    assert said == [30]
+    assert str(trace.steps[-1].sentence) == "wake alpha/main flush"
+
+
+def test_one_task_waits_for_an_alarm(driver: str) -> None:
+    """A second one is a mistake, and named; so is a time that is no whole number."""
+
+    async def twice(client: Client) -> None:
+        alarm = client.alarm("flush")
+
+        async def waits() -> None:
+            await alarm.wait()
+
+        client.spawn("one", waits)
+        client.spawn("two", waits)
+
+    async def half(client: Client) -> None:
+        client.alarm("flush").set(0.5)  # type: ignore[arg-type]
+
+    with pytest.raises(ScenarioError, match="alpha/two and another task wait for one timer flush"):
+        run(twice, driver)
+    with pytest.raises(ScenarioError, match="alarm 'flush' set to 0.5: expected whole milli"):
+        run(half, driver)
+
+
 # -- joins --------------------------------------------------------------------------------------
 
 
