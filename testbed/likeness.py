@@ -1,7 +1,8 @@
 """Likeness: a value written down so that two moments of a Run can be compared.
 
 What only counts on is left out or renamed: a revision is its place among those in sight, a uid the
-order in which it was met, an age its place among the ages. What an actor keeps is written by value,
+order in which it was met, an age its place among the ages; a time that is to come, or a lease that
+runs out, is how far it is from now. What an actor keeps is written by value,
 as pickling would; a task that is parked, by where it stands and all that its frames hold.
 
 A frame does not show the iterator of a `for` that is under way, nor the exception being handled.
@@ -26,6 +27,9 @@ from testbed.objects.meta import Map, Revision
 NODES_MAX = 1_000_000
 """So many values are written down; beyond that it is no state, but a leak."""
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
+FINE = "fine time"
+TIMES = ("time", FINE)
+"""The shapes of fields that are times; the fine ones are compared with a clock."""
 PICKLED = 4
 """The protocol by which an object tells its state."""
 
@@ -48,8 +52,12 @@ class Mark:
 class Likeness:
     """Writes values down, part by part; `digests` when all is written."""
 
-    def __init__(self, stand_ins: StandIns, renamed: Mapping[str, str]) -> None:
+    def __init__(
+        self, stand_ins: StandIns, renamed: Mapping[str, str], now_ms: int | None = None
+    ) -> None:
         self._stand_ins = stand_ins
+        self._now_ms = now_ms
+        """The time of the moment; None: times are written as they are."""
         self._renamed = renamed
         """Texts that only name something: what kind of name each is."""
         self._parts: dict[str, list[str | Mark]] = {}
@@ -131,14 +139,23 @@ class Likeness:
             outside, self._part = self._part, []
             self._part.append(_named(kind))
             for field in attrs.fields(kind):
-                self._field(field.name, getattr(value, field.name))
+                self._field(field, getattr(value, field.name))
             written, self._part = self._part, outside
             self._known[id(value)] = written
             self._kept.append(value)
         self._part.extend(written)
 
-    def _field(self, name: str, value: Any) -> None:
-        if type(value) is int and (name == "created_ms" or name.endswith("_at_ms")):
+    def _field(self, field: attrs.Attribute[Any], value: Any) -> None:
+        name, shape, now_ms = field.name, field.metadata.get("shape"), self._now_ms
+        if type(value) is not int:
+            self.write(value)
+        elif shape in TIMES and now_ms is not None and (shape == FINE or name == "deleted_ms"):
+            self._part.append(f"{value - now_ms} ms from now")
+        elif shape in TIMES and now_ms is not None and value > now_ms:
+            self._part.append(f"in {value - now_ms} ms")
+        elif (shape in TIMES and now_ms is not None) or (
+            name == "created_ms" or name.endswith("_at_ms")
+        ):
             self._part.append(Mark("ms", value))
         else:
             self.write(value)

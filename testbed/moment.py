@@ -2,7 +2,8 @@
 
 Of the Store what lives; of each actor its tasks, Caches and watches; what is pending, and how long
 from now; what Endpoints have in hand. Left out, because nothing that is decided depends on it: the
-number of a Step, which of its sentence an Option is, the bookmarks that a Cache is still to get.
+number of a Step, which of its sentence an Option is, the bookmarks that a Cache is still to get,
+and Events, which are for people (API-49).
 
 What cannot be seen, and so is assumed: that no actor keeps anything outside its tasks (the house
 forbids it), that none reads the history before the older of the two moments, and that uids and
@@ -22,6 +23,7 @@ from testbed.delivery import BOOKMARK
 from testbed.invariant import Evidence
 from testbed.life import Life, Role, Seat
 from testbed.likeness import Likeness, Mark, StandIns, digest_of
+from testbed.objects.event import Event
 from testbed.objects.meta import Revision
 from testbed.option import Option
 from testbed.request import Post, Request
@@ -30,6 +32,8 @@ from testbed.stream import Stream, Streams
 from testbed.turns import Table
 from testbed.watch import Cursor, Watch
 from testbed.wire import Wire
+
+EVENTS = f"{Event.plural}/"
 
 
 @attrs.frozen
@@ -52,10 +56,11 @@ def moment(evidence: Evidence, renamed: Mapping[str, str]) -> Moment:
     """How things are now; Unlike if something in it cannot be compared. `renamed` are the texts
     that only name something: for each, what kind of name it is."""
     now_ms = evidence.now_ms
-    likeness = Likeness(_stand_ins(evidence, now_ms), renamed)
+    likeness = Likeness(_stand_ins(evidence, now_ms), renamed, now_ms)
     likeness.begin("the Store")
     for entry in evidence.store.snapshot(""):
-        likeness.write(entry)
+        if not entry.key.startswith(EVENTS):
+            likeness.write(entry)
     for name, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {name} has in hand")
         likeness.write((post.is_up, list(post.requests), _endpoint(post)))
@@ -79,10 +84,10 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
         return
     likeness.write(max(life.stalled_until_ms - now_ms, 0))
     likeness.write((life.caches, life.streams))
-    own = getattr(role.actor, "digest", None)
+    own = _own(role, life, now_ms)
     if own is not None:
         likeness.begin(f"the digest of {role.name}")
-        likeness.write(own())
+        likeness.write(own)
     readers = [cache.reader.seat for cache in life.caches]
     for path, seat in life.seats.items():
         likeness.begin(f"where {path} is")
@@ -92,6 +97,20 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
         else:
             likeness.begin(path)
             likeness.write(seat.coro)
+
+
+def _own(role: Role, life: Life, now_ms: int) -> object:
+    """What an actor says that its memory comes to, if it says that."""
+    digest = getattr(role.actor, "digest", None)
+    if digest is not None:
+        return digest()
+    told = [what.digest(now_ms) for what in life.shown.values() if hasattr(what, "digest")]
+    return told or None
+
+
+def tells_time(life: Life) -> bool:
+    """Whether a life that looks at its clock says how far from now all is that it goes by."""
+    return any(hasattr(what, "digest") for what in life.shown.values())
 
 
 def _points(task: Any) -> list[object]:
