@@ -51,13 +51,13 @@ class Reach:
         found = sorted(self._in_the_way(trial.node), key=lambda each: self.importance(each[0]))
         pods = [info for info, _ in reversed(found)]
         home = {info.uid: name for info, name in found}
-        if not self._helps(trial, pods, home, keep=False):
-            return Far((), home, 1)
-        tried = 1
+        tried = min(len(pods), 1)
+        if not pods or not self._helps(trial, pods, home, keep=False):
+            return Far((), home, tried)
         for some in self._sets(pods, home):
             tried += 1
             if self._helps(trial, some, home, keep=True):
-                return Far(some, home, tried)
+                return Far(some[::-1], home, tried)
             if tried == SETS_MAX:
                 break
         return Far((), home, tried)

@@ -13,23 +13,20 @@ def lower_nominated(
 ) -> tuple[PodInfo, ...]:
     """Those nominated to that node that lose that, if these pods go for this one (SCH-100).
 
-    All that are less important, or, with `only_if_unfit`, those that would not fit there any more.
+    All that are less important, or, with `only_if_unfit`, those that would not fit there any more;
+    the most important first, as those that stay leave less for the others.
     """
     pod = feasibility.pod
-    lower = [i for i in feasibility.nominated.get(node, ()) if i.priority < pod.priority]
+    there = feasibility.nominated.get(node, ())
+    lower = [info for info in there if info.priority < pod.priority]
     if clear_lower == "all":
         return tuple(lower)
-    return tuple(info for info in lower if not _fits_beside(info, feasibility, node, victims))
-
-
-def _fits_beside(
-    info: PodInfo, feasibility: Feasibility, node: str, victims: Sequence[PodInfo]
-) -> bool:
-    """Whether it fits there without the victims and beside the pod they go for."""
-    pod = feasibility.pod
-    trial = feasibility.of(info, feasibility.nominated).trial(node)
-    for victim in victims:
-        trial.remove(victim, victim.pod.spec.node_name)
-    if pod.uid not in {each.uid for each in feasibility.nominated.get(node, ())}:
+    staying = [info for info in there if info.priority >= pod.priority and info.uid != pod.uid]
+    lost: list[PodInfo] = []
+    for info in sorted(lower, key=lambda info: -info.priority):
+        trial = feasibility.of(info, {node: staying}).trial(node)
+        for victim in victims:
+            trial.remove(victim, victim.pod.spec.node_name)
         trial.add(pod)
-    return trial.fits()
+        (staying if trial.fits() else lost).append(info)
+    return tuple(info for info in lower if info in lost)
