@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -126,10 +126,10 @@ class Part(Kind):
     is_open: ClassVar[bool] = True
     what: str = "part"
     """What people call it: filter."""
-    is_one: Callable[[type], bool] = lambda made: True
-    """Whether a class can serve as it."""
     expected: str = "a class"
-    """What it expects of one: `a subclass of Filter`."""
+    """What it has to be: `a subclass of Filter`."""
+    needs: tuple[str, ...] = ()
+    """What that has, by which it is known."""
     built_in: tuple[str, ...] = ()
     """Those that come with the component."""
     takes: tuple[str, ...] = ()
@@ -151,9 +151,9 @@ class Part(Kind):
         if name in self.built_in:
             return
         if name not in mine:
-            known = [*self.built_in, *(n for n, made in mine.items() if self.is_one(made))]
+            known = [*self.built_in, *(n for n, made in mine.items() if self._is_one(made))]
             raise UnknownName(self.what, name, known, see=SEE)
-        if not self.is_one(mine[name]):
+        if not self._is_one(mine[name]):
             raise ScenarioError(
                 f"{name} of {mine[name].__module__} is no {self.what}: expected {self.expected}.\n"
                 f"Next: write it as one, or name another {self.what}."
@@ -165,6 +165,9 @@ class Part(Kind):
                 f"{name} of {mine[name].__module__} cannot be made: {error}.\n"
                 f"Next: let it take {' and '.join(self.takes) or 'nothing'}, or give defaults."
             ) from error
+
+    def _is_one(self, made: type) -> bool:
+        return all(hasattr(made, name) for name in self.needs)
 
     def __str__(self) -> str:
         return f"{BUILT_IN}, or a {self.what} of your own"
@@ -185,40 +188,39 @@ class Parts(Part):
         return f"{BUILT_IN}, +Mine, -Theirs or Theirs,Mine: {self.what}s, also of your own"
 
 
-def part(
-    what: str,
-    is_one: Callable[[type], bool],
-    expected: str,
-    *built_in: str,
-    takes: tuple[str, ...] = (),
-) -> Any:
-    """A switch that names one part, made with what it `takes`."""
-    kind = Part((), None, what, is_one, expected, built_in, takes)
+def part(what: str, expected: str, needs: str, *built_in: str, takes: str = "") -> Any:
+    """A switch that names one part: what that is called, what it has to be, what that has, which
+    are built in, and what one is made with."""
+    kind = Part((), None, what, expected, tuple(needs.split()), built_in, tuple(takes.split()))
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 
-def parts(what: str, is_one: Callable[[type], bool], expected: str, *built_in: str) -> Any:
+def parts(what: str, expected: str, needs: str, *built_in: str) -> Any:
     """A switch that names several."""
-    kind = Parts((), None, what, is_one, expected, built_in)
+    kind = Parts((), None, what, expected, tuple(needs.split()), built_in)
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 
-def chosen(said: str, built_in: Iterable[Any]) -> tuple[Any, ...]:
-    """The parts that such a switch names: those that are built in by their `name`, in the order in
-    which they stand, and the user's own, made anew, behind them as they are named."""
-    there = {each.name: each for each in built_in}
-    if said == BUILT_IN:
-        return tuple(there.values())
-    kept = there if said[:1] in ("+", "-") else {}
-    kept = dict(kept)
-    for word in said.split(","):
-        sign, name = (word[0], word[1:]) if word[:1] in ("+", "-") else ("+", word)
-        if sign == "-":
-            kept.pop(name, None)
-        else:
-            kept[name] = there[name] if name in there else own()[name]()
-    order = {name: place for place, name in enumerate(there)}
+def chosen(said: str, usual: Iterable[Any], others: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """The parts that such a switch names: those that come with the component by their `name`, the
+    usual ones first, in the order in which they stand; and the user's own, made anew, behind."""
+    kept = {each.name: each for each in usual}
+    there = {**{each.name: each for each in others}, **kept}
+    order = {name: place for place, name in enumerate(dict.fromkeys([*kept, *there]))}
+    if said != BUILT_IN:
+        kept = kept if said[:1] in ("+", "-") else {}
+        for word in said.split(","):
+            sign, name = (word[0], word[1:]) if word[:1] in ("+", "-") else ("+", word)
+            if sign == "-":
+                kept.pop(name, None)
+            else:
+                kept[name] = there[name] if name in there else made(name)
     return tuple(kept[name] for name in sorted(kept, key=lambda n: order.get(n, len(order))))
+
+
+def made(name: str) -> Any:
+    """A new one of the user's own class of that name."""
+    return own()[name]()
 
 
 def in_place_of(actor: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ class Brush:
     """What a painter paints with."""
 
     name: ClassVar[str] = ""
+    bristles: ClassVar[str] = "hog"
 
 
 class Broad(Brush):
@@ -28,28 +29,25 @@ class Fine(Brush):
     name = "Fine"
 
 
+class Old(Brush):
+    """One that is built in, and nobody takes unless he is told to."""
+
+    name = "Old"
+
+
 BRUSHES = (Broad(), Fine())
-
-
-def is_brush(made: type) -> bool:
-    """Whether it is."""
-    return issubclass(made, Brush)
-
-
-def is_actor(made: type) -> bool:
-    """Whether it is a program."""
-    return issubclass(made, Actor)
+ALL = ("Broad", "Fine", "Old")
 
 
 @attrs.frozen
 class Switches:
     """What of a painter can be replaced."""
 
-    brushes: str = policy.parts("brush", is_brush, "a subclass of Brush", "Broad", "Fine")
+    brushes: str = policy.parts("brush", "a subclass of Brush", "bristles", *ALL)
     """What with."""
-    first: str = policy.part("brush", is_brush, "a subclass of Brush", "Broad", "Fine")
+    first: str = policy.part("brush", "a subclass of Brush", "bristles", *ALL)
     """What it begins with."""
-    painter: str = policy.part("painter", is_actor, "an Actor", takes=("name",))
+    painter: str = policy.part("painter", "an Actor", "run rank", takes="name")
     """Who paints."""
 
 
@@ -70,7 +68,7 @@ class Painter(Actor):
 
 def brushes_of(switches: Switches) -> tuple[Brush, ...]:
     """Those that the switch names."""
-    return policy.chosen(switches.brushes, BRUSHES)
+    return policy.chosen(switches.brushes, BRUSHES, [Old()])
 
 
 def painting(world: World, *, guard: bool = False) -> None:

@@ -74,6 +74,8 @@ def records(**switches: str) -> list[tuple[str, dict[str, Any]]]:
         ("Fan", ["Fan"]),
         ("Fan,Fine", ["Fine", "Fan"]),
         ("+Fine", ["Broad", "Fine"]),
+        ("+Old,+Fan", ["Broad", "Fine", "Old", "Fan"]),
+        ("Fan,Old", ["Old", "Fan"]),
         ("-Broad,-Fine", []),
     ],
 )
@@ -116,7 +118,10 @@ def test_a_class_can_be_handed_over_in_python() -> None:
 @pytest.mark.parametrize(
     ("switch", "said"),
     [
-        ("brushes=+Fun", "there is no brush 'Fun'. Did you mean 'Fan'?\nKnown: Broad, Fan, Fine,"),
+        (
+            "brushes=+Fun",
+            "there is no brush 'Fun'. Did you mean 'Fan'?\nKnown: Broad, Fan, Fine, Greedy, Old.",
+        ),
         ("brushes=+Robot", "Robot of mine is no brush: expected a subclass of Brush.\nNext: "),
         ("first=+Fan", "there is no brush '+Fan'"),
         ("first=", "there is no brush ''"),
