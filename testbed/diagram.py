@@ -122,8 +122,7 @@ class Rows:
 
     def _row(self, item: Step | Record) -> Row | None:
         if isinstance(item, Record):
-            facts = " ".join(f"{name}={value}" for name, value in item.facts.items())
-            actor, said = item.path.partition("/")[0], f"{item.name} {facts}".rstrip()
+            actor, said = item.path.partition("/")[0], item.said.removeprefix("recorded ")
             return self._weighed(item.step, item.now_ms, actor, NOTED, said, is_about=True)
         found = self._said(item)
         if found is None:

@@ -23,7 +23,7 @@ from testbed.objects.meta import changed_fields, field_of
 from testbed.option import DELIVER, FAULT, HOLD, START, request_key
 from testbed.spoken import past, spoken, struck, withheld
 from testbed.store import Change
-from testbed.trace import Record, Step
+from testbed.trace import SAID, Record, Step
 
 SENTENCES_MAX = 8
 FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
@@ -65,6 +65,7 @@ class Tale:
                 *self._instead(),
             ]
             beats.append(self._broken(matter.violation))
+        beats += self._why(beats)
         unique = list({(beat.step, beat.key, beat.weight): beat for beat in beats}.values())
         unique.sort(key=lambda beat: (beat.weight, -beat.step))
         told = unique[:SENTENCES_MAX]
@@ -206,7 +207,7 @@ class Tale:
         rv = known.entry.revision if known.entry else 0
         if act.record is not None:
             knew = f"still knew rv {rv} of {key}" if rv else f"still knew of no {key}"
-            said = f"{act.actor} {knew} when it recorded {_recorded(act.record)}"
+            said = f"{act.actor} {knew} when it {act.record.said}"
             return Beat(act.step, f"{said} ({at}){self._torn(stale)}.", ACTED, key=key)
         version = next((v for v in act.versions if v.key == key), act.versions[0])
         if version.key == key:
@@ -290,8 +291,26 @@ class Tale:
         if not matter.stale:
             for act in matter.knowledge.acts:
                 if act.record and act.step in matter.about:
-                    said = f"{act.actor} recorded {_recorded(act.record)} ({self._at(act.step)})."
-                    yield Beat(act.step, said, DID)
+                    yield self._said(act.actor, act.record)
+
+    def _why(self, told: list[Beat]) -> Iterator[Beat]:
+        """What actors themselves say of why: of the writes that are told, the record that each
+        follows from; and of what the Violation names, the last that speaks of it. Where nothing
+        is broken, all they say, each thing once."""
+        records = [act.record for act in self.matter.knowledge.acts if act.record]
+        said = {record.number: record for record in records if record.facts.get(SAID)}
+        found = list({record.said: number for number, record in said.items()}.values())
+        if self.matter.violation is not None:
+            steps = [n for beat in told for n in beat.steps or (beat.step,) if n in self._steps]
+            found = [self._steps[number].because for number in steps]
+            for key in sorted(self.matter.named_keys):
+                found += [n for n, record in said.items() if key in record.speaks_of][-1:]
+        for record in (said[number] for number in found if number in said):
+            yield self._said(record.path.partition("/")[0], record)
+
+    def _said(self, actor: str, record: Record) -> Beat:
+        said = f"{actor} {record.said} ({self._at(record.step)})."
+        return Beat(record.step, said, DID, key=f"{record.number}")
 
     def _in_turn(self, key: str, turns: list[Version]) -> Beat:
         actors = list(dict.fromkeys(version.actor for version in turns))
@@ -341,11 +360,6 @@ def _shown(value: object) -> str:
     else:
         text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"
-
-
-def _recorded(record: Record) -> str:
-    facts = " ".join(f"{name}={value}" for name, value in record.facts.items())
-    return f"{record.name} {facts}".rstrip()
 
 
 def _to_and_fro(versions: list[Version]) -> list[Version]:

@@ -16,6 +16,8 @@ from testbed.objects.codec import decode, encode, encode_line
 from testbed.option import HOLD, Choice, Footprint, Marks, Option, Sentence
 
 FORMAT = "testbed-trace/1"
+SAID = "said"
+"""The fact of a record that is a sentence for people, without its subject and its full stop."""
 FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
@@ -119,6 +121,21 @@ class Record:
                 "Next: record strings, whole numbers, lists of them, or objects of the Store."
             ) from error
         object.__setattr__(self, "facts", facts)
+
+    @property
+    def said(self) -> str:
+        """What it did, as its actor says it (`said` among the facts), or that it recorded this:
+        `chose n1 for pods/default/c`. A sentence has the actor before it, and where it was."""
+        facts = self.facts
+        if isinstance(said := facts.get(SAID), str) and said:
+            return said
+        given = " ".join(f"{name}={value}" for name, value in facts.items())
+        return f"recorded {self.name} {given}".rstrip()
+
+    @property
+    def speaks_of(self) -> frozenset[str]:
+        """The words that stand among its facts: keys of objects, names."""
+        return frozenset(value for value in self.facts.values() if isinstance(value, str))
 
     def line(self) -> dict[str, Any]:
         """As it stands in a trace."""

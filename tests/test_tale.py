@@ -364,3 +364,46 @@ def test_a_write_that_changed_nothing_is_told_so() -> None:
     drawn = diagram(Rows(trace, matter, tale))
     assert drawn.count("update notes/default/n → rv 3\n") == 1
     assert drawn.count("update notes/default/n → rv 3, changed nothing\n") == 1
+
+
+def moves(*, waits: str = "", why: str = "") -> Callable[[Client], Coroutine[Any, Any, None]]:
+    """An actor that says twice of a note that it waits for it, and of none why it writes it."""
+
+    async def move(client: Client) -> None:
+        for _ in range(2):
+            client.record("waits", note="notes/default/n", said=waits)
+            await client.sleep(1000, "wait")
+        client.record("looks", note="notes/default/n")
+        because = client.record("chooses", said=why, of=["a", "b"])
+        await client.create(note("n"), because=because)
+
+    return move
+
+
+def test_an_actor_says_itself_why_it_did_what_broke_a_claim() -> None:
+    """By the record that the write names; and, of what the claim names, by the last that speaks of
+    it. What it only records, or says of nothing that matters, is no sentence."""
+    assert tale_of(world_of(alpha=moves(why="chose n: it is near")), Calm(), said="n is there") == [
+        "alpha chose n: it is near (step 3, 2,000 ms).",
+        "alpha created notes/default/n at rv 2 (step 4, 2,000 ms).",
+        "So claimed is broken: n is there (step 5, 2,000 ms).",
+    ]
+    assert tale_of(world_of(alpha=moves(waits="waited for n")), Calm(), said="n is there") == [
+        "alpha waited for n (step 2, 1,000 ms).",
+        "alpha created notes/default/n at rv 2 (step 4, 2,000 ms).",
+        "So claimed is broken: n is there (step 5, 2,000 ms).",
+    ]
+
+
+def test_where_nothing_broke_all_that_actors_say_is_told() -> None:
+    """Each thing once, where it was said last; in the diagram, too, in place of the facts."""
+    trace, _ = played(world_of(alpha=moves(waits="waited for n", why="chose n")), Calm())
+    matter = Matter(trace)
+    tale = Tale(matter)
+    assert tale.sentences == [
+        "alpha waited for n (step 2, 1,000 ms).",
+        "alpha chose n (step 3, 2,000 ms).",
+    ]
+    drawn = diagram(Rows(trace, matter, tale))
+    assert "· chose n\n" in drawn
+    assert "· waited for n\n" in drawn
