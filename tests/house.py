@@ -43,7 +43,7 @@ ORDER = """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")
 # What actors share stands before them.
-SHARED = ("actors/recorder", "actors/verbs", "actors/workqueue")
+SHARED = ("actors/leader", "actors/recorder", "actors/verbs", "actors/workqueue")
 PACKAGES = ("testbed", *BESIDE)
 # All that an actor may know of the testbed; the ground is for those that are Endpoints, and what
 # a claim is and what it looks at for those that judge one.
