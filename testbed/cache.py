@@ -61,6 +61,9 @@ class Cache(Generic[O]):
         self.reads = reads
         self.known: dict[str, O] = {}
         """What it holds, by key; for the testbed: to look at it leaves no mark."""
+        self.is_listing = False
+        """While its handlers are told what a list has shown: of what is gone they are told as it
+        was last known, which may be long ago (API-56)."""
         self._revision = UNSET
         self._quorum = quorum
         self._client = client
@@ -174,8 +177,10 @@ class Cache(Generic[O]):
         self._table.marks.writes.append(self._key)
         new = {item.key: item for item in listing.items}
         old, self.known, self._revision = self.known, new, listing.revision
+        self.is_listing = True
         for key in sorted({*old, *new}):
             self._tell(old.get(key), new.get(key))
+        self.is_listing = False
         self._synced.set()
 
     def _apply(self, delivery: Delivery) -> None:

@@ -200,6 +200,12 @@ class Client:
         life.told_time_at = self._table.step
         return self._table.now_ms + life.role.clock_shift_ms
 
+    def elapsed(self) -> int:
+        """What a clock of this actor says that nobody sets, in ms: for how long something took,
+        never for when it was."""
+        self._live_seat().life.told_time_at = self._table.step
+        return self._table.now_ms
+
     def sleep(self, ms: int, name: str = "sleep") -> Wait:
         """Wait that long; the name is how a race file speaks of this timer."""
         return Sleep(self._table, ms, name)
@@ -253,6 +259,11 @@ class Client:
         self._table.records.append(record)
         self._table.on_record(record)
         return number
+
+    def show(self, name: str, what: Any) -> None:
+        """Let Invariants see something that this life keeps: `role.life.shown[name]`. They look
+        when a turn has ended, and may touch nothing; no actor can look."""
+        self._live_seat().life.shown[name] = what
 
     def _seat(self) -> Seat:
         seat = self._table.running

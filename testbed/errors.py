@@ -124,6 +124,11 @@ class Unavailable(ApiError):
     reason = "ServiceUnavailable"
 
 
+CONNECTION_LOST = "connection lost"
+"""Among the `causes` of an Unavailable: the connection was lost before the answer came. What says
+this is not tried again by clients of Kubernetes that try again what was refused with 503."""
+
+
 class TimedOut(Unavailable):
     """The caller's own deadline passed before the answer came."""
 

@@ -85,6 +85,8 @@ class Life:
         """Its tasks that have not ended, by path, in the order they were spawned."""
         self.streams: list[Any] = []
         self.caches: list[Any] = []
+        self.shown: dict[str, Any] = {}
+        """What it lets those see who judge it, by name; no actor can, its own life included."""
         self.stalled_until_ms = 0
         self.told_time_at = 0
         """The Step in which it last looked at its clock, or asked what is near and can."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from testbed.endpoint import Endpoint, Operation, Pause
-from testbed.errors import ApiError, Crashed, TimedOut, Unavailable, WatchBroken
+from testbed.errors import CONNECTION_LOST, ApiError, Crashed, TimedOut, Unavailable, WatchBroken
 from testbed.life import Role, Seat
 from testbed.option import FEED, HISTORY, LOG, START, WAKE, Footprint, Option
 from testbed.request import Post, Request
@@ -206,7 +206,8 @@ class Wire:
             self.table.pending.remove(option)
         post.feeds.clear()
         for request in list(post.requests):
-            request.withdraw(Unavailable(f"{post.name} went away before it answered"))
+            said = f"{post.name} went away before it answered"
+            request.withdraw(Unavailable(said, causes=(CONNECTION_LOST,)))
         for stream in [stream for stream in self.streams.open if stream.server is post]:
             stream.break_off(WatchBroken(f"{post.name} went away"))
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from testbed.errors import Unavailable
+from testbed.errors import CONNECTION_LOST, Unavailable
 from testbed.fault import Fault, Levers, Way
 
 
@@ -21,5 +21,6 @@ class LoseRequest(Fault):
         """Each request that has had no effect yet, oldest first."""
         for request in levers.requests(served=False):
             if self.hits(request.role.name):
-                error = Unavailable(f"{request.operation}: the connection was reset")
+                said = f"{request.operation}: the connection was reset"
+                error = Unavailable(said, causes=(CONNECTION_LOST,))
                 yield levers.failing(request, error)
