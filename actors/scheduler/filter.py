@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import attrs
@@ -22,6 +22,9 @@ Codes = NDArray[np.int64]
 State = Any
 """What a filter has worked out of one pod, once for a cycle. It never changes: what would be so
 with one pod more or less is another State."""
+
+Crowds = Mapping[int, Sequence[PodInfo]]
+"""More pods on some rows."""
 
 
 @attrs.frozen(eq=False)
@@ -89,6 +92,13 @@ class Filter:
                 refusals.append(refusal)
                 codes[row] = len(refusals)
         return Refused(codes, lambda code: refusals[code - 1]) if refusals else None
+
+    def check_crowded(
+        self, state: State, snapshot: Snapshot, refused: Refused | None, crowds: Crowds
+    ) -> Refused | None:
+        """As `check` of some rows, in the order given, with more pods on each; none of which it
+        minds. `refused` is what it says of all rows as they are."""
+        return None if refused is None else Refused(refused.codes[[*crowds]], refused.refusal)
 
     def minds(self, state: State, other: PodInfo) -> bool:
         """Whether it is any matter to it that that pod comes or goes; if it minds any."""

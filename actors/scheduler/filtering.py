@@ -12,7 +12,7 @@ from actors.scheduler.filter import Filter
 from actors.scheduler.judging import Judging, Nominated
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.snapshot import Snapshot
-from actors.scheduler.verdicts import Verdicts
+from actors.scheduler.verdicts import Answers, Verdicts
 
 ENOUGH = 100
 """So many nodes that fit are looked for at least; of fewer nodes, all are looked at (SCH-55)."""
@@ -130,30 +130,43 @@ class Feasibility(Judging):
 
     def _look_at_all(self, start: int) -> None:
         """As `_look_at_each` of all rows."""
-        verdicts, size = self._verdicts(), len(self.snapshot)
-        rows = verdicts.fitting()
+        answers, size = self._answers(), len(self.snapshot)
+        rows = np.flatnonzero(answers.codes == 0)
         first = int(np.searchsorted(rows, start))
         fitting = [*rows[first:].tolist(), *rows[:first].tolist()]
-        wanted = enough_of(size)
+        wanted, looked_at = enough_of(size), np.ones(size, np.bool_)
         if len(fitting) >= wanted:
             del fitting[wanted:]
-            turn = (np.arange(size) - start) % size
-            looked = turn <= turn[fitting[-1]]
-            looked[[self.snapshot.row[name] for name in self.refusals]] = True
-            verdicts.forget_all_but(looked)
-        self.rows, self.refusals = fitting, verdicts
+            turns = (np.arange(size) - start) % size
+            looked_at = turns <= turns[fitting[-1]]
+            looked_at[[self.snapshot.row[name] for name in self.refusals]] = True
+        self.rows, self.refusals = fitting, Verdicts(self.snapshot, answers, looked_at)
         self._turn(start, size)
 
-    def _verdicts(self) -> Verdicts:
-        snapshot, verdicts = self.snapshot, Verdicts(self.snapshot)
+    def _answers(self) -> Answers:
+        """What the filters say of each row; where pods are nominated, first with those (SCH-59)."""
+        snapshot, crowds, tried = self.snapshot, {}, []
+        for name in self.nominated:
+            pods = self.nominated_on(name) if name in snapshot.row else []
+            if any(map(self.is_minded, pods)):
+                tried.append(name)
+            elif pods:
+                crowds[snapshot.row[name]] = pods
+        answers, crowded = Answers(len(snapshot)), Answers(len(crowds))
         for each, state in self.states:
             refused = each.check_all(state, snapshot)
             if refused is not None:
-                verdicts.refuse(refused)
-        for name in self.nominated:
-            if name in snapshot.row and self.nominated_on(name):
-                verdicts.put(snapshot.row[name], self.trial(name).refusal())
-        return verdicts
+                answers.refuse(refused)
+            if crowds:
+                refused = each.check_crowded(state, snapshot, refused, crowds)
+                if refused is not None:
+                    crowded.refuse(refused)
+        answers.put_all(np.array([*crowds], np.int64), crowded)
+        for name in tried:
+            refusal = self.trial(name).refusal()
+            if refusal is not None:
+                answers.put(snapshot.row[name], refusal)
+        return answers
 
     def _turn(self, start: int, size: int) -> None:
         """The next cycle looks from where this one has stopped."""

@@ -39,7 +39,7 @@ class Trial:
         nominated = judging.nominated_on(node.name)
         if judging.refusal is None and not any(map(judging.is_minded, nominated)):
             self._said = self._say(nominated)
-            self._said += self._say([]) if nominated else []
+            self._accounts = [said for said in self._said if not isinstance(said, Refusal)]
 
     @property
     def node(self) -> NodeInfo:
@@ -47,16 +47,40 @@ class Trial:
         if self._node is None:
             self._node = self._home.copy()
             for info, by in self._moves:
-                _move(self._node, info, by)
+                (self._node.add if by > 0 else self._node.remove)(info)
         return self._node
 
     def add(self, info: PodInfo, node: str = "") -> None:
         """Let that pod be there; or on another node, of that name."""
-        self._move(info, node, 1)
+        is_here = not node or node == self.name
+        if self._said is not None and self._judging.is_minded(info):
+            self._ask_anew()
+        if self._said is None:
+            place = self._home if is_here else self._judging.node(node)
+            self._states = [(f, f.added(s, info, place)) for f, s in self._states]
+        if is_here:
+            for account in self._accounts:
+                account.add(info)
+            if self._node is not None:
+                self._node.add(info)
+            else:
+                self._moves.append((info, 1))
 
     def remove(self, info: PodInfo, node: str = "") -> None:
         """Let that pod be gone from there; or from another node, of that name."""
-        self._move(info, node, -1)
+        is_here = not node or node == self.name
+        if self._said is not None and self._judging.is_minded(info):
+            self._ask_anew()
+        if self._said is None:
+            place = self._home if is_here else self._judging.node(node)
+            self._states = [(f, f.removed(s, info, place)) for f, s in self._states]
+        if is_here:
+            for account in self._accounts:
+                account.remove(info)
+            if self._node is not None:
+                self._node.remove(info)
+            else:
+                self._moves.append((info, -1))
 
     def refusal(self) -> Refusal | None:
         """Why the pod may not go to this node as it would be; None if it may."""
@@ -73,42 +97,24 @@ class Trial:
         return self.refusal() is None
 
     def _say(self, nominated: Sequence[PodInfo]) -> list[Said]:
-        """What each filter says that has something to say, with these pods on the node as well."""
+        """What the filters say that have something to say: with these pods on the node as well;
+        and once more without them, unless one says no for good."""
         said: list[Said] = []
         for each, state in self._states:
             account = each.account(state, self._home)
-            if account is None:
-                refusal = each.check(state, self._home)
-                if refusal is not None:
-                    return [*said, refusal]
+            if account is not None:
+                for info in nominated:
+                    account.add(info)
+                said.append(account)
                 continue
-            for info in nominated:
-                account.add(info)
-            self._accounts.append(account)
-            said.append(account)
+            refusal = each.check(state, self._home)
+            if refusal is not None:
+                return [*said, refusal]
+        if nominated:
+            again = [each.account(state, self._home) for each, state in self._states]
+            said += [account for account in again if account is not None]
         return said
 
-    def _move(self, info: PodInfo, node: str, by: int) -> None:
-        is_here = node in ("", self.name)
-        if self._said is not None and self._judging.is_minded(info):
-            self._node, self._said = self.node, None
-        if is_here and self._node is None:
-            self._moves.append((info, by))
-        elif is_here:
-            _move(self.node, info, by)
-        if self._said is None:
-            place = self._home if is_here else self._judging.node(node)
-            self._states = [
-                (f, f.added(s, info, place) if by > 0 else f.removed(s, info, place))
-                for f, s in self._states
-            ]
-        elif is_here:
-            for account in self._accounts:
-                _move(account, info, by)
-
-
-def _move(place: NodeInfo | Account, info: PodInfo, by: int) -> None:
-    if by > 0:
-        place.add(info)
-    else:
-        place.remove(info)
+    def _ask_anew(self) -> None:
+        """A pod comes or goes that matters: keep the node itself from now on."""
+        self._node, self._said, self._accounts = self.node, None, []

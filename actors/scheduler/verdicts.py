@@ -12,44 +12,46 @@ from actors.scheduler.filter import Refused
 from actors.scheduler.snapshot import Column, Snapshot
 
 
+class Answers:
+    """What one filter after the other says of the same rows: the first that says no counts."""
+
+    def __init__(self, rows: int) -> None:
+        self.codes: Column = np.zeros(rows, np.int64)
+        """Of each row the place of its Refusal in `said`, counted from 1; 0: it will do."""
+        self.said: list[Refusal] = []
+
+    def refuse(self, refused: Refused) -> None:
+        """What one more filter says."""
+        codes = np.where(self.codes, 0, refused.codes)
+        table = np.zeros(codes.max(initial=0) + 1, np.int64)
+        for code in np.flatnonzero(np.bincount(codes)).tolist():
+            if code:
+                self.said.append(refused.refusal(code))
+                table[code] = len(self.said)
+        self.codes += table[codes]
+
+    def put(self, row: int, refusal: Refusal) -> None:
+        """What is said of that row after all."""
+        self.said.append(refusal)
+        self.codes[row] = len(self.said)
+
+    def put_all(self, rows: Column, others: Answers) -> None:
+        """What those say of these rows, where they say no."""
+        no = others.codes > 0
+        self.codes[rows[no]] = others.codes[no] + len(self.said)
+        self.said += others.said
+
+
 class Verdicts(Mapping[str, Refusal]):
     """The Refusal of each node that was looked at and will not do, by its name.
 
     It keeps a number for each row; the same Refusal of many nodes is one object.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, answers: Answers, looked_at: NDArray[np.bool_]) -> None:
         self._names, self._row = snapshot.names, snapshot.row
-        self._codes: Column = np.zeros(len(snapshot), np.int64)
-        self._said: list[Refusal] = []
-        """A code is a place in it, counted from 1; 0 is: it will do."""
+        self._codes, self._said = np.where(looked_at, answers.codes, 0), answers.said
 
-    # -- by those who look ----------------------------------------------------------------------
-    def refuse(self, refused: Refused) -> None:
-        """What one more filter says of the nodes that none before has refused."""
-        codes = np.where(self._codes, 0, refused.codes)
-        table = np.zeros(codes.max(initial=0) + 1, np.int64)
-        for code in np.flatnonzero(np.bincount(codes)).tolist():
-            if code:
-                self._said.append(refused.refusal(code))
-                table[code] = len(self._said)
-        self._codes += table[codes]
-
-    def put(self, row: int, refusal: Refusal | None) -> None:
-        """What is said of that row after all."""
-        if refusal is not None:
-            self._said.append(refusal)
-        self._codes[row] = 0 if refusal is None else len(self._said)
-
-    def fitting(self) -> Column:
-        """The rows that will do."""
-        return np.flatnonzero(self._codes == 0)
-
-    def forget_all_but(self, rows: NDArray[np.bool_]) -> None:
-        """Nobody has looked at the others."""
-        self._codes = np.where(rows, self._codes, 0)
-
-    # -- by those who read ----------------------------------------------------------------------
     @property
     def tallied(self) -> list[tuple[Refusal, int]]:
         """Each Refusal, and of how many nodes it is."""

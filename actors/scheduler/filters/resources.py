@@ -9,10 +9,10 @@ import numpy as np
 
 from actors.scheduler.decision import Refusal
 from actors.scheduler.events import NODE_ADDED, NODE_UPDATED, POD_DELETED
-from actors.scheduler.filter import Account, Filter, Refused, State
+from actors.scheduler.filter import Account, Crowds, Filter, Refused, State
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import EPHEMERAL, MEMORY, PODS, PodInfo
-from actors.scheduler.snapshot import Snapshot
+from actors.scheduler.snapshot import Column, Snapshot
 from testbed.objects.quantity import CPU
 
 
@@ -59,11 +59,24 @@ class NodeResourcesFit(Filter):
         return self.refusal(state, code) if code else None
 
     def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
-        columns = [snapshot.left[name] for name in state.names]
+        return self._refused(state, [snapshot.left[name] for name in state.names])
+
+    def check_crowded(
+        self, state: State, snapshot: Snapshot, refused: Refused | None, crowds: Crowds
+    ) -> Refused | None:
+        rows = np.array([*crowds], np.int64)
+        left = []
+        for name in state.names:
+            taken = [sum([info.taken.get(name, 0) for info in pods]) for pods in crowds.values()]
+            left.append(snapshot.left[name][rows] - np.array(taken, np.int64))
+        return self._refused(state, left)
+
+    def _refused(self, state: Asked, columns: Sequence[Column]) -> Refused | None:
+        """What is said of rows that have so much left."""
         lacking = [amount > left for amount, left in zip(state.amounts, columns, strict=True)]
         if not np.logical_or.reduce(lacking).any():
             return None
-        codes = np.zeros(len(snapshot), np.int64)
+        codes = np.zeros(len(columns[0]), np.int64)
         for bit, rows in enumerate(lacking):
             codes[rows] += 1 << bit
         return Refused(codes, lambda code: self.refusal(state, code))
