@@ -52,10 +52,7 @@ class Judging:
 
     def is_minded(self, other: PodInfo) -> bool:
         """Whether it matters that that pod comes or goes for more than what it takes."""
-        for each, state in self._minding:
-            if each.minds(state, other):
-                return True
-        return False
+        return any(each.minds(state, other) for each, state in self._minding)
 
     def nominated_on(self, node: str) -> list[PodInfo]:
         """The pods nominated there that count: those as important as this one at least (SCH-59)."""

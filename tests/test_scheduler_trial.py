@@ -1,0 +1,133 @@
+"""Trial: what a node would be with some pods more or less."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from deciding import HOST, ZONE, a_node, a_pod, far, near, snapshot_of
+from drawn_clusters import Cluster, clusters, pods
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actors.scheduler.filtering import Feasibility
+from actors.scheduler.filters import FILTERS
+from actors.scheduler.filters.resources import NodeResourcesFit
+from actors.scheduler.judging import Judging
+from actors.scheduler.podinfo import PodInfo, info_of
+from testbed.objects import LabelSelector, Map, Pod
+from testbed.objects.affinity import TopologySpreadConstraint
+from testbed.objects.meta import Object
+
+
+@settings(
+    max_examples=150,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data(), cluster=clusters(), pod=pods("new"))
+def test_a_trial_says_what_would_be_said_of_such_a_cluster(
+    data: st.DataObject, cluster: Cluster, pod: Pod
+) -> None:
+    """SCH-60, SCH-116: whatever comes and goes, on the node and on others, with pods nominated;
+    as if it had never been otherwise."""
+    cluster = attrs.evolve(
+        cluster, bound=tuple(each.with_meta(deleted_ms=None) for each in cluster.bound)
+    )
+    home = cluster.nodes[0].meta.name
+    judging = Judging(info_of(pod), cluster.snapshot(), FILTERS, cluster.nominated)
+    trial = judging.trial(home)
+    there = list(cluster.bound)
+    gone: list[Pod] = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        pools = [pool for pool in (there, gone) if pool]
+        if not pools:
+            break
+        pool = data.draw(st.sampled_from(pools))
+        each = pool.pop(data.draw(st.integers(0, len(pool) - 1)))
+        (gone if pool is there else there).append(each)
+        (trial.remove if pool is there else trial.add)(info_of(each), each.spec.node_name)
+        if data.draw(st.booleans()):
+            assert len(trial.node.pods) == sum(p.spec.node_name == home for p in there)
+        anew = attrs.evolve(cluster, bound=tuple(there))
+        truth = Judging(info_of(pod), anew.snapshot(), FILTERS, cluster.nominated)
+        if judging.refusal is None:
+            assert trial.refusal() == truth.verdict(truth.states, truth.node(home))
+
+
+def trial_of(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[PodInfo]]:
+    """What is found of it, and the pods of that node."""
+    snapshot = snapshot_of(*things)
+    info = snapshot.get(node)
+    assert info is not None
+    return Feasibility(info_of(pod), snapshot, FILTERS, {}), list(info.pods)
+
+
+def test_a_zone_is_cleared_from_within_only() -> None:
+    """SCH-116, SCH-107: the pod that keeps it out of the zone goes from n2, so n2 will do; n1 will
+    not, whoever goes there, but if that pod went, too."""
+    things = [
+        a_node("n1"),
+        a_node("n2"),
+        a_pod("q", on="n2", labels={"app": "q"}),
+        a_pod("r", on="n1"),
+    ]
+    found, (q,) = trial_of(a_pod("p", affinity=far(ZONE, app="q")), "n2", *things)
+    there = found.trial("n2")
+    there.remove(q)
+    assert there.fits()
+    here = found.trial("n1")
+    assert not here.fits()
+    here.remove(q, "n2")
+    assert here.fits()
+    here.add(q, "n2")
+    assert not here.fits()
+
+
+def test_what_it_must_be_near_may_not_go() -> None:
+    """SCH-81: affinity to a pod that goes holds no more; and what comes can make it hold."""
+    friend = a_pod("w", on="n1", labels={"app": "w"})
+    found, (w,) = trial_of(a_pod("p", affinity=near(HOST, app="w")), "n1", a_node("n1"), friend)
+    trial = found.trial("n1")
+    trial.remove(w)
+    refusal = trial.refusal()
+    assert refusal is not None
+    assert refusal.reasons == ("node(s) didn't match pod affinity rules",)
+    trial.add(w)
+    assert trial.fits()
+
+
+def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
+    """SCH-57: the skew of a zone is less by it."""
+    rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", LabelSelector(Map(app="s")))
+    things = [
+        a_node("n1", zone="a"),
+        a_node("n2", zone="b"),
+        a_pod("s", on="n1", labels={"app": "s"}),
+    ]
+    pod = a_pod("p", labels={"app": "s"}, topology_spread=(rule,))
+    found, (s,) = trial_of(pod, "n1", *things)
+    assert found.feasible == ("n2",)
+    trial = found.trial("n1")
+    trial.remove(s)
+    assert trial.fits()
+
+
+def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps account of what is left; nobody looks at the pods. So 5,000 nodes are quick."""
+    asked = []
+    check = NodeResourcesFit.check
+    monkeypatch.setattr(NodeResourcesFit, "check", lambda *args: asked.append(args) or check(*args))
+    others = [a_pod(f"p{n}", 5, on="n1") for n in range(2)]
+    found, pods_there = trial_of(a_pod("p", 5), "n1", a_node("n1"), *others)
+    asked.clear()
+    trial = found.trial("n1")
+    assert not trial.fits()
+    trial.remove(pods_there[0])
+    assert trial.fits()
+    trial.add(pods_there[0])
+    refusal = trial.refusal()
+    assert refusal is not None
+    assert refusal.reasons == ("Insufficient cpu",)
+    assert not asked
+    assert [info.key for info in trial.node.pods] == ["default/p1", "default/p0"]
