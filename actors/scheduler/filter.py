@@ -104,6 +104,10 @@ class Filter:
         """Whether it is any matter to it that that pod comes or goes; if it minds any."""
         return True
 
+    def minds_any(self, state: State, snapshot: Snapshot) -> bool:
+        """Whether there may be pods on nodes that it minds."""
+        return self.minds_pods
+
     def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
         """What it must know with one pod more on that node."""
         return state

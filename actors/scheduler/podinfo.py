@@ -66,6 +66,8 @@ class PodInfo:
     """What it asks for: cpu in thousandths, all else in whole units (GEN-12)."""
     taken: Mapping[str, int]
     """What a node that it is on has less of: the same, and room for one pod."""
+    room: tuple[int, int, int]
+    """What it asks for of cpu, memory and ephemeral storage."""
     scored_cpu: int
     """As its cpu, with a least for each container (SCH-40)."""
     scored_memory: int
@@ -119,6 +121,7 @@ def info_of(pod: Pod) -> PodInfo:
         priority=spec.priority or 0,
         requests=requests,
         taken={**requests, PODS: 1},
+        room=(requests.get(CPU, 0), requests.get(MEMORY, 0), requests.get(EPHEMERAL, 0)),
         scored_cpu=_scored(pod, CPU),
         scored_memory=_scored(pod, MEMORY),
         ports=tuple(port for container in spec.containers for port in _ports(container)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from actors.scheduler.decision import Refusal
@@ -81,6 +81,19 @@ class Trial:
                 self._node.remove(info)
             else:
                 self._moves.append((info, -1))
+
+    def remove_all(self, infos: Iterable[PodInfo]) -> None:
+        """Let these pods be gone from there."""
+        for info in infos:
+            self.remove(info)
+
+    def spare(self, info: PodInfo) -> bool:
+        """Let that pod be there, if the pod fits all the same; whether it does."""
+        self.add(info)
+        fits = self.fits()
+        if not fits:
+            self.remove(info)
+        return fits
 
     def refusal(self) -> Refusal | None:
         """Why the pod may not go to this node as it would be; None if it may."""

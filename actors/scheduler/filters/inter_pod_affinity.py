@@ -105,6 +105,9 @@ class InterPodAffinity(Filter):
     def minds(self, state: State, other: PodInfo) -> bool:
         return bool(state.pod.affinity or state.pod.anti_affinity or other.anti_affinity)
 
+    def minds_any(self, state: State, snapshot: Snapshot) -> bool:
+        return bool(state.pod.affinity or state.pod.anti_affinity or snapshot.anti_affine)
+
     def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
         return state.having(other, node, 1)
 

@@ -15,6 +15,9 @@ from actors.scheduler.podinfo import EPHEMERAL, MEMORY, PODS, PodInfo
 from actors.scheduler.snapshot import Column, Snapshot
 from testbed.objects.quantity import CPU
 
+FOUR = (PODS, CPU, MEMORY, EPHEMERAL)
+"""What is compared for a pod that asks for anything, if that is nothing else."""
+
 
 @attrs.frozen(eq=False)
 class Asked:
@@ -126,5 +129,5 @@ def asked_by(pod: PodInfo) -> Asked:
     beyond = sorted(name for name in asked if name not in (CPU, MEMORY, EPHEMERAL))
     if not beyond and not any(asked.values()):
         return Asked((PODS,), (1,))
-    names = (CPU, MEMORY, EPHEMERAL, *beyond)
-    return Asked((PODS, *names), (1, *(asked.get(name, 0) for name in names)))
+    names = (*FOUR, *beyond)
+    return Asked(names, (1, *(asked.get(name, 0) for name in names[1:])))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from actors.scheduler.decision import Refusal
+from actors.scheduler.judging import AnyTrial
 from actors.scheduler.podinfo import Namespaces, PodInfo
-from actors.scheduler.trial import Trial
 
 
 def lacks_affinity(refusal: Refusal) -> bool:
@@ -17,7 +17,7 @@ def lacks_affinity(refusal: Refusal) -> bool:
 
 def spare_for_affinity(
     pod: PodInfo,
-    trial: Trial,
+    trial: AnyTrial,
     potential: Sequence[PodInfo],
     pods_max: int,
     namespaces: Namespaces,

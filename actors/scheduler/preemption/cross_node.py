@@ -7,11 +7,11 @@ from itertools import combinations
 
 import attrs
 
+from actors.scheduler.judging import AnyTrial
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.preemption.importance import Key
 from actors.scheduler.snapshot import Snapshot
-from actors.scheduler.trial import Trial
 
 SETS_MAX = 10_000
 """So many sets of pods are tried for one node."""
@@ -42,13 +42,14 @@ class Reach:
     nodes_max: int
     """On so many of those."""
 
-    def victims(self, trial: Trial) -> Far:
+    def victims(self, trial: AnyTrial) -> Far:
         """The first set of far pods without which it fits; they are taken away then.
 
         All that may go of the node itself has been taken away before. Small sets come first, and
         of one size those of less important pods.
         """
-        found = sorted(self._in_the_way(trial.node), key=lambda each: self.importance(each[0]))
+        node = self.snapshot.infos[self.snapshot.row[trial.name]]
+        found = sorted(self._in_the_way(node), key=lambda each: self.importance(each[0]))
         pods = [info for info, _ in reversed(found)]
         home = {info.uid: name for info, name in found}
         tried = min(len(pods), 1)
@@ -71,7 +72,7 @@ class Reach:
                     yield some
 
     def _helps(
-        self, trial: Trial, some: Sequence[PodInfo], home: Mapping[str, str], *, keep: bool
+        self, trial: AnyTrial, some: Sequence[PodInfo], home: Mapping[str, str], *, keep: bool
     ) -> bool:
         """Whether it fits without these; they are back afterwards, unless `keep` and it fits."""
         for info in some:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from actors.scheduler.judging import AnyTrial
 from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.trial import Trial
 
 
 class DryRun:
@@ -15,12 +15,12 @@ class DryRun:
     A VictimSelector reads it: it puts pods back and takes them away again as it likes.
     """
 
-    __slots__ = ("_far", "_gone", "_trial", "others", "pod", "potential", "tried", "violating")
+    __slots__ = ("_back", "_far", "_trial", "others", "pod", "potential", "tried", "violating")
 
     def __init__(
         self,
         pod: PodInfo,
-        trial: Trial,
+        trial: AnyTrial,
         potential: Sequence[PodInfo],
         groups: tuple[list[PodInfo], list[PodInfo]],
         far: Mapping[str, str],
@@ -34,7 +34,7 @@ class DryRun:
         self.tried = 0
         """How many sets of pods were asked about."""
         self._trial, self._far = trial, far
-        self._gone = dict.fromkeys(info.uid for info in potential)
+        self._back: dict[str, PodInfo] = {}
 
     @property
     def node(self) -> str:
@@ -43,13 +43,23 @@ class DryRun:
 
     def put_back(self, info: PodInfo) -> None:
         """Let that pod stay, for now."""
-        del self._gone[info.uid]
+        self._back[info.uid] = info
         self._trial.add(info, self._far.get(info.uid, ""))
 
     def take_away(self, info: PodInfo) -> None:
         """Let it go again."""
-        self._gone[info.uid] = None
+        del self._back[info.uid]
         self._trial.remove(info, self._far.get(info.uid, ""))
+
+    def spare(self, info: PodInfo) -> bool:
+        """Let that pod stay, if the pod fits all the same; whether it does."""
+        if info.uid in self._far:
+            self.put_back(info)
+            if not self.fits():
+                self.take_away(info)
+        elif self._trial.spare(info):
+            self._back[info.uid] = info
+        return info.uid in self._back
 
     def fits(self) -> bool:
         """Whether the pod fits, as things are."""
@@ -60,9 +70,9 @@ class DryRun:
         self.tried += 1
         wanted = dict.fromkeys(info.uid for info in victims)
         for info in self.potential:
-            if info.uid in wanted and info.uid not in self._gone:
+            if info.uid in wanted and info.uid in self._back:
                 self.take_away(info)
-            elif info.uid not in wanted and info.uid in self._gone:
+            elif info.uid not in wanted and info.uid not in self._back:
                 self.put_back(info)
         return self.fits()
 

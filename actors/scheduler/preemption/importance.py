@@ -43,23 +43,44 @@ def importance(switches: Switches, pod: Pod, now_ms: int) -> Key:
 
     The sort is stable: what is equal stays in the order in which it came to the node.
     """
-    tie = TIES[switches.victim_tiebreak]
-    by_name, owner = switches.victim_last_tie == "name", pod.spec.scheduler_name
+    key = TIES[switches.victim_tiebreak](now_ms)
+    if switches.victim_last_tie == "name":
+        key = _then_by_name(key)
+    return _ours_first(key, pod.spec.scheduler_name) if switches.hostile else key
 
-    def key(other: PodInfo) -> Any:
-        it = other.pod
-        name = (it.meta.namespace, it.meta.name) if by_name else ()
-        return (-other.priority, tie(it, now_ms), name)
 
-    if switches.hostile:
-        return lambda other: (other.pod.spec.scheduler_name != owner, key(other))
+def _by_start(now_ms: int) -> Key:
+    def key(other: PodInfo) -> tuple[int, int]:
+        start_ms = other.pod.status.start_ms
+        return -other.priority, now_ms if start_ms is None else start_ms
+
     return key
 
 
-TIES: dict[str, Callable[[Pod, int], Any]] = {
-    "start_time": started_ms,
-    "qos": lambda pod, now_ms: quality(pod),
-    "qos_then_start": lambda pod, now_ms: (quality(pod), started_ms(pod, now_ms)),
-    "none": lambda pod, now_ms: 0,
+def _by_quality(now_ms: int) -> Key:
+    return lambda other: (-other.priority, quality(other.pod))
+
+
+def _by_quality_and_start(now_ms: int) -> Key:
+    return lambda other: (-other.priority, quality(other.pod), started_ms(other.pod, now_ms))
+
+
+def _by_priority(now_ms: int) -> Key:
+    return lambda other: -other.priority
+
+
+TIES = {
+    "start_time": _by_start,
+    "qos": _by_quality,
+    "qos_then_start": _by_quality_and_start,
+    "none": _by_priority,
 }
 """What decides between pods of one priority (D-1)."""
+
+
+def _then_by_name(key: Key) -> Key:
+    return lambda other: (key(other), other.pod.meta.namespace, other.pod.meta.name)
+
+
+def _ours_first(key: Key, owner: str) -> Key:
+    return lambda other: (other.pod.spec.scheduler_name != owner, key(other))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from actors.scheduler.decision import Candidate, Refusal
 from actors.scheduler.filtering import Feasibility
+from actors.scheduler.judging import AnyTrial
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.preemption.affinity_to_victims import lacks_affinity, spare_for_affinity
@@ -16,7 +17,6 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.importance import importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
 from actors.scheduler.switches import Switches
-from actors.scheduler.trial import Trial
 
 PLUGIN = "DefaultPreemption"
 NOBODY = Refusal(PLUGIN, ("No preemption victims found for incoming pod",), is_resolvable=False)
@@ -67,11 +67,10 @@ class Look:
             return f'expected at least one victim pod on node "{node.name}"'
         return self._candidate(dry, victims)
 
-    def _emptied(self, trial: Trial, potential: list[PodInfo]) -> DryRun | Refusal:
+    def _emptied(self, trial: AnyTrial, potential: list[PodInfo]) -> DryRun | Refusal:
         """The node without all that may go, if the pod fits there then; or if an experiment finds
         who else has to go, or who has to stay."""
-        for info in potential:
-            trial.remove(info)
+        trial.remove_all(potential)
         far = HERE
         if not trial.fits():
             refusal = trial.refusal()
@@ -87,7 +86,7 @@ class Look:
         return DryRun(self.pod, trial, potential, groups, far.home)
 
     def _spared(
-        self, trial: Trial, refusal: Refusal, potential: list[PodInfo]
+        self, trial: AnyTrial, refusal: Refusal, potential: list[PodInfo]
     ) -> Sequence[PodInfo]:
         pods_max = self._switches.affinity_to_victims
         if not pods_max or not lacks_affinity(refusal):
@@ -98,7 +97,7 @@ class Look:
         self.tried += tried
         return spared
 
-    def _far(self, trial: Trial) -> Far:
+    def _far(self, trial: AnyTrial) -> Far:
         if not self._switches.cross_node_victims:
             return HERE
         far = self._reach.victims(trial)

@@ -26,14 +26,10 @@ class Greedy:
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
         """Those that cannot be spared, as they come."""
-        gone = []
-        for group in (dry.violating, dry.others):
-            for info in group if self.order == "desc" else reversed(group):
-                dry.put_back(info)
-                if not dry.fits():
-                    dry.take_away(info)
-                    gone.append(info)
-        return gone
+        groups = [dry.violating, dry.others]
+        if self.order == "asc":
+            groups = [group[::-1] for group in groups]
+        return [info for group in groups for info in group if not dry.spare(info)]
 
 
 class Fewest:
