@@ -260,6 +260,11 @@ def test_hosts_and_places_where_a_pod_cannot_be_are_counted_apart() -> None:
     counted = [scores("PodTopologySpread", pod, *NODES, *pods) for pod in confined]
     assert set(counted[0].values()) == {200}
     assert counted[1] == {"n1": 0, "n2": 0, "n3": 66, "n4": 200}
+    tainted = [a_node("n1", zone="a", taints=(Taint("x", effect="NoExecute"),)), *NODES[1:]]
+    for policy, at_n1 in ((None, 0), ("Honor", 200)):
+        rule = spread(ZONE, node_taints_policy=policy)
+        found = scores("PodTopologySpread", a_pod("p", topology_spread=(rule,)), *tainted, *pods)
+        assert found["n1"] == at_n1
 
 
 # -- one's own --------------------------------------------------------------------------------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, Term
 from actors.scheduler.score import BEST, Score
 from actors.scheduler.snapshot import Column, Snapshot
+from actors.scheduler.standing import Stand
 
 FOR_REQUIRED = 1
 """What it counts that a pod which is there must be near this one (hardPodAffinityWeight)."""
+THEIRS = {"affinity": 1, "liked": 1, "disliked": -1}
+"""Which terms of others count, and whether for or against the place."""
 Counts = dict[str, dict[str, int]]
 """How much a value of a label of nodes is liked, by label and value."""
 
@@ -26,13 +28,12 @@ class InterPodAffinity(Score):
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Counts:
         """How much each place is liked."""
         counts: Counts = {}
-        for node in _concerned(pod, snapshot):
-            for other in node.pods:
-                for weight, term in _bonds(pod, other, snapshot):
-                    value = node.labels.get(term.topology_key)
-                    if value is not None:
-                        liked = counts.setdefault(term.topology_key, {})
-                        liked[value] = liked.get(value, 0) + weight
+        for weight, term, stand in _bonds(pod, snapshot):
+            liked = counts.setdefault(term.topology_key, {})
+            for name, count in stand.on.items():
+                value = snapshot.infos[snapshot.row[name]].labels.get(term.topology_key)
+                if value is not None:
+                    liked[value] = liked.get(value, 0) + weight * count
         return counts
 
     def score_all(self, state: Counts, snapshot: Snapshot, rows: Column) -> Column:
@@ -50,30 +51,19 @@ class InterPodAffinity(Score):
         return stretched
 
 
-def _concerned(pod: PodInfo, snapshot: Snapshot) -> Sequence[NodeInfo]:
-    """The nodes with pods that may matter: all, if it is the pod that has wishes."""
-    if pod.liked or pod.disliked:
-        return snapshot.infos
-    return [snapshot.infos[row] for row in snapshot.with_terms]
-
-
-def _bonds(pod: PodInfo, other: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term]]:
-    """What draws the pod to where the other is, or keeps it away: how much, by which term."""
-    namespaces = snapshot.namespaces
-    for wish in pod.liked:
-        if wish.term.matches(other, namespaces):
-            yield wish.weight, wish.term
-    for wish in pod.disliked:
-        if wish.term.matches(other, namespaces):
-            yield -wish.weight, wish.term
-    if not other.has_terms:
-        return
-    for term in other.affinity:
-        if term.matches(pod, namespaces):
-            yield FOR_REQUIRED, term
-    for wish in other.liked:
-        if wish.term.matches(pod, namespaces):
-            yield wish.weight, wish.term
-    for wish in other.disliked:
-        if wish.term.matches(pod, namespaces):
-            yield -wish.weight, wish.term
+def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, Stand]]:
+    """What draws the pod to some others, or away from them: how much, by which term."""
+    standing, namespaces = snapshot.standing, snapshot.namespaces
+    for sign, wishes in ((1, pod.liked), (-1, pod.disliked)):
+        for wish in wishes:
+            for stand in standing.kinds:
+                if wish.term.matches(stand.like, namespaces):
+                    yield sign * wish.weight, wish.term, stand
+    for which, sign in THEIRS.items():
+        for each, stand in standing.with_terms(which):
+            if isinstance(each, Term):
+                weight, term = FOR_REQUIRED, each
+            else:
+                weight, term = each.weight, each.term
+            if term.matches(pod, namespaces):
+                yield sign * weight, term, stand

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
 
-from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.score import BEST, Score
 from actors.scheduler.snapshot import Column, Snapshot
+from actors.scheduler.wanted import Mask, rows_wanted
 from testbed.objects.affinity import TopologySpreadConstraint
 
 HONOR, IGNORE = "Honor", "Ignore"
@@ -21,11 +20,12 @@ HOSTNAME = "kubernetes.io/hostname"
 
 @attrs.frozen(eq=False)
 class Spread:
-    """One constraint, and how many pods it finds where."""
+    """One constraint, and how many pods it finds."""
 
-    rule: TopologySpreadConstraint
-    counts: Mapping[str, int]
-    """By the value of its label; of the hostname, nothing."""
+    max_skew: int
+    counts: Column
+    """Of each row of the Snapshot: how many there are at its value of the label; if that is the
+    hostname, on the node."""
     weight: float
     """What one pod counts: the more, the more values there are to spread over."""
 
@@ -34,10 +34,9 @@ class Spread:
 class Spreads:
     """All that a pod would like spread."""
 
-    pod: PodInfo
     of: tuple[Spread, ...]
-    ignored: Column
-    """Which of the nodes that are weighed lack one of the labels: 1 or 0."""
+    ignored: Mask
+    """Which of the nodes that are weighed lack one of the labels."""
 
 
 class PodTopologySpread(Score):
@@ -52,80 +51,64 @@ class PodTopologySpread(Score):
         rules = [rule for rule in spread if rule.when_unsatisfiable == "ScheduleAnyway"]
         if not rules:
             return None
-        nodes = [snapshot.infos[row] for row in rows]
-        qualified = [node for node in nodes if _has_labels(node, rules)]
-        ignored = np.array([not _has_labels(node, rules) for node in nodes], np.int64)
-        spreads = [_spread(rule, rules, pod, snapshot, qualified) for rule in rules]
-        return Spreads(pod, tuple(spreads), ignored)
+        has_all = np.ones(len(snapshot), np.bool_)
+        for rule in rules:
+            has_all &= snapshot.label(rule.topology_key)[0] >= 0
+        spreads = [_spread(rule, pod, snapshot, has_all, rows[has_all[rows]]) for rule in rules]
+        return Spreads(tuple(spreads), ~has_all[rows])
 
     def score_all(self, state: Spreads, snapshot: Snapshot, rows: Column) -> Column:
         """The fewer the better, as yet; of nodes that are ignored, -1."""
-        ignored = state.ignored
-        return np.array(
-            [
-                -1 if ignored[place] else _count(state, snapshot.infos[row])
-                for place, row in enumerate(rows)
-            ],
-            np.int64,
-        )
+        total = np.zeros(len(rows), np.float64)
+        for spread in state.of:
+            total += spread.counts[rows] * spread.weight + (spread.max_skew - 1)
+        return np.where(state.ignored, -1, np.floor(total + 0.5)).astype(np.int64)
 
     def normalise(self, state: Spreads, scores: Column) -> Column:
-        counted = scores[scores >= 0]
-        most = counted.max(initial=0)
-        if not most:
-            return np.where(state.ignored, 0, BEST)
-        return np.where(state.ignored, 0, BEST * (most + counted.min() - scores) // most)
-
-
-def _has_labels(node: NodeInfo, rules: Sequence[TopologySpreadConstraint]) -> bool:
-    return all(rule.topology_key in node.labels for rule in rules)
+        counted = scores[~state.ignored]
+        most, least = int(counted.max(initial=0)), int(counted.min(initial=2**62))
+        liked = BEST * (most + least - scores) // most if most else np.full_like(scores, BEST)
+        return np.where(state.ignored, 0, liked)
 
 
 def _spread(
     rule: TopologySpreadConstraint,
-    rules: Sequence[TopologySpreadConstraint],
     pod: PodInfo,
     snapshot: Snapshot,
-    qualified: Sequence[NodeInfo],
+    has_all: Mask,
+    qualified: Column,
 ) -> Spread:
-    key = rule.topology_key
-    if key == HOSTNAME:
-        return Spread(rule, {}, math.log(len(qualified) + 2))
-    counts = {node.labels[key]: 0 for node in qualified}
-    for node in snapshot.infos:
-        if _has_labels(node, rules) and node.labels[key] in counts and _is_counted(rule, pod, node):
-            counts[node.labels[key]] += _matching(rule, pod, node)
-    return Spread(rule, counts, math.log(len(counts) + 2))
+    standing = _standing(rule, pod, snapshot)
+    if rule.topology_key == HOSTNAME:
+        return Spread(rule.max_skew, standing, math.log(len(qualified) + 2))
+    codes, values = snapshot.label(rule.topology_key)
+    standing[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
+    counts = np.bincount(codes[has_all], standing[has_all], len(values)).astype(np.int64)
+    sizes = len(np.unique(codes[qualified]))
+    return Spread(rule.max_skew, np.append(counts, 0)[codes], math.log(sizes + 2))
 
 
-def _count(state: Spreads, node: NodeInfo) -> int:
-    total = 0.0
-    for spread in state.of:
-        if spread.rule.topology_key == HOSTNAME:
-            count = _matching(spread.rule, state.pod, node)
-        else:
-            count = spread.counts[node.labels[spread.rule.topology_key]]
-        total += count * spread.weight + (spread.rule.max_skew - 1)
-    return math.floor(total + 0.5)
-
-
-def _is_counted(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) -> bool:
-    """Whether the pods of that node count: where the pod could not be, they need not."""
-    if node.node is None:
-        return False
-    if rule.node_affinity_policy != IGNORE and not pod.may_be_on(node.node):
-        return False
-    return rule.node_taints_policy != HONOR or not pod.repelled_by(node.node.spec.taints)
-
-
-def _matching(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) -> int:
-    """How many pods of the node it means; those that are on their way count no more."""
-    selector = rule.label_selector
+def _standing(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
+    """How many pods it means stand on each row; those that are on their way count no more."""
+    rows, selector = np.zeros(len(snapshot), np.int64), rule.label_selector
     if selector is None or selector.is_empty:
-        return 0
-    return sum(
-        other.namespace == pod.namespace
-        and not other.pod.meta.is_terminating
-        and selector.matches(other.labels)
-        for other in node.pods
-    )
+        return rows
+    for stand in snapshot.standing.kinds:
+        like = stand.like
+        if like.namespace != pod.namespace or like.pod.meta.is_terminating:
+            continue
+        if selector.matches(like.labels):
+            for name, count in stand.on.items():
+                rows[snapshot.row[name]] += count
+    return rows
+
+
+def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
+    """On which rows pods count: where the pod could not be, they need not."""
+    rows = np.ones(len(snapshot), np.bool_)
+    if rule.node_affinity_policy != IGNORE:
+        rows &= rows_wanted(pod, snapshot)
+    if rule.node_taints_policy == HONOR:
+        codes, kinds = snapshot.kinds("taints", lambda node: node.spec.taints)
+        rows &= np.array([pod.repelled_by(taints) is None for taints in kinds], np.bool_)[codes]
+    return rows
