@@ -69,9 +69,10 @@ def _module(file: Path, path: str | Path) -> ModuleType:
     name, there = file.stem, sys.modules.get(file.stem)
     found = PathFinder.find_spec(name) if there is None else there.__spec__
     origin = getattr(there, "__file__", None) or (found.origin if found else None)
-    if origin is not None and Path(origin).resolve() != file:
+    is_another = origin is not None and Path(origin).resolve() != file
+    if is_another or name in sys.stdlib_module_names:
         raise ScenarioError(
-            f"--policy {path}: another module is called {name!r}, {origin}.\n"
+            f"--policy {path}: another module is called {name!r}.\n"
             "Next: give the file another name."
         )
     if there is not None:
