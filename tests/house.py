@@ -52,7 +52,7 @@ FACADES = (
     "testbed.change", "testbed.delivery",
     "testbed.endpoint", "testbed.option", "testbed.selector", "testbed.store_endpoint",
     "testbed.invariant", "testbed.invariants.*", "testbed.mutant", "testbed.trace",
-    "testbed.switches", "testbed.watch",
+    "testbed.policy", "testbed.switches", "testbed.watch",
 )  # fmt: skip
 
 # One door for each dependency; Hypothesis draws in one, and is asked to draw in another.

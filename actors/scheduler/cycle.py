@@ -13,6 +13,7 @@ from actors.scheduler.messages import NO_NODES, fit_error
 from actors.scheduler.nominator import NOMINATION
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.preemption import preempt
+from actors.scheduler.preemption.dry_run import VictimSelector
 from actors.scheduler.score import Score
 from actors.scheduler.scoring import scores_of
 from actors.scheduler.snapshot import Snapshot
@@ -46,11 +47,13 @@ class Decider:
         filters: Sequence[Filter],
         scores: Sequence[Score],
         pick: Pick = the_first,
+        selector: VictimSelector | None = None,
     ) -> None:
         self._switches = switches
         self._filters = filters
         self._scores = scores
         self._pick = pick
+        self._selector = selector
         self._start = 0
 
     def decide(
@@ -122,7 +125,9 @@ class Decider:
         nominate, tried = KEEP, ""
         if not self._switches.disable_preemption:
             again = known(found.pod.pod)
-            preemption = preempt(found, again, budgets, self._switches, self._pick, now_ms)
+            preemption = preempt(
+                found, again, budgets, self._switches, self._pick, now_ms, self._selector
+            )
             nominate = _nomination(preemption)
             if preemption.said and preemption.code != "Error":
                 tried = f"preemption: {preemption.said}"

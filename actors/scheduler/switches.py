@@ -6,13 +6,37 @@ from collections.abc import Mapping
 
 import attrs
 
+from testbed.policy import part, parts
 from testbed.switches import USUAL, Component, on_off, one_of, whole
+
+FILTERS = (
+    "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+    "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity",
+)  # fmt: skip
+SCORES = (
+    "NodeResourcesFit", "NodeResourcesBalancedAllocation", "TaintToleration", "NodeAffinity",
+    "PodTopologySpread", "InterPodAffinity", "FirstFitByName",
+)  # fmt: skip
+"""The names of those that are built in."""
 
 
 @attrs.frozen
 class Switches:
     """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
 
+    # -- what is one's own ----------------------------------------------------------------------
+    filters: str = parts("filter", "a subclass of Filter", "prepare check", *FILTERS)
+    """What may say no to a node."""
+    scores: str = parts("score", "a subclass of Score", "prepare score weight", *SCORES)
+    """What likes one node more than another; those that are built in go by `placement`."""
+    victims: str = part("victim selector", "a class with `victims(dry_run)`", "victims")
+    """Who has to go of those that may; built in: by `victim_minimisation` and `reprieve_order`."""
+    plugins: str = parts("plugin", "a class with a method of points.py", "")
+    """What else has a say once a node was chosen, or none was found (`points.py`)."""
+    decider: str = part("decider", "a class with `decide`", "decide")
+    """Who decides of a pod, in place of filters, scores and preemption."""
+    scheduler: str = part("scheduler", "an Actor", "run rank", takes="name")
+    """The program that schedules, in place of this one."""
     # -- the queue ------------------------------------------------------------------------------
     queue: str = one_of("priority", "fifo")
     """Where pods wait: as the real one keeps them, or in one line as it was of old."""
@@ -120,7 +144,7 @@ PROFILES: dict[str, dict[str, str]] = {
 """Bundles of switches, where they are not as in 1.26 (GEN-1)."""
 
 
-SCHEDULER = Component("scheduler", Switches, PROFILES)
+SCHEDULER = Component("scheduler", Switches, PROFILES, program="scheduler")
 
 
 def switches_of(profile: str = DEFAULT, given: Mapping[str, str] | None = None) -> Switches:

@@ -1,0 +1,44 @@
+"""Policies: who decides in a scheduler, as its switches and its constructor name them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from actors.scheduler.cycle import Decider, Pick
+from actors.scheduler.filter import Filter
+from actors.scheduler.preemption.dry_run import VictimSelector
+from actors.scheduler.preemption.victims import selector_of
+from actors.scheduler.score import Score
+from actors.scheduler.scores import PLACEMENTS
+from actors.scheduler.switches import Switches
+from testbed.policy import BUILT_IN, chosen, made
+
+
+def filters_of(switches: Switches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
+    """What may say no to a node, in the order in which they are asked."""
+    return chosen(switches.filters, usual)
+
+
+def scores_of(switches: Switches, usual: Sequence[Score]) -> tuple[Score, ...]:
+    """What likes one node more than another: the usual ones are those of the placement, unless a
+    scenario has said others."""
+    others = [score for scores in PLACEMENTS.values() for score in scores]
+    return chosen(switches.scores, usual or PLACEMENTS[switches.placement], others)
+
+
+def selector_in(switches: Switches) -> VictimSelector:
+    """Who says which pods have to go."""
+    if switches.victims == BUILT_IN:
+        return selector_of(switches.victim_minimisation, switches.reprieve_order)
+    selector: VictimSelector = made(switches.victims)
+    return selector
+
+
+def decider_of(
+    switches: Switches, filters: Sequence[Filter], scores: Sequence[Score], pick: Pick
+) -> Any:
+    """Who decides of one pod after the other: anything that decides as a Decider does."""
+    if switches.decider != BUILT_IN:
+        return made(switches.decider)
+    return Decider(switches, filters, scores_of(switches, scores), pick, selector_in(switches))
