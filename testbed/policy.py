@@ -25,8 +25,8 @@ from testbed.switches import KIND, Kind
 BUILT_IN = "built_in"
 """What such a switch says if nothing is replaced."""
 SEE = "if it is one of your own, name its file as well: --policy FILE.py"
-_OWN: dict[str, type] = {}
-"""By name, what was handed over and not forgotten since, with its module."""
+_OWN: dict[str, tuple[type, ModuleType | None]] = {}
+"""By name, what was handed over, and the module that it then stood in."""
 
 
 # -- the user's own -------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def use(*classes: type) -> None:
             )
         if not getattr(each, "name", ""):
             each.name = each.__name__  # type: ignore[attr-defined]
-        _OWN[each.__name__] = each
+        _OWN[each.__name__] = (each, sys.modules.get(each.__module__))
 
 
 def load(path: str | Path) -> None:
@@ -95,8 +95,11 @@ def _module(file: Path, path: str | Path) -> ModuleType:
 
 
 def own() -> dict[str, type]:
-    """The user's own classes, by name."""
-    return {name: each for name, each in _OWN.items() if each.__module__ in sys.modules}
+    """The user's own classes, by name; but for those whose module is no longer loaded."""
+    return {
+        name: each for name, (each, there) in _OWN.items()
+        if sys.modules.get(each.__module__) is there
+    }  # fmt: skip
 
 
 def modules() -> list[str]:

@@ -112,6 +112,18 @@ def test_a_class_can_be_handed_over_in_python() -> None:
     ]
 
 
+def test_what_is_no_longer_loaded_is_known_no_more(mine: Path) -> None:
+    """Also where another file of that name is loaded in its place."""
+    policy.load(mine)
+    assert [*policy.own()] == ["Fan", "Robot", "Greedy"]
+    del sys.modules["mine"]
+    assert policy.own() == {}
+    assert policy.words() == []
+    mine.write_text("class Other: pass\n")
+    policy.load(mine)
+    assert [*policy.own()] == ["Other"]
+
+
 # -- mistakes -------------------------------------------------------------------------------------
 
 
