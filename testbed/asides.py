@@ -49,8 +49,8 @@ class Asides:
         table = self._table
         if len(alternatives) == 1 or table.failure is not None:
             return 0
-        shown = Alternatives.of(seat, label, alternatives, table.step, table.now_ms)
         try:
+            shown = Alternatives.of(seat, label, alternatives, table.step, table.now_ms)
             return self._picked(self._chooser.choose(shown), shown)
         except BaseException as error:
             table.fail(error)

@@ -181,10 +181,18 @@ class Options(Sequence[Option]):
         return self._pending.at(index) if index < self.ready else self.faults[index - self.ready]
 
 
-class Alternatives(tuple[Option, ...]):
-    """The labelled alternatives of one pick, dullest first, shown as Options of their own."""
+class Alternatives(Sequence[Option]):
+    """The labelled alternatives of one pick, dullest first, shown as Options of their own.
 
-    __slots__ = ()
+    Each is made when somebody looks at it: a pick among a thousand nodes costs what is looked at.
+    """
+
+    __slots__ = ("_made", "_shown", "_values")
+
+    def __init__(self, values: Sequence[Any], shown: Callable[[Any], Option]) -> None:
+        self._values = values
+        self._shown = shown
+        self._made: dict[int, Option] = {}
 
     @classmethod
     def of(
@@ -193,23 +201,40 @@ class Alternatives(tuple[Option, ...]):
         """The Options that stand for the alternatives a task picks from."""
         actor = seat.life.role.name
         nth = seat.life.nth(PICK, seat.path, label)
-        return cls(
-            Option(
+
+        def shown(alternative: object) -> Option:
+            return Option(
                 PICK, seat.path, _decided, (step,), now_ms, actor, label, "", "", nth,
                 label=_label(alternative),
-            )
-            for alternative in alternatives
-        )  # fmt: skip
+            )  # fmt: skip
+
+        return cls(alternatives, shown)
 
     @property
     def ready(self) -> int:
         """All of them."""
-        return len(self)
+        return len(self._values)
 
     @property
     def faults(self) -> Sequence[Option]:
         """None: a pick is answered within the turn that asks."""
         return ()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, index: int) -> Option: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Option]: ...
+    def __getitem__(self, index: int | slice) -> Option | list[Option]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = range(len(self._values))[index]
+        option = self._made.get(place)
+        if option is None:
+            option = self._made[place] = self._shown(self._values[place])
+        return option
 
 
 def _decided() -> None:

@@ -200,7 +200,7 @@ def test_run_i_is_a_function_of_seed_and_i() -> None:
 
 def test_uniform_is_fair_among_the_ready() -> None:
     """Of five ready Options each is taken a fifth of the time, within a tenth of that."""
-    options = Alternatives(Option(SERVE, f"a{n}/main", lambda: None) for n in range(5))
+    options = Alternatives(range(5), lambda n: Option(SERVE, f"a{n}/main", lambda: None))
     chooser = Uniform(11)
     chooser.begin(INFO)
     counts = Counter(chooser.choose(options) for _ in range(20_000))

@@ -228,8 +228,23 @@ def test_any_look_past_the_ready_ones_works_out_the_faults(
 
 def test_alternatives_have_no_faults_behind_them() -> None:
     """A pick is answered within the turn that asks."""
-    picks = Alternatives([option(path="a"), option(path="b")])
+    picks = Alternatives("ab", lambda path: option(path=path))
     assert (picks.ready, len(picks), list(picks.faults)) == (2, 2, [])
+
+
+def test_alternatives_are_made_when_they_are_looked_at() -> None:
+    """Each once; the last can be had without the others."""
+    made: list[str] = []
+
+    def shown(path: str) -> Option:
+        made.append(path)
+        return option(path=path)
+
+    picks = Alternatives("abc", shown)
+    assert (picks[-1].path, picks[2].path, made) == ("c", "c", ["c"])
+    assert [each.path for each in picks[:2]] == ["a", "b"]
+    with pytest.raises(IndexError):
+        picks[3]
 
 
 # -- in a World ---------------------------------------------------------------------------------
