@@ -65,6 +65,7 @@ class Assembly:
         """Why even its calm run is violated, if the scenario says so."""
         self.goes_on = False
         """Whether the Run goes on after a Violation."""
+        table.begin_again = self._offer_start
         self._levers = Levers(table, self.wire, self.store, self._offer_start)
         self._allowed: list[Allowed] = []
         self.store.marks = table.marks

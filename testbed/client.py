@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from testbed.audit import whole
 from testbed.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
@@ -241,6 +241,15 @@ class Client:
     def first(self, *waits: Wait) -> Wait:
         """Wait for whichever ends first: `(its place among them, its value)`."""
         return First(self._table, waits)
+
+    def exit(self, again_after_ms: int | None = None) -> NoReturn:
+        """End this life, as a program ends itself: what it has sent stays sent. Whoever watches
+        over it begins another one so much later; None: nobody does."""
+        life = self._live_seat().life
+        self._table.end_life(life)
+        if again_after_ms is not None:
+            self._table.begin_again(life.role, again_after_ms)
+        raise Crashed(f"{self.name} has ended itself")
 
     # -- choices and records --------------------------------------------------------------------
 

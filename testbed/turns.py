@@ -68,6 +68,8 @@ class Table:
         """Called with each new one; set by the World."""
         self.pick: Callable[[Seat, str, Sequence[object]], int]
         """Lets the Chooser decide which of these; set by the World, never raises."""
+        self.begin_again: Callable[[Role, int], None]
+        """Begins another life of an actor so much later; set by the World."""
         self.audits = False
         """Whether Caches hand out recording views, to catch a read that was not declared."""
         self.failure: BaseException | None = None

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from stage import Apart, Puppet, play, world_of
+from stage import Apart, Puppet, note, play, world_of
 
 from testbed.actor import Actor, factory_of
 from testbed.client import Client
+from testbed.endpoint import Operation
 from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.world import World
@@ -115,6 +116,31 @@ def test_a_restart_begins_with_empty_memory() -> None:
         "start alpha/main",
         "start alpha/main#2",
     ]
+
+
+@pytest.mark.parametrize("driver", ["trio", "direct"])
+def test_an_actor_may_end_itself_and_be_begun_again(driver: str) -> None:
+    """From any task: the others end with it, what it has sent stays sent, and it is no death. If it
+    says so, another life begins so much later; else none does."""
+    ends: list[str] = []
+
+    async def alpha(client: Client) -> None:
+        async def aside() -> None:
+            client.tell(Operation("create", "notes", "n", "default", note()))
+            client.exit(again_after_ms=5 if client.life == 1 else None)
+
+        client.spawn("aside", aside)
+        try:
+            await client.sleep(1000)
+        finally:
+            ends.append(f"life {client.life}")
+
+    world = world_of(alpha=alpha)
+    played = play(world, late=("serve alpha/aside *",), driver=driver)
+    assert ends == ["life 1", "life 2"]
+    assert [step.now_ms for step in played.every("start alpha/main*")] == [0, 5]
+    assert len(world.store) == 1
+    assert not world.table.deaths
 
 
 def test_timers_of_one_instant_are_ordered_by_rank() -> None:
