@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from testbed import Client, Operation
-from testbed.objects import Binding, DeleteOptions, Eviction, Meta, Pod, Target
+from testbed.objects import Binding, DeleteOptions, Eviction, Meta, Pod, Revision, Target
+from testbed.objects.meta import UNSET
 
 
 async def bind(
-    client: Client, pod: Pod, node: str, *, timeout_ms: int | None = None, because: int = 0
+    client: Client,
+    pod: Pod,
+    node: str,
+    *,
+    revision: Revision = UNSET,
+    timeout_ms: int | None = None,
+    because: int = 0,
 ) -> Pod:
     """Give a pod its node. Conflict if it has one, is to go, or is another one by now: the uid, if
-    the pod has one, goes along."""
-    body = Binding(_of(pod, uid=pod.meta.uid), target=Target(node))
+    the pod has one, goes along; or if it has changed since that revision, if one is said."""
+    body = Binding(_of(pod, uid=pod.meta.uid, revision=revision), target=Target(node))
     return await _post(client, pod, body, "binding", timeout_ms, because)  # type: ignore[no-any-return]
 
 
@@ -30,8 +37,8 @@ async def evict(
     await _post(client, pod, Eviction(_of(pod), options), "eviction", timeout_ms, because)
 
 
-def _of(pod: Pod, uid: str = "") -> Meta:
-    return Meta(pod.meta.name, pod.meta.namespace, uid=uid)
+def _of(pod: Pod, **preconditions: Any) -> Meta:
+    return Meta(pod.meta.name, pod.meta.namespace, **preconditions)
 
 
 async def _post(

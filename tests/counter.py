@@ -22,6 +22,7 @@ from testbed.objects import (
     Target,
 )
 from testbed.objects.kinds import kind_by_plural
+from testbed.objects.meta import UNSET
 from testbed.objects.plain import frozen
 from testbed.store import Store
 from testbed.watch import Watch
@@ -91,9 +92,9 @@ class Counter:
         """What the server says of its deletion."""
         return self.ask(deletion(item, grace_s, **said))
 
-    def bind(self, pod: Pod, node: str, uid: str = "") -> Any:
+    def bind(self, pod: Pod, node: str, uid: str = "", revision: Revision = UNSET) -> Any:
         """The answer to a bind."""
-        meta = Meta(pod.meta.name, pod.meta.namespace, uid=uid)
+        meta = Meta(pod.meta.name, pod.meta.namespace, uid=uid, revision=revision)
         return self.ask(
             Operation(
                 "create", "pods", meta.name, meta.namespace, Binding(meta, Target(node)),

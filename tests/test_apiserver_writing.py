@@ -476,6 +476,17 @@ def test_a_bind_is_refused_for_what_it_was_not_meant_for() -> None:
         counter.ask(wrong)
 
 
+@pytest.mark.spec("API-19")
+def test_a_bind_may_be_for_one_revision_of_a_pod_alone() -> None:
+    """As a Binding of Kubernetes may say: 409 if the pod has changed since."""
+    counter = Counter()
+    old = counter.create(Pod.of("p"))
+    new = counter.patch(old, {"metadata": {"labels": {"app": "web"}}})
+    with pytest.raises(Conflict, match="ResourceVersion in precondition: "):
+        counter.bind(old, "n1", revision=old.meta.revision)
+    assert counter.bind(new, "n1", revision=new.meta.revision).is_bound
+
+
 @pytest.mark.spec("API-22")
 @pytest.mark.parametrize(("switch", "left"), [("off", "n2"), ("on", "")])
 def test_a_nomination_outlives_the_bind_in_1_26(switch: str, left: str) -> None:

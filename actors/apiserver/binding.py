@@ -28,6 +28,11 @@ def bind(call: Call) -> Handler:
             f"Precondition failed: UID in precondition: {meta.uid}, UID in object meta: "
             f"{pod.meta.uid}"
         )
+    if meta.revision and meta.revision != pod.meta.revision:
+        raise call.conflict(
+            f"Precondition failed: ResourceVersion in precondition: {meta.revision}, "
+            f"ResourceVersion in object meta: {pod.meta.revision}"
+        )
     if pod.meta.is_terminating:
         raise call.conflict(f"pod {name} is being deleted, cannot be assigned to a host")
     if pod.spec.node_name:
