@@ -161,6 +161,10 @@ class SchedulerCache:
         """All of them, ghosts too, as they are now; not to be changed."""
         return list(self._nodes.values())
 
+    def node(self, name: str) -> NodeInfo | None:
+        """The one of that name, ghost or not; not to be changed."""
+        return self._nodes.get(name)
+
     # -- snapshot -------------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
         """The one Snapshot, brought up to date: it costs what has changed since (SCH-42)."""

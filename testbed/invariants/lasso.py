@@ -149,7 +149,9 @@ class NoLasso(Invariant):
         clocks = [
             role.name
             for role in evidence.actors
-            if role.life is not None and role.is_up and role.life.told_time_at > start.step
+            if role.life is not None
+            and role.is_up
+            and role.life.told_time_at > start.step
             and not tells_time(role.life)
         ]
         if clocks and evidence.now_ms > start.now_ms:

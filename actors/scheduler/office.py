@@ -1,0 +1,107 @@
+"""Office: what one life of a scheduler does, one pod after another (SCH-5).
+
+1. Its informers list; what they tell fills its cache and its queue. 2. A cycle takes the most
+important pod that waits, and decides in one turn. 3. A pod that fits is assumed on its node and
+bound by a task of its own. For one that does not, room is made if that helps, within its cycle;
+then it waits again. 4. Before the next cycle it hears what has happened meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from actors.scheduler.binding import Binder, Place
+from actors.scheduler.books import Books
+from actors.scheduler.decision import Decision
+from actors.scheduler.effects import make_room
+from actors.scheduler.facts import facts_of
+from actors.scheduler.failing import ERROR, UNSCHEDULABLE, Failure, fail
+from actors.scheduler.filter import Filter
+from actors.scheduler.handlers import listen
+from actors.scheduler.points import PostFilter
+from actors.scheduler.policies import decider_of, filters_of
+from actors.scheduler.queued import QueuedPod
+from actors.scheduler.score import Score
+from actors.scheduler.switches import Switches
+from testbed import Client
+from testbed.objects import Pod
+from testbed.objects.event import WARNING
+from testbed.policy import chosen
+
+
+class Office:
+    """What one life of a scheduler does."""
+
+    def __init__(
+        self,
+        client: Client,
+        pods_of: str,
+        filters: Sequence[Filter],
+        scores: Sequence[Score],
+        plugins: Sequence[Callable[[], Any]],
+    ) -> None:
+        switches: Switches = client.switches
+        own = chosen(switches.plugins, [make() for make in plugins])
+        asked = filters_of(switches, filters)
+        self.client = client
+        self.books = Books(client, pods_of, switches, asked)
+        self.decider = decider_of(switches, asked, scores, client.pick)
+        self.binder = Binder(self.books, own)
+        self.post_filters = [each for each in own if isinstance(each, PostFilter)]
+
+    async def run(self) -> None:
+        """One cycle after another."""
+        books = self.books
+        listen(books)
+        await books.synced()
+        books.begin()
+        while True:
+            books.in_hand = queued = await books.next()
+            if not self.is_to_be_skipped(queued.pod):
+                await self.cycle(queued)
+            books.in_hand = None
+
+    def is_to_be_skipped(self, pod: Pod) -> bool:
+        """Whether it need not be scheduled any more; then it waits for nothing (SCH-51)."""
+        if pod.meta.is_terminating:
+            said = f"skip schedule deleting pod: {pod.meta.namespace}/{pod.meta.name}"
+            self.books.recorder.note(pod, "FailedScheduling", said, WARNING, action="Scheduling")
+            return True
+        return self.books.cache.is_assumed(pod)
+
+    async def cycle(self, queued: QueuedPod) -> None:
+        """Decide, and see to what follows from that."""
+        pod = queued.pod
+        decision = self.decide(pod)
+        because = self.client.record("cycle", facts_of(queued, decision))
+        if decision.node:
+            failure = self.binder.begin(Place(queued, pod, decision.node, because))
+        else:
+            failure = await self.refused(decision, because)
+        if failure is not None:
+            await fail(self.books, queued, failure, because)
+
+    def decide(self, pod: Pod) -> Decision:
+        """By the cluster as it is known in this turn."""
+        books = self.books
+        books.snapshot = books.cache.snapshot()
+        books.last_budgets = tuple(books.budgets.all())
+        books.last = self.decider.decide(
+            books.nominating(pod), books.snapshot, books.nominator, books.last_budgets,
+            books.known_now, self.client.now(),
+        )  # fmt: skip
+        return books.last
+
+    async def refused(self, decision: Decision, because: int) -> Failure:
+        """Make room for it, if that was found to help; what it is to be told."""
+        nominate, preemption = decision.nominate, decision.preemption
+        if preemption is not None and preemption.chosen is not None:
+            if not await make_room(self.books, decision, preemption.chosen, because):
+                nominate = None
+        elif preemption is not None:
+            for plugin in self.post_filters:
+                node = await plugin.post_filter(self.client, decision)
+                nominate = nominate if node is None else node
+        reason = ERROR if decision.is_error else UNSCHEDULABLE
+        return Failure(decision.message, reason, nominate, frozenset(decision.failed))

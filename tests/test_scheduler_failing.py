@@ -1,0 +1,210 @@
+"""Failing: where a pod waits that was tried in vain, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from scheduling import (
+    attempts,
+    books,
+    cluster,
+    delete,
+    events,
+    later,
+    pending,
+    pod_of,
+    records,
+    there,
+    with_kubelets,
+)
+from stage import play
+
+from testbed.client import Client
+from testbed.faults.lose_request import LoseRequest
+from testbed.faults.server_error import ServerError
+from testbed.objects import Condition, Node, Pod, PodStatus
+from testbed.world import World
+
+FULL = "0/1 nodes are available: 1 Insufficient cpu."
+ALONE = (
+    f"{FULL} preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."
+)
+
+
+LATER = later(pending("c", 10, 1000), 1000)
+FIRST = ("serve alpha/main patch/status *a", "deliver alpha/watch-pods *a MODIFIED*")
+"""The first event of a victim comes before the preemptor waits again."""
+
+
+def waits(world: World) -> list[str]:
+    """When each pod was put back, and where."""
+    return [
+        f"{record.now_ms} {record.facts['pod'].rpartition('/')[2]} {record.facts['where']}"
+        for record in world.table.records
+        if record.name == "waits"
+    ]
+
+
+@pytest.mark.spec("SCH-16", "SCH-18", "SCH-12")
+def test_what_happens_during_a_cycle_sends_its_pod_to_be_tried_again() -> None:
+    """A victim's first event comes before the preemptor waits again: it is left alone for a second
+    instead of waiting for news, tried once more in vain, and bound all the same when all have
+    ended."""
+    world = with_kubelets(cluster(there("a", 9, grace_s=10), user=LATER), "n1")
+    play(world, *FIRST)
+    assert waits(world)[:2] == ["1000 c backoff", "2000 c unschedulable"]
+    assert [each.split()[:2] for each in attempts(world)] == [
+        ["1000", "c#1"], ["2000", "c#2"], ["11000", "c#3"],
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("SCH-67")
+def test_a_pod_that_is_gone_is_not_tried_again() -> None:
+    """Its informer has it no more by the time the cycle is over."""
+
+    async def user(client: Client) -> None:
+        await delete(client, "c")
+
+    world = cluster(there("a", 5), pending("c", 10, 1000), user=user)
+    play(
+        world, "start user/main", "resume alpha/main queue alpha/ready",
+        "serve user/main delete *c", "serve user/main delete.2 *c",
+        "deliver alpha/watch-pods *c MODIFIED", "deliver alpha/watch-pods *c DELETED",
+        late=("serve user/main *",),
+    )  # fmt: skip
+    assert waits(world) == ["0 c nowhere"]
+    assert not books(world).nominator.nominated
+    assert not any(books(world).queue.places.values())
+
+
+@pytest.mark.spec("SCH-67", "SCH-64")
+def test_the_status_says_the_difference_to_the_pod_that_was_tried() -> None:
+    """At first the whole condition; then no more than its new message; then nothing at all."""
+
+    async def user(client: Client) -> None:
+        for label in ("x", "y"):
+            await client.sleep(10_000)
+            await client.patch(Pod("c"), {"metadata": {"labels": {"news": label}}})
+
+    first = attrs.evolve(
+        pending("c", 20), status=PodStatus(conditions=(Condition("Other", "True"),))
+    )
+    world = cluster(there("a", 5), first, user=user)
+    played = play(world)
+    bodies: list[Any] = [
+        step.operation.body for step in played.every("serve alpha/* patch/status *")
+        if step.operation
+    ]  # fmt: skip
+    (body,) = bodies
+    assert body["status"]["$setElementOrder/conditions"] == (
+        {"type": "Other"}, {"type": "PodScheduled"},
+    )  # fmt: skip
+    (said,) = body["status"]["conditions"]
+    assert (said["status"], said["reason"], said["message"]) == ("False", "Unschedulable", ALONE)
+    assert len(attempts(world)) == 3
+
+
+@pytest.mark.spec("SCH-67")
+def test_a_new_message_is_all_that_is_patched_of_a_condition() -> None:
+    """So applied to a pod that was bound meanwhile, it mixes the two states."""
+    world = with_kubelets(cluster(there("a", 9, grace_s=10), user=LATER), "n1")
+    played = play(world, *FIRST)
+    last: Any = played.every("serve alpha/* patch/status *c*")[-1].operation
+    waiting = "preemption: not eligible due to a terminating pod on the nominated node.."
+    assert last.body["status"] == {
+        "$setElementOrder/conditions": ({"type": "PodScheduled"},),
+        "conditions": ({"type": "PodScheduled", "message": f"{FULL} {waiting}"},),
+    }
+
+
+@pytest.mark.spec("SCH-67")
+def test_people_are_told_before_the_status_is_patched() -> None:
+    """The Event is on its way first. Of a pod that has changed another is made, and the same
+    status is not patched again."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(10_000)
+        await client.patch(Pod("c"), {"metadata": {"labels": {"some": "news"}}})
+
+    world = cluster(there("a", 5), pending("c", 20), user=user)
+    played = play(world)
+    wrote = [f"{step.option.verb} {step.option.key.split('/')[0]}" for step in played.steps
+             if step.kind == "serve" and step.option.path == "alpha/main"]  # fmt: skip
+    assert wrote == ["create events", "patch/status pods", "create events"]
+    assert events(world) == [f"c FailedScheduling: {ALONE}"] * 2
+
+
+@pytest.mark.spec("SCH-69")
+@pytest.mark.parametrize("code", [500, 503])
+def test_a_status_is_patched_again_if_the_server_was_at_a_loss(code: int) -> None:
+    """Four times in all, 10, 50 and 250 ms later; no other pod is tried meanwhile."""
+    world = cluster(there("a", 5), pending("c", 20), pending("d", 1))
+    world.allow(ServerError("alpha", code=code, times_max=3))
+    played = play(world, *["fault * server_error *patch/status*"] * 3)
+    patches = played.every("serve alpha/main patch/status *c*")
+    assert [step.now_ms for step in patches] == [310]
+    assert attempts(world)[-1] == "310 d#1 n1"
+
+
+@pytest.mark.spec("SCH-69", "SCH-48", "SCH-112")
+@pytest.mark.parametrize(
+    ("fault", "times"), [(ServerError(code=500, times_max=4), 4), (LoseRequest(), 1)]
+)
+def test_a_nomination_whose_patch_is_lost_is_kept_in_memory(fault: Any, times: int) -> None:
+    """Others yield to it; but the pod itself, tried again, reads none, and preempts once more."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(5000)
+        await client.create(pending("d", 1))
+        await client.patch(Pod("c"), {"metadata": {"labels": {"some": "news"}}})
+
+    world = cluster(there("a", 9), pending("c", 10, 1000), user=user)
+    world.allow(fault)
+    played = play(world, *[f"fault * {fault.word} *patch/status pods/default/c*"] * times)
+    assert len(records(world, "status not said")) == 1
+    assert pod_of(world, "c").status.nominated_node_name == "n1"
+    deletes = played.every("serve alpha/main delete *a*")
+    assert [step.now_ms for step in deletes] == [0, 5000]
+    assert not pod_of(world, "d").is_bound
+
+
+@pytest.mark.spec("SCH-52")
+def test_without_nodes_a_pod_waits_for_one() -> None:
+    """It says so, loses its nomination, and is tried when there is one."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(5000)
+        await client.create(Node.of("n1", cpu_m=1000))
+
+    nominated = attrs.evolve(pending("c"), status=PodStatus(nominated_node_name="n1"))
+    world = cluster(nominated, nodes=0, user=user)
+    played = play(world)
+    assert attempts(world) == ["0 c#1 no nodes available to schedule pods", "5000 c#2 n1"]
+    body: Any = played.every("serve alpha/* patch/status *")[0].operation
+    assert body.body["status"]["nominatedNodeName"] is None
+    assert body.body["status"]["conditions"][0]["reason"] == "Unschedulable"
+
+
+@pytest.mark.spec("SCH-51")
+def test_a_pod_that_is_to_go_is_not_tried() -> None:
+    """That is said, and it waits for nothing."""
+    going = pending("c").with_meta(deleted_ms=5000, grace_s=30, finalizers=("keep/it",))
+    world = cluster(going)
+    play(world)
+    assert attempts(world) == []
+    assert events(world) == ["c FailedScheduling: skip schedule deleting pod: default/c"]
+    assert not any(books(world).queue.places.values())
+
+
+@pytest.mark.spec("SCH-51", "SCH-26")
+def test_a_pod_that_changes_while_it_is_tried_is_not_tried_twice() -> None:
+    """It stands in the queue again, but is assumed by the time it is taken."""
+
+    async def user(client: Client) -> None:
+        await client.patch(Pod("c"), {"metadata": {"labels": {"a": "b"}}})
+
+    world = cluster(there("v", 9), pending("p", 10, 1000), pending("c", 1, 2000), user=user)
+    play(world)
+    assert len([each for each in attempts(world) if " c#" in each]) == 1
