@@ -378,6 +378,18 @@ def test_what_somebody_has_changed_is_said_when_the_pod_begins_to_terminate() ->
     ]  # fmt: skip
 
 
+@pytest.mark.spec("SCH-97")
+def test_a_pod_that_was_called_unscheduled_is_scheduled_again() -> None:
+    """The kubelet says so of one that has lost the condition, and of no other."""
+    lost = {"type": "PodScheduled", "$patch": "delete"}
+    wrong = patch("a", {"status": {"phase": "Pending", "conditions": [lost]}})
+    scheduled = Condition("PodScheduled", "True", since_ms=0)
+    pod = attrs.evolve(bound("a"), status=PodStatus("Running", conditions=(scheduled,)))
+    world = node_world(pod, user=at((5000, wrong)))
+    calm(world)
+    assert scheduled in pod_of(world, "a").status.conditions
+
+
 @pytest.mark.spec("KUB-18")
 def test_a_phase_that_is_final_is_accepted_from_anybody() -> None:
     """A pod that somebody calls Failed is stopped, and never Running again."""

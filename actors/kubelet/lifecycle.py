@@ -166,11 +166,9 @@ class Lifecycle:
 
     async def _say(self) -> None:
         """Patch it, whatever revision it is at; a pod of another uid is none of its business."""
-        said = self._said
+        said = patch_of(self.pod, self._said, self._client.now())
         try:
-            await self._client.patch(
-                self.pod, patch_of(self.pod.meta.uid, said), how="strategic", subresource="status"
-            )
+            await self._client.patch(self.pod, said, how="strategic", subresource="status")
         except (NotFound, Conflict):
             pass
         except ApiError:

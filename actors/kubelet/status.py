@@ -24,6 +24,7 @@ from testbed.objects.pod import (
 )
 
 OWN_CONDITIONS = ("Initialized", "Ready", "ContainersReady")
+SCHEDULED = "PodScheduled"
 OWN_FIELDS = ("phase", "reason", "message", "startTime", "containerStatuses")
 ALWAYS, ON_FAILURE = "Always", "OnFailure"
 
@@ -77,13 +78,18 @@ def own_part(status: PodStatus) -> object:
     )  # fmt: skip
 
 
-def patch_of(uid: str, status: PodStatus) -> dict[str, Any]:
-    """The patch that says it, to be merged by the keys of its lists, of the pod with that uid;
-    conditions that others own are not in it (KUB-22)."""
+def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
+    """The patch that says it of a pod, to be merged by the keys of its lists; conditions that
+    others own are not in it (KUB-22), but that it is scheduled it says of one that has lost that:
+    it would not be here."""
+    conditions = [each for each in status.conditions if each.type in OWN_CONDITIONS]
+    if condition.find(pod.status.conditions, SCHEDULED) is None:
+        lost = condition.find(status.conditions, SCHEDULED)
+        conditions.append(lost or Condition(SCHEDULED, "True", since_ms=_second(now_ms)))
     tree = to_tree(status)
     said = {name: tree.get(name) for name in OWN_FIELDS}
-    said["conditions"] = [c for c in tree.get("conditions", ()) if c["type"] in OWN_CONDITIONS]
-    return {"metadata": {"uid": uid}, "status": said}
+    said["conditions"] = [to_tree(each) for each in conditions]
+    return {"metadata": {"uid": pod.meta.uid}, "status": said}
 
 
 def _phase(facts: Facts) -> str:

@@ -1,0 +1,105 @@
+"""A recording with which ours does not agree is told apart from one with which it does."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance.conftest import OURS
+from conformance.reading import cases_in
+from conformance.shape import Line
+from conformance.timeline import FirstQueue, OneSlot, Timeline
+
+FILE = OURS / "timelines.jsonl.gz"
+Edit = Callable[[Line], None]
+
+
+def line(name: str) -> Line:
+    """A line of those that come along, to be edited."""
+    return copy.deepcopy(next(case.line for case in cases_in(FILE) if case.line["id"] == name))
+
+
+def seen(edited: Line, verb: str, pod: str) -> list[dict[str, Any]]:
+    """What was seen of a pod."""
+    return [each for each in edited["observed"] if (each["verb"], each["object"]) == (verb, pod)]
+
+
+def swap(edited: Line, one: tuple[str, str], other: tuple[str, str]) -> None:
+    """Let two things have been seen in the other order."""
+    observed = edited["observed"]
+    here, there = (observed.index(seen(edited, *each)[0]) for each in (one, other))
+    observed[here], observed[there] = observed[there], observed[here]
+
+
+def late(edited: Line, verb: str, pod: str, by_s: float) -> None:
+    """Let it have been seen later."""
+    seen(edited, verb, pod)[-1]["t"] += by_s
+
+
+def test_what_was_recorded_agrees() -> None:
+    """As it stands, and if the victims of one decision are seen to in another order."""
+    assert Timeline().differences(line("GT-1")) == []
+    edited = line("GT-1")
+    swap(edited, ("delete", "a"), ("delete", "b"))
+    assert Timeline().differences(edited) == []
+
+
+EDITS: dict[str, tuple[str, Edit]] = {
+    "another text": (
+        "cycle 5",
+        lambda it: seen(it, "patch-status", "c")[0]["details"]["PodScheduled"].update(message="no"),
+    ),
+    "another order of cycles": (
+        "cycle 5", lambda it: swap(it, ("patch-status", "c"), ("patch-status", "d"))
+    ),
+    "a victim deleted before it is marked": (
+        "cycle 1", lambda it: swap(it, ("patch-status", "a"), ("delete", "a"))
+    ),
+    "one write less": (
+        "cycle 6", lambda it: it["observed"].remove(seen(it, "patch-status", "d")[0])
+    ),
+    "one write more": (
+        "binding 2", lambda it: it["observed"].append({**seen(it, "bind", "c")[0], "object": "d"})
+    ),
+    "a refusal": ("binding 1", lambda it: seen(it, "bind", "c")[0]["details"].update(result=409)),
+    "more time to end": (
+        "cycle 2", lambda it: seen(it, "delete", "a")[0]["details"].update(grace=61)
+    ),
+    "half a second later": ("binding 1", lambda it: late(it, "bind", "c", 0.5)),
+    "a tick and a half later": ("cycle 7", lambda it: late(it, "patch-status", "c", 1.6)),
+    "a kubelet that is slower": ("remove a", lambda it: late(it, "removed", "a", 2)),
+    "a cycle more": (
+        "attempt 8", lambda it: it["attempts"].append({**it["attempts"][-1], "attempt": 4})
+    ),
+    "another queue": ("attempt 2", lambda it: it["attempts"][1].update(then="Backoff")),
+    "another end": ("d ends otherwise", lambda it: it["final"][1].update(phase="Failed")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "edit"), EDITS.values(), ids=EDITS)
+def test_an_edited_recording_does_not_agree(where: str, edit: Edit) -> None:
+    """And what is told begins with where."""
+    edited = line("GT-1")
+    edit(edited)
+    assert where in "\n".join(Timeline().differences(edited))
+
+
+def test_a_window_of_another_width_does_not_agree() -> None:
+    """Two pods bound five milliseconds apart, or one in a single instant, in every trial."""
+    assert OneSlot().differences(line("MS-1")) == []
+    for stagger_ms, both in ((0, 0), (5.0, 10)):
+        edited = line("MS-1")
+        trials = [each for each in edited["by_stagger"] if each["stagger_ms"] == stagger_ms]
+        trials[0].update(both_bound=both)
+        assert len(OneSlot().differences(edited)) == 1
+
+
+def test_a_preemptor_in_another_queue_does_not_agree() -> None:
+    """One that mostly backs off though it hears of nothing in time."""
+    assert FirstQueue().differences(line("GT-1-t0")) == []
+    edited = line("GT-1-t0")
+    edited["by_watch_lag"][-1].update(C_to_backoff=14)
+    assert len(FirstQueue().differences(edited)) == 1

@@ -1,0 +1,33 @@
+"""How wide the windows are in which two schedulers bind what only one may."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
+
+
+@pytest.mark.spec("SCH-109", "SCH-110")
+def test_two_schedulers_bind_two_pods_to_one_slot_in_one_instant() -> None:
+    """Calm but for one hold, both bind; with none, the second hears of the first in time."""
+    hold = "holds:\n  - hold: s2 bind pods/default/p2\n    until: s1 bind pods/default/p1\n"
+    assert bound(hold) == ["p1", "p2"]
+    assert bound("") == ["p2"]
+
+
+@pytest.mark.spec("SCH-110")
+@pytest.mark.parametrize(
+    ("bind_ms", "watch_ms", "low", "high"), [(BIND_MS, WATCH_MS, 3, 5), (BIND_MS, 30, 20, 50)]
+)
+def test_the_window_is_one_bind_and_one_watch_long(
+    bind_ms: int, watch_ms: int, low: int, high: int
+) -> None:
+    """And so within what was recorded of the real one."""
+    assert window_ms(bind_ms, watch_ms) == bind_ms + watch_ms
+    assert low <= bind_ms + watch_ms <= high
+
+
+@pytest.mark.spec("SCH-110")
+def test_what_shares_a_cache_does_not_race() -> None:
+    """Two pods of one scheduler, however slow its binds and its watch are."""
+    assert len(bound(slow(BIND_MS, 30, "s1"), owners=("s1", "s1"))) == 1

@@ -1,0 +1,96 @@
+"""Windows: how near to each other two things must be for a race, as trials of the real one show.
+
+What was recorded is how often something came about in so many trials, by how far two things were
+apart. Ours says for each distance whether it comes about: that must have been seen, and what does
+not come about must not be all that was seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from observed import attempts_of
+from timelines import SCHEDULER, Cluster, build, creates
+
+from actors.scheduler import Scheduler
+from testbed.racefile import parse
+from testbed.racing import play
+from testbed.scenario import of
+from testbed.world import World
+
+BIND_MS, WATCH_MS = 3, 1
+"""How long a bind took that was seen, and how long it took until its watch told of it."""
+APART_MS_MAX = 64
+SLOT = {
+    "nodes": [{"name": "n", "cpu": "1"}],
+    "pods": [{"name": "p1", "cpu": "1"}, {"name": "p2", "cpu": "1"}],
+}
+"""One node with one slot, and two pods that want it."""
+AT_ONCE_MS = 900
+"""The first instant, and all that comes of it by itself."""
+
+
+# -- two schedulers, one slot ---------------------------------------------------------------------
+
+
+def bound(race: str, apart_ms: int = 0, owners: tuple[str, str] = ("s1", "s2")) -> list[str]:
+    """The pods that are bound to the slot in the end, if they are created so far apart."""
+    pods = [
+        {**pod, "t": number * apart_ms / 1000, "scheduler": owner}
+        for number, (pod, owner) in enumerate(zip(SLOT["pods"], owners, strict=True))
+    ]
+    cluster = Cluster(SLOT["nodes"], deeds=creates(pods), until_ms=AT_ONCE_MS, start_delay_ms=50)
+
+    def one_slot(world: World) -> None:
+        build(world, cluster, *map(Scheduler, sorted(set(owners))))
+
+    world = play(parse(f"scenario: windows:one_slot\n{race}", "race"), of(one_slot)).world
+    found: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]
+    return [pod.meta.name for pod in found if pod.is_bound]
+
+
+def slow(bind_ms: int, watch_ms: int, *schedulers: str) -> str:
+    """The race in which each bind takes so long, and each watch tells of all so much later."""
+    binds = f'holds:\n  - hold: "* bind pods/*#*"\n    until: {bind_ms}ms\n'
+    return binds + late(watch_ms, *schedulers)
+
+
+def late(watch_ms: int, *schedulers: str) -> str:
+    """The part of a race in which these hear of every pod so much later."""
+    if not watch_ms:
+        return ""
+    return "faults:\n" + "".join(
+        f"  - lag: pods to {name}\n    by: {watch_ms}ms\n    until: 1h\n" for name in schedulers
+    )
+
+
+def window_ms(bind_ms: int, watch_ms: int) -> int:
+    """How far apart two pods must be created for only one to be bound, by bisection."""
+    race, low, high = slow(bind_ms, watch_ms, "s1", "s2"), 0, APART_MS_MAX
+    assert len(bound(race, low)) == 2
+    assert len(bound(race, high)) == 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if len(bound(race, middle)) == 2:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+# -- the queue a preemptor enters -----------------------------------------------------------------
+
+
+def queues(cluster: Cluster, lag_ms: int) -> dict[str, str]:
+    """The queue that each pod enters after its first cycle. The real one lets all victims go at
+    once, in two requests each; ours sees to one after the other, so of two victims only every
+    other request takes a millisecond."""
+    hold = f'holds:\n  - hold: "{SCHEDULER} delete pods/*#*"\n    until: 1ms\n'
+
+    def at_once(world: World) -> None:
+        build(world, cluster, Scheduler(SCHEDULER))
+        world.limit(virtual_ms_max=cluster.begins_ms + AT_ONCE_MS)
+
+    race = f"scenario: windows:at_once\n{hold}{late(lag_ms, SCHEDULER)}"
+    world = play(parse(race, "race"), of(at_once)).world
+    return {each.pod: each.then for each in attempts_of(world, SCHEDULER)}
