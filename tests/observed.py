@@ -63,8 +63,8 @@ def writes_of(world: World, *actors: str) -> list[Write]:
         if request.role.name not in actors or _verb(request) not in WRITES:
             continue
         first.setdefault(request, step)
-        if step.kind == SERVE and (_commits(step) or request not in done):
-            done.setdefault(request, step)
+        if step.kind == SERVE and (request not in done or not _commits(done[request])):
+            done[request] = step
     # What a fault struck before it was served is answered only.
     at = {request: done.get(request, step) for request, step in first.items()}
     ordered = sorted(at.items(), key=lambda each: each[1].number)

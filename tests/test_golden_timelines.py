@@ -39,7 +39,7 @@ class Golden:
     side: Mapping[str, Any] = attrs.field(eq=False)
 
     @property
-    def switches(self) -> Map[str]:
+    def switches(self) -> Any:
         """What is otherwise than the profile has it."""
         return Map(self.side.get("switches", {}))
 
@@ -67,7 +67,7 @@ class Golden:
         """Play it."""
 
         def golden(world: World) -> None:
-            scheduler = Scheduler(SCHEDULER, self.profile, dict(self.switches))
+            scheduler = Scheduler(SCHEDULER, self.profile, self.switches)
             build(world, self.cluster(), scheduler, profile=self.profile)
 
         return play(self.race(), of(golden))
