@@ -17,6 +17,7 @@ class Preempt:
 
     name: str = "preempt"
     why_not: str = ""
+    tally: str = "conformance"
     paths: tuple[Path, ...] = (ByReference(), ByScheduler())
 
     def fits(self, line: Line) -> bool:

@@ -20,6 +20,11 @@ class Shape(Protocol):
         """Why its cases are not compared yet; empty: they are."""
         ...
 
+    @property
+    def tally(self) -> str:
+        """In which line of the summary its cases are counted."""
+        ...
+
     def fits(self, line: Line) -> bool:
         """Whether that line is one of these, by what stands in it."""
         ...

@@ -5,8 +5,9 @@ from __future__ import annotations
 from conformance.later import LATER
 from conformance.preempt import Preempt
 from conformance.shape import Line, Shape
+from conformance.timeline import FirstQueue, OneSlot, Timeline
 
-SHAPES: tuple[Shape, ...] = (Preempt(), *LATER)
+SHAPES: tuple[Shape, ...] = (Preempt(), Timeline(), OneSlot(), FirstQueue(), *LATER)
 
 
 def shape_of(line: Line) -> Shape | None:

@@ -1,4 +1,4 @@
-"""How many cases were compared, and how many agree: one line at the end."""
+"""How many cases were compared, and how many agree: a line at the end for each kind of count."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ import attrs
 
 SHOWN = 5
 """So many differing cases of a file are shown in full."""
+SAID = {
+    "conformance": "conformance: {} cases, {} agree",
+    "timelines": "timelines: {}, {} agree",
+}
+"""The lines there are, in order."""
 
 
 @attrs.define
 class Tally:
-    """The count over all files."""
+    """The counts over all files."""
 
-    cases: int = 0
-    agree: int = 0
+    cases: dict[str, int] = attrs.field(factory=dict)
+    agree: dict[str, int] = attrs.field(factory=dict)
+
+    def count(self, what: str, *, agrees: bool) -> None:
+        """One more case."""
+        self.cases[what] = self.cases.get(what, 0) + 1
+        self.agree[what] = self.agree.get(what, 0) + agrees
 
     def __str__(self) -> str:
-        return f"conformance: {self.cases} cases, {self.agree} agree"
+        return "\n".join(
+            said.format(self.cases[what], self.agree[what])
+            for what, said in SAID.items()
+            if what in self.cases
+        )
