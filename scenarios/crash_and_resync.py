@@ -1,0 +1,105 @@
+"""A scheduler dies while it makes room, resumes at a server that is behind, and kills another."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import attrs
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Scheduler
+from testbed import Actor, Cache, Client, Evidence, Selector, Unavailable, World, always
+from testbed.errors import AlreadyExists
+from testbed.faults.crash import Crash
+from testbed.objects import Map, Node, Pod, PriorityClass
+
+SCHEDULER, CROWDED, OTHER = "default-scheduler", "n1", "n2"
+IMPORTANT = "important"
+DECIDE_MS, LAG_MS, DOWN_MS, RETRY_MS = 1000, 5000, 2000, 500
+
+
+@attrs.frozen
+class Owner(Actor):
+    """Keeps a pod of that name there, as a StatefulSet does: when it is gone, makes another."""
+
+    async def run(self, client: Client) -> None:
+        news = client.queue("news", idle=True)
+        pods = Cache(client, Pod, Selector(name="db"))
+        pods.on(delete=news.put)
+        await pods.synced()
+        while True:
+            if pods.get("db") is None:
+                await make(client, db())
+            await news.get()
+
+
+@attrs.frozen
+class Operator(Actor):
+    """Has something urgent to run on the crowded node."""
+
+    async def run(self, client: Client) -> None:
+        await client.sleep(DECIDE_MS, "decide")
+        await make(client, urgent())
+
+
+async def make(client: Client, pod: Pod) -> None:
+    """Create it, until it is known to be there."""
+    while True:
+        try:
+            await client.create(pod)
+        except AlreadyExists:
+            return
+        except Unavailable:
+            await client.sleep(RETRY_MS, "retry")
+        else:
+            return
+
+
+def db(**spec: Any) -> Pod:
+    """A pod of little importance that ends within a second."""
+    return Pod.of("db", cpu_m=800, grace_s=1, scheduler_name=SCHEDULER, **spec)
+
+
+def urgent() -> Pod:
+    """A pod that matters more, and may only be where that one is."""
+    return Pod.of(
+        "urgent", cpu_m=800, scheduler_name=SCHEDULER, priority_class_name=IMPORTANT,
+        node_selector=Map(name=CROWDED),
+    )  # fmt: skip
+
+
+def only_who_is_in_the_way_is_deleted(see: Evidence) -> str | None:
+    """Room is made on one node; a pod that is not there has nothing to do with it."""
+    for change in see.changes:
+        old: Any = change.old and change.old.value
+        new: Any = change.new and change.new.value
+        if not isinstance(old, Pod) or old.spec.node_name == CROWDED or old.meta.is_terminating:
+            continue
+        if new is None or new.meta.is_terminating:
+            where = f"on {old.spec.node_name}" if old.is_bound else "on no node"
+            return f"{old.meta.name} ({old.meta.uid}) is {where}, and is deleted"
+    return None
+
+
+def crash_and_resync(world: World, *, guard: bool = False) -> None:
+    """The scheduler dies over making room on n1, and comes back to a server that is behind.
+
+    That still shows its victim, which has gone; another pod bears its name. Guarded, a deletion
+    names the uid of the pod that is meant, and not its name alone.
+    """
+    world.serve(lambda store: ApiServer(store, "api-1"))
+    world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=LAG_MS))
+    world.add(PriorityClass(IMPORTANT, value=1000))
+    for node in (CROWDED, OTHER):
+        world.serve(partial(Runtime, node=node))
+        world.add(Node.of(node, cpu_m=1000, labels={"name": node}))
+        world.start(Kubelet(f"kubelet-{node}", node), at="api-1")
+    world.add(db(node_name=CROWDED))
+    precondition = {"preempt_delete_precondition": "uid" if guard else "none"}
+    world.start(Scheduler(SCHEDULER, switches=precondition), at=("api-1", "api-2"))
+    world.start(Owner("owner"), Operator("operator"), at="api-1")
+    world.allow(Crash(SCHEDULER, restart_after_ms=DOWN_MS))
+    world.limit(horizon_ms=60_000)
+    world.claim(always(only_who_is_in_the_way_is_deleted))

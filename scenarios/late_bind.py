@@ -1,0 +1,78 @@
+"""A bind takes effect and its answer is lost: the scheduler gives the place away once more."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Scheduler
+from actors.verbs import bind
+from testbed import Client, Evidence, NotFound, Unavailable, World, always
+from testbed.faults.lose_reply import LoseReply
+from testbed.objects import Node, Pod, requests_of, room_of
+
+NODE, SCHEDULER = "n1", "default-scheduler"
+RETRY_MS = 1000
+
+
+class Certain:
+    """A Bind plugin that lets nobody have the place of a pod before it knows what became of its
+    bind: as long as no answer comes it asks what the Store holds, and the pod stays assumed."""
+
+    name = "Certain"
+
+    async def bind(self, client: Client, pod: Pod, node: str) -> None:
+        """Bind it; an error means that it is not bound."""
+        try:
+            await bind(client, pod, node)
+        except Unavailable:
+            if not await self.is_bound(client, pod, node):
+                raise
+
+    async def is_bound(self, client: Client, pod: Pod, node: str) -> bool:
+        """Whether the bind took effect after all; asked until somebody says so."""
+        while True:
+            try:
+                now = await client.get(Pod, pod.meta.name, pod.meta.namespace)
+            except NotFound:
+                return False
+            except Unavailable:
+                await client.sleep(RETRY_MS, f"ask for {pod.key}")
+            else:
+                return now.meta.uid == pod.meta.uid and now.spec.node_name == node
+
+
+def no_place_is_given_twice(see: Evidence) -> str | None:
+    """What the node has is enough for the pods that were bound to it and are not over."""
+    node: Any = see.store.peek(f"nodes/{NODE}")
+    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    here = [pod for pod in pods if pod.is_bound and not pod.is_over]
+    asked, has = sum(requests_of(pod)["cpu"] for pod in here), room_of(node.value)["cpu"]
+    if asked > has:
+        names = " and ".join(pod.meta.name for pod in here)
+        return f"{NODE} has {has}m cpu, and {names} ask for {asked}m"
+    return None
+
+
+def late_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> None:
+    """The scheduler is told that a bind has failed that has not, and gives its place up.
+
+    Its watch will tell it better, and if that comes later than the next pod is tried, what is
+    taken is given away. Guarded, it asks first. With a kubelet the Run goes on to where that
+    refuses one of the pods.
+    """
+    world.serve(ApiServer)
+    world.add(Node.of(NODE, cpu_m=1000))
+    for name in ("c", "d"):
+        world.add(Pod.of(name, cpu_m=800, scheduler_name=SCHEDULER))
+    world.start(Scheduler(SCHEDULER, plugins=(Certain,) if guard else ()))
+    if kubelet:
+        world.serve(partial(Runtime, node=NODE))
+        world.start(Kubelet(f"kubelet-{NODE}", NODE))
+    world.goes_on = kubelet
+    world.allow(LoseReply(SCHEDULER))
+    world.limit(horizon_ms=60_000)
+    reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
+    world.claim(always(no_place_is_given_twice, reads=reads))
