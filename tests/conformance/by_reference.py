@@ -40,13 +40,13 @@ class ByReference:
         places = [cluster.places[name] for name in feasible]
         scores = weigh(guest, places, cluster, SWITCHES) if places else {}
         refused = refusals.get(pod.status.nominated_node_name)
-        found, in_vain = dry_run(guest, cluster, refusals, SWITCHES, first)
+        found = dry_run(guest, cluster, refusals, SWITCHES, first)
         return Answers(
             decide(pod, cluster, SWITCHES),
             feasible,
             refusals,
             scores,
             why_not(pod, cluster, refused, SWITCHES),
-            {} if feasible else found,
-            {} if feasible else in_vain,
+            {} if feasible else found.candidates,
+            {} if feasible else found.refusals,
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from actors.scheduler.cache import SchedulerCache
-from actors.scheduler.cycle import Decider, the_first
+from actors.scheduler.cycle import Decider, Pick, the_first
 from actors.scheduler.filters import FILTERS
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.preemption.budgets import Budgets
@@ -44,9 +44,14 @@ class Nominated:
         return cls(nominated)
 
 
-def snapshot_of(nodes: Iterable[Node], bound: Iterable[Pod]) -> Snapshot:
+def snapshot_of(
+    nodes: Iterable[Node],
+    bound: Iterable[Pod],
+    namespaces: Mapping[str, Mapping[str, str]] | None = None,
+) -> Snapshot:
     """These nodes with these pods, as a scheduler's cache has them."""
     cache = SchedulerCache()
+    cache.namespaces = namespaces or {}
     for node in nodes:
         cache.add_node(node)
     for pod in bound:
@@ -54,9 +59,9 @@ def snapshot_of(nodes: Iterable[Node], bound: Iterable[Pod]) -> Snapshot:
     return cache.snapshot()
 
 
-def decider_of(switches: Switches) -> Decider:
+def decider_of(switches: Switches, pick: Pick = the_first) -> Decider:
     """What decides with these switches."""
-    return Decider(switches, FILTERS, PLACEMENTS[switches.placement], the_first)
+    return Decider(switches, FILTERS, PLACEMENTS[switches.placement], pick)
 
 
 @attrs.frozen

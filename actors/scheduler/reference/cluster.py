@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Self
 
 import attrs
@@ -77,6 +78,26 @@ class Place:
         return attrs.evolve(self, guests=left, gone=(*self.gone, *gone))
 
 
+def in_turn(nodes: Iterable[Node]) -> Iterator[Node]:
+    """One node of each zone in turn, the zones and the nodes of each as they came (SCH-42)."""
+    zones: defaultdict[tuple[str, ...], list[Node]] = defaultdict(list)
+    for node in nodes:
+        zones[tuple(_labelled(node, *keys) for keys in ZONE)].append(node)
+    for turn in zip_longest(*zones.values()):
+        yield from (node for node in turn if node is not None)
+
+
+ZONE = (
+    ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+    ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+)
+"""What a zone is: a region and a zone, each by the old label or else the new one."""
+
+
+def _labelled(node: Node, *keys: str) -> str:
+    return next((node.meta.labels[key] for key in keys if key in node.meta.labels), "")
+
+
 @attrs.frozen(eq=False)
 class Cluster:
     """All of it."""
@@ -86,6 +107,8 @@ class Cluster:
     budgets: tuple[PodDisruptionBudget, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
     """The labels of each namespace."""
+    now_ms: int = 0
+    """What time it is."""
 
     @classmethod
     def of(
@@ -95,6 +118,7 @@ class Cluster:
         nominated: Iterable[tuple[Pod, str]] = (),
         budgets: Iterable[PodDisruptionBudget] = (),
         namespaces: Mapping[str, Mapping[str, str]] | None = None,
+        now_ms: int = 0,
     ) -> Self:
         """These nodes, with the pods bound to them and those nominated to them, each in order.
         What is bound or nominated to a node that is not there is not seen (SCH-39)."""
@@ -105,14 +129,22 @@ class Cluster:
         for pod, name in nominated:
             awaited[name].append(Guest.of(pod))
         places = {}
-        for node in nodes:
+        for node in in_turn(nodes):
             name = node.meta.name
             places[name] = Place(node, tuple(guests[name]), tuple(awaited[name]))
-        return cls(places, tuple(budgets), namespaces or {})
+        return cls(places, tuple(budgets), namespaces or {}, now_ms)
 
     def having(self, place: Place) -> Cluster:
         """The same cluster with that node as it is said to be."""
         return attrs.evolve(self, places={**self.places, place.name: place})
+
+    def without(self, guests: Iterable[Guest]) -> Cluster:
+        """The same cluster with these taken away, each from the node it is bound to."""
+        gone: defaultdict[str, list[Guest]] = defaultdict(list)
+        for guest in guests:
+            gone[guest.pod.spec.node_name].append(guest)
+        left = {name: self.places[name].without(some) for name, some in gone.items()}
+        return attrs.evolve(self, places={**self.places, **left})
 
     def guests(self) -> Iterator[tuple[Node, Guest]]:
         """Everybody, with the node each is on."""

@@ -47,9 +47,14 @@ def decide(
     if not cluster.places:
         return attrs.evolve(decision, nominate="", message=NO_NODES)
     findings = find(Guest.of(pod), cluster, switches, start)
-    decision = attrs.evolve(decision, feasible=findings.feasible, refusals=findings.refusals)
     if findings.error:
         return attrs.evolve(decision, nominate="", message=findings.error, is_error=True)
+    decision = attrs.evolve(
+        decision,
+        feasible=findings.feasible,
+        refusals=findings.refusals,
+        failed=tuple(sorted({each.filter for each in findings.refusals.values()})),
+    )
     if findings.feasible:
         return _placed(decision, cluster, switches, pick)
     fresh, preemption = known(pod), None
@@ -89,5 +94,4 @@ def _pending(decision: Decision, findings: Findings, preemption: Preemption | No
         preemption=preemption,
         nominate=nominate,
         message=unfit(decision.nodes, refusals, findings.at_once, after),
-        failed=tuple(sorted({each.filter for each in refusals.values()})),
     )

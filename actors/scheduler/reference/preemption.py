@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import attrs
+
 from actors.scheduler.decision import Candidate, Preemption, Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import nomination_of
+from actors.scheduler.reference.importance import may_displace
 from actors.scheduler.reference.messages import unfit
-from actors.scheduler.reference.victims import ERROR, candidate_of
+from actors.scheduler.reference.victims import PLUGIN, candidate_of
 from actors.scheduler.switches import Switches
 from testbed.objects import Pod
 from testbed.objects.condition import find
@@ -16,7 +19,7 @@ from testbed.objects.condition import find
 Pick = Callable[[str, Sequence[str]], str]
 NEVER = "not eligible due to preemptionPolicy=Never."
 WAITS = "not eligible due to a terminating pod on the nominated node."
-IN_VAIN = Refusal("", ("Preemption is not helpful for scheduling",), is_resolvable=False)
+IN_VAIN = Refusal(PLUGIN, ("Preemption is not helpful for scheduling",), is_resolvable=False)
 FEWEST = 100
 """As many candidates are looked for in any case (SCH-77)."""
 BY_PREEMPTION = ("PreemptionByKubeScheduler", "PreemptionByScheduler")
@@ -31,7 +34,7 @@ def why_not(pod: Pod, cluster: Cluster, refused: Refusal | None, switches: Switc
     if place is None or (refused is not None and not refused.is_resolvable):
         return ""
     for guest in place.guests:
-        if guest.pod.priority < pod.priority and is_going(guest.pod, switches):
+        if may_displace(pod, guest.pod, switches) and is_going(guest.pod, switches):
             return WAITS
     return ""
 
@@ -40,10 +43,21 @@ def is_going(pod: Pod, switches: Switches) -> bool:
     """Whether it is on its way, so that one waits for it (SCH-73)."""
     if not pod.meta.is_terminating:
         return False
-    if switches.eligibility_terminating == "any_lower" or not switches.disruption_condition:
+    if switches.eligibility_terminating == "any_lower":
         return True
     condition = find(pod.status.conditions, "DisruptionTarget")
     return condition is not None and condition.is_true and condition.reason in BY_PREEMPTION
+
+
+@attrs.define
+class Found:
+    """What a search for candidates has come upon."""
+
+    candidates: dict[str, Candidate] = attrs.field(factory=dict)
+    refusals: dict[str, Refusal] = attrs.field(factory=dict)
+    """Why each other node that was looked at is none."""
+    errors: dict[str, None] = attrs.field(factory=dict)
+    """What went wrong."""
 
 
 def dry_run(
@@ -52,38 +66,39 @@ def dry_run(
     refusals: Mapping[str, Refusal],
     switches: Switches,
     pick: Pick,
-) -> tuple[dict[str, Candidate], dict[str, Refusal]]:
-    """The candidates, and why each other node that was looked at is none.
-
-    Nodes are looked at from an offset on, until there are enough candidates, one of them without a
-    broken budget (SCH-77).
-    """
-    found: dict[str, Candidate] = {}
-    others: dict[str, Refusal] = {}
-    places = []
-    for name, place in cluster.places.items():
+) -> Found:
+    """Looks at every node where it could help that others go, from an offset on, until there are
+    enough candidates, one of them without a broken budget (SCH-76 to SCH-78). Of those with broken
+    budgets no more are kept than are enough."""
+    found = Found()
+    names = []
+    for name in cluster.places:
         if name in refusals and not refusals[name].is_resolvable:
-            others[name] = IN_VAIN
+            found.refusals[name] = IN_VAIN
         else:
-            places.append(place)
-    enough, offset = min(len(places), max(len(places) // 10, FEWEST)), 0
-    if switches.preempt_offset == "random" and places:
-        offset = int(pick("offset", [str(number) for number in range(len(places))]))
-    for place in [*places[offset:], *places[:offset]]:
-        sound = sum(not each.violations for each in found.values())
-        if sound and len(found) >= enough:
+            names.append(name)
+    if switches.preempt_offset == "random" and names:
+        offset = names.index(pick("first node to preempt on", names))
+        names = [*names[offset:], *names[:offset]]
+    enough = min(len(names), max(len(names) // 10, FEWEST))
+    for name in names:
+        broken = sum(each.violations > 0 for each in found.candidates.values())
+        if broken < len(found.candidates) >= enough:
             break
-        made = candidate_of(guest, place, cluster, switches)
-        if isinstance(made, Refusal):
-            others[place.name] = made
-        elif not (switches.pdb_mode == "strict" and made.violations):
-            found[place.name] = made
-    return found, others
+        made = candidate_of(guest, cluster.places[name], cluster, switches)
+        if isinstance(made, str):
+            found.errors[made] = None
+            found.refusals[name] = Refusal(PLUGIN, (made,))
+        elif isinstance(made, Refusal):
+            found.refusals[name] = made
+        elif not made.violations or broken < enough:
+            found.candidates[name] = made
+    return found
 
 
 def choose(found: Mapping[str, Candidate]) -> tuple[str, ...]:
     """The nodes at which it costs least, by name: those that no key tells apart (SCH-91)."""
-    best = min((each.keys for each in found.values()), default=())
+    best = min(each.keys for each in found.values())
     return tuple(sorted(name for name, each in found.items() if each.keys == best))
 
 
@@ -99,14 +114,13 @@ def preempt(
     said = why_not(guest.pod, cluster, refused, switches)
     if said:
         return Preemption(is_eligible=False, said=said, code="Unschedulable")
-    found, others = dry_run(guest, cluster, refusals, switches, pick)
-    if not found:
-        errors = [each.reasons[0] for each in others.values() if each.filter == ERROR]
-        if errors:
-            said = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-            return Preemption(is_eligible=True, said=said, code="Error", refusals=others)
-        said = unfit(len(others), others)
-        return Preemption(is_eligible=True, said=said, code="Unschedulable", refusals=others)
-    tied = choose(found)
-    chosen = found[pick("candidate", tied) if len(tied) > 1 else tied[0]]
-    return Preemption(True, "", "Success", found, others, chosen, tied)
+    found = dry_run(guest, cluster, refusals, switches, pick)
+    candidates, others, errors = found.candidates, found.refusals, list(found.errors)
+    if not candidates and errors:
+        said = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+        return Preemption(True, said, "Error", refusals=others)
+    if not candidates:
+        return Preemption(True, unfit(len(others), others), "Unschedulable", refusals=others)
+    tied = choose(candidates)
+    chosen = candidates[pick("node to preempt on", tied) if len(tied) > 1 else tied[0]]
+    return Preemption(True, "", "Success", candidates, others, chosen, tied)

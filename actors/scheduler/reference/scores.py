@@ -41,9 +41,6 @@ def node_resources_fit(
                 parts.append((has - asked) * BEST // has if asked <= has else 0)
         return sum(parts) // len(parts) if parts else 0
 
-    if switches.placement == "first_fit_by_name":
-        first = min(place.name for place in places)
-        return {place.name: BEST * (place.name == first) for place in places}
     return {place.name: points(place) for place in places}
 
 
@@ -174,6 +171,14 @@ def topology_spread(
     return {place.name: fair.get(place.name, 0) for place in places}
 
 
+def first_fit_by_name(
+    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+) -> Points:
+    """The first by name, and no other."""
+    first = min(place.name for place in places)
+    return {place.name: BEST * (place.name == first) for place in places}
+
+
 SCORES: Mapping[str, tuple[Score, int]] = {
     "NodeResourcesFit": (node_resources_fit, 1),
     "NodeResourcesBalancedAllocation": (balanced_allocation, 1),
@@ -183,6 +188,8 @@ SCORES: Mapping[str, tuple[Score, int]] = {
     "PodTopologySpread": (topology_spread, 2),
 }
 """By name, each with its weight."""
+FIRST_FIT: Mapping[str, tuple[Score, int]] = {"FirstFitByName": (first_fit_by_name, 1)}
+"""The only one where nodes are taken by their names."""
 
 
 def weigh(
@@ -190,7 +197,8 @@ def weigh(
 ) -> dict[str, dict[str, int]]:
     """What every score says of each of these nodes, by its weight."""
     said: dict[str, dict[str, int]] = {place.name: {} for place in places}
-    for name, (score, weight) in SCORES.items():
+    scores = FIRST_FIT if switches.placement == "first_fit_by_name" else SCORES
+    for name, (score, weight) in scores.items():
         for place, points in score(guest, places, cluster, switches).items():
             said[place][name] = points * weight
     return said

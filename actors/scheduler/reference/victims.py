@@ -1,125 +1,131 @@
-"""Whom a pod would displace on one node: everybody less important but those who can be spared."""
+"""Whom a pod would displace for one node: everybody less important but those who can be spared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, combinations
 
 from actors.scheduler.decision import Candidate, Refusal
+from actors.scheduler.reference.budgets import protected
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.experiments import far_set, spared_set
 from actors.scheduler.reference.filters import refusal
+from actors.scheduler.reference.importance import by_importance, may_displace, started
 from actors.scheduler.switches import Switches
-from testbed.objects import Pod, PodDisruptionBudget
-from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_of
+from testbed.objects import Pod
 
+Fits = Callable[[Collection[Guest]], bool]
+"""Whether the pod fits without these."""
+PLUGIN = "DefaultPreemption"
 NOBODY = "No preemption victims found for incoming pod"
-QUALITIES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
-NOW = 2**62
-"""When a pod started that does not say it: after every other (SCH-82)."""
+PROTECTED = "node(s) had only victims that a budget protects"
 
 
 def candidate_of(
     guest: Guest, place: Place, cluster: Cluster, switches: Switches
-) -> Candidate | Refusal:
-    """What it would take to make room on that node, or why that is in vain.
+) -> Candidate | Refusal | str:
+    """What it would take to make room on that node; why that is in vain; or what went wrong.
 
-    1. Take away everybody less important. If the pod does not fit then, nothing helps (SCH-80).
-    2. Put them back one by one, and keep each with whom it still fits: first those whom a budget
-       protects, then the others, each the most important first (SCH-85).
-    3. Whoever could not be put back is a victim.
+    1. Take away everybody less important. If the pod does not fit then, nothing helps (SCH-80),
+       unless an experiment knows who must stay, or who must go from other nodes.
+    2. Spare whom one can (SCH-85); who is left is a victim.
     """
-    pool = [each for each in place.guests if each.pod.priority < guest.pod.priority]
-    if not pool:
-        return Refusal("", (NOBODY,), is_resolvable=False)
-    yields = switches.nominated_accounting != "none"
+    pool = [each for each in place.guests if may_displace(guest.pod, each.pod, switches)]
+    if not pool and not switches.cross_node_victims:
+        return Refusal(PLUGIN, (NOBODY,), is_resolvable=False)
 
-    def refused(spared: Iterable[Guest]) -> Refusal | None:
-        uids = {each.uid for each in spared}
-        emptied = place.without(each for each in pool if each.uid not in uids)
-        return refusal(guest, emptied, cluster.having(emptied), yields=yields)
+    def refused(gone: Iterable[Guest]) -> Refusal | None:
+        emptied = cluster.without(gone)
+        yields = switches.nominated_accounting != "none"
+        return refusal(guest, emptied.places[place.name], emptied, yields=yields)
 
-    never = refused(())
-    if never is not None:
-        return never
-    pool = by_importance(pool, switches)
-    protected, others = split(pool, cluster.budgets, switches)
-    spared: list[Guest] = []
-    victims: list[Guest] = []
-    for group in (protected, others):
-        for each in group if switches.reprieve_order == "desc" else reversed(group):
-            kept = refused([*spared, each]) is None
-            (spared if kept else victims).append(each)
+    def fits(gone: Iterable[Guest]) -> bool:
+        return refused(gone) is None
+
+    in_vain = refused(pool)
+    if in_vain is not None:
+        stay = spared_set(guest, pool, in_vain, cluster, switches, fits)
+        go = () if stay else far_set(guest, place, pool, cluster, switches, fits)
+        if not stay and not go:
+            return in_vain
+        pool = [each for each in (*pool, *go) if each not in stay]
+    pool = by_importance(pool, guest.pod, cluster, switches)
+    budgets = () if switches.pdb_mode == "ignore" else cluster.budgets
+    uids = protected(pool, budgets)
+    groups = [each for each in pool if each.uid in uids], [e for e in pool if e.uid not in uids]
+    victims = (fewest if switches.victim_minimisation == "min_count" else greedy)(
+        groups, fits, ascending=switches.reprieve_order == "asc"
+    )
     if not victims:
-        text = f'expected at least one victim pod on node "{place.name}"'
-        return Refusal(ERROR, (text,))
-    return candidate(guest, place, victims, protected, switches)
-
-
-ERROR = "error"
-"""What stands for a filter where something has gone wrong."""
-
-
-def candidate(
-    guest: Guest,
-    place: Place,
-    victims: Sequence[Guest],
-    protected: Sequence[Guest],
-    switches: Switches,
-) -> Candidate:
-    """These victims on that node, with all that the choice among nodes looks at."""
-    uids = {each.uid for each in protected}
+        return f'expected at least one victim pod on node "{place.name}"'
     violations = sum(each.uid in uids for each in victims)
+    if violations and switches.pdb_mode == "strict":
+        return Refusal(PLUGIN, (PROTECTED,))
     if not switches.bug_victims_unsorted:
-        victims = by_importance(victims, switches)
+        victims = by_importance(victims, guest.pod, cluster, switches)
     pods = tuple(each.pod for each in victims)
-    lower = tuple(each.pod for each in place.nominated if each.pod.priority < guest.pod.priority)
-    return Candidate(place.name, pods, violations, lower, keys_of(pods, violations))
+    lower = tuple(each.pod for each in lower_nominated(guest, place, victims, cluster, switches))
+    return Candidate(place.name, pods, violations, lower, keys_of(pods, violations, cluster))
 
 
-def by_importance(guests: Iterable[Guest], switches: Switches) -> list[Guest]:
-    """The most important first: by priority, then as the switch says; who came first of equals."""
-    tiebreak = switches.victim_tiebreak
-
-    def key(guest: Guest) -> tuple[int, ...]:
-        quality = QUALITIES.index(guest.pod.status.qos_class or qos_of(guest.pod.spec))
-        return (
-            -guest.pod.priority,
-            quality if "qos" in tiebreak else 0,
-            started(guest.pod) if "start" in tiebreak else 0,
-        )
-
-    return sorted(guests, key=key)
+Groups = tuple[Sequence[Guest], Sequence[Guest]]
+"""Those whom a budget protects, and the others, each the most important first."""
 
 
-def started(pod: Pod) -> int:
-    """When it was taken on by its kubelet."""
-    return NOW if pod.status.start_ms is None else pod.status.start_ms
+def greedy(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
+    """Put them back one by one, the protected first, and keep whoever does no harm: the others are
+    the victims, as they could not be put back (SCH-85)."""
+    gone = list(chain(*groups))
+    victims = []
+    for group in groups:
+        for each in reversed(group) if ascending else group:
+            left = [other for other in gone if other is not each]
+            if fits(left):
+                gone = left
+            else:
+                victims.append(each)
+    return victims
 
 
-def split(
-    pool: Sequence[Guest], budgets: Sequence[PodDisruptionBudget], switches: Switches
-) -> tuple[list[Guest], list[Guest]]:
-    """Those whom a budget protects, and the others: each in that order uses up a disruption of
-    every budget that covers him, whether he is spared in the end or not (SCH-84)."""
-    protected: list[Guest] = []
-    others: list[Guest] = []
-    left = [budget.status.disruptions_allowed for budget in budgets]
-    for guest in pool:
-        meta, is_protected = guest.pod.meta, False
-        for number, budget in enumerate(budgets):
-            is_seen_to = meta.name in budget.status.disrupted_pods
-            if meta.labels and budget.covers(meta) and not is_seen_to:
-                left[number] -= 1
-                is_protected = is_protected or left[number] < 0
-        is_protected = is_protected and switches.pdb_mode != "ignore"
-        (protected if is_protected else others).append(guest)
-    return protected, others
+def fewest(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
+    """Of all sets that will do, the one with the fewest protected, then the fewest, then the least
+    important (SCH-86)."""
+    pool = list(chain(*groups))
+
+    def loss(some: Sequence[Guest]) -> tuple[int, int, list[int], list[int]]:
+        order = sorted(some, key=lambda each: (-each.pod.priority, rank[each.uid]))
+        priorities = [each.pod.priority for each in order]
+        ranks = [-rank[each.uid] for each in order]
+        return sum(each in groups[0] for each in some), len(some), priorities, ranks
+
+    rank = {each.uid: number for number, each in enumerate(pool)}
+    sets = chain.from_iterable(combinations(pool, size) for size in range(len(pool) + 1))
+    return min((list(some) for some in sets if fits(some)), key=loss)
 
 
-def keys_of(victims: Sequence[Pod], violations: int) -> tuple[int, ...]:
+def lower_nominated(
+    guest: Guest, place: Place, victims: Sequence[Guest], cluster: Cluster, switches: Switches
+) -> list[Guest]:
+    """Those nominated there that are less important, and lose that (SCH-100); where nominations
+    do not count, none do."""
+    if switches.nominated_accounting == "none":
+        return []
+    lower = [each for each in place.nominated if each.pod.priority < guest.pod.priority]
+    if switches.clear_lower == "all":
+        return lower
+    emptied = cluster.without(victims)
+    there = emptied.places[place.name]
+    if guest.uid not in {each.uid for each in there.nominated}:
+        there = there.with_guests([guest])
+    then = emptied.having(there)
+    return [each for each in lower if refusal(each, there, then) is not None]
+
+
+def keys_of(victims: Sequence[Pod], violations: int, cluster: Cluster) -> tuple[int, ...]:
     """What the choice among nodes compares, the smaller the better (SCH-92): how many budgets are
     broken; the first victim's priority; the sum of all of them; how many there are; and, of those
     that are most important, how long the eldest has been there."""
     top = max(each.priority for each in victims)
-    eldest = min(started(each) for each in victims if each.priority == top)
+    eldest = min(started(each, cluster) for each in victims if each.priority == top)
     total = sum(each.priority + 2**31 for each in victims)
     return (violations, victims[0].priority, total, len(victims), -eldest)

@@ -1,0 +1,93 @@
+"""Two experiments, off by default: who must stay for a pod to fit, and who must go elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import combinations
+
+from actors.scheduler.decision import Refusal
+from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.importance import by_importance, may_displace
+from actors.scheduler.reference.neighbours import apart, means, near
+from actors.scheduler.reference.spread import is_meant
+from actors.scheduler.switches import Switches
+from testbed.objects import Pod
+
+Fits = Callable[[Collection[Guest]], bool]
+"""Whether the pod fits without these."""
+SETS_MAX = 10_000
+"""So many sets of far pods are tried."""
+
+
+def spared_set(
+    guest: Guest,
+    pool: Sequence[Guest],
+    in_vain: Refusal,
+    cluster: Cluster,
+    switches: Switches,
+    fits: Fits,
+) -> tuple[Guest, ...]:
+    """If all that is amiss without the pool is that nobody is there to be near: the smallest set of
+    those it wants to be near with which it fits (SCH-105)."""
+    if in_vain.filter != "InterPodAffinity" or in_vain.is_resolvable:
+        return ()
+    pod = guest.pod
+    wanted = [
+        each
+        for each in by_importance(pool, pod, cluster, switches)
+        if any(means(term, pod, each.pod, cluster) for term in near(pod))
+    ]
+    for size in range(1, switches.affinity_to_victims + 1):
+        for some in combinations(wanted, size):
+            if fits([each for each in pool if each not in some]):
+                return some
+    return ()
+
+
+def far_set(
+    guest: Guest,
+    place: Place,
+    pool: Sequence[Guest],
+    cluster: Cluster,
+    switches: Switches,
+    fits: Fits,
+) -> tuple[Guest, ...]:
+    """The smallest set of pods of other nodes that must go as well; the least important of one size
+    (SCH-106)."""
+    pods = [
+        each
+        for node, each in cluster.guests()
+        if node.meta.name != place.name
+        and may_displace(guest.pod, each.pod, switches)
+        and _stands_in_the_way(guest.pod, each, place, cluster)
+    ]
+    pods = by_importance(pods, guest.pod, cluster, switches)[::-1]
+    tried = 0
+    for size in range(1, switches.cross_node_victims + 1):
+        for some in combinations(pods, size):
+            nodes = {each.pod.spec.node_name for each in some}
+            if len(nodes) <= switches.cross_node_nodes and tried < SETS_MAX:
+                tried += 1
+                if fits([*pool, *some]):
+                    return some
+    return ()
+
+
+def _stands_in_the_way(pod: Pod, other: Guest, place: Place, cluster: Cluster) -> bool:
+    """Whether it stands at one value, of a label that the two have to do with, as the node."""
+    there = cluster.places[other.pod.spec.node_name].node.meta.labels
+    here = place.node.meta.labels
+    return any(
+        key in here and here[key] == there.get(key) for key in _concerns(pod, other.pod, cluster)
+    )
+
+
+def _concerns(pod: Pod, other: Pod, cluster: Cluster) -> Iterator[str]:
+    """The labels by which one of them must be apart from the other, or is spread with it."""
+    for one, two in ((pod, other), (other, pod)):
+        for term in apart(one):
+            if means(term, one, two, cluster):
+                yield term.topology_key
+    for constraint in pod.spec.topology_spread:
+        if pod.meta.namespace == other.meta.namespace and is_meant(constraint, other):
+            yield constraint.topology_key
