@@ -7,6 +7,7 @@ from typing import Any
 
 from actors.scheduler.decision import Candidate, Decision, Preemption, Refusal
 from actors.scheduler.queued import QueuedPod
+from actors.scheduler.saying import said_of
 
 NODES_MAX = 20
 """Of more nodes than that only counts are kept."""
@@ -21,6 +22,7 @@ def facts_of(queued: QueuedPod, decision: Decision) -> dict[str, Any]:
         "attempt": queued.attempts,
         "nodes": decision.nodes,
         "node": decision.node,
+        "said": said_of(decision),
         "message": decision.message,
         "refused": _refusals(decision.refusals),
         "scores": _scores(decision),
