@@ -97,7 +97,7 @@ def crash_and_resync(world: World, *, guard: bool = False) -> None:
         world.add(Node.of(node, cpu_m=1000, labels={"name": node}))
         world.start(Kubelet(f"kubelet-{node}", node), at="api-1")
     world.add(db(node_name=CROWDED))
-    precondition = {"preempt_delete_precondition": "uid" if guard else "none"}
+    precondition = Map(preempt_delete_precondition="uid" if guard else "none")
     world.start(Scheduler(SCHEDULER, switches=precondition), at=("api-1", "api-2"))
     world.start(Owner("owner"), Operator("operator"), at="api-1")
     world.allow(Crash(SCHEDULER, restart_after_ms=DOWN_MS))

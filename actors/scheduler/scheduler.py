@@ -14,6 +14,7 @@ from actors.scheduler.score import Score
 from actors.scheduler.switches import SCHEDULER
 from testbed import Actor, Client
 from testbed.objects import Map
+from testbed.objects.meta import texts
 from testbed.switches import Component, told
 
 
@@ -32,7 +33,7 @@ class Scheduler(Actor):
     profile: str = ""
     """Which bundle of switches: `k8s-1.26`, which is what empty means, `k8s-modern`, `seed` or
     `alpha`."""
-    switches: Map[str] = attrs.field(factory=Map, converter=Map)
+    switches: Map[str] = attrs.field(factory=Map, converter=texts)
     """What is otherwise than the profile has it: `{"queue": "fifo"}`."""
     pods_of: str = ""
     """Whose pods, if not its own."""
