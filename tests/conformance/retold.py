@@ -85,11 +85,11 @@ def race_of(recording: Recording) -> Race:
     own = FOLDER / f"{recording.id}.yaml"
     race = _file(own) if own.exists() else _usual(recording)
     starts = [Hold(Pattern(START, name), recording.tick_ms) for name in recording.schedulers]
-    return attrs.evolve(race, holds=(*race.holds, *starts))
+    return attrs.evolve(race, holds=(*_late_news(recording), *race.holds, *starts))
 
 
 def _usual(recording: Recording) -> Race:
-    """Late or not, and with what follows from what was seen."""
+    """Late or not, and with the crashes that were seen."""
     race = _file(FOLDER / ("late.yaml" if recording.lag_ms else "prompt.yaml"))
     faults = [
         attrs.evolve(strike, fault=attrs.evolve(strike.fault, by_ms=recording.lag_ms))
@@ -97,9 +97,7 @@ def _usual(recording: Recording) -> Race:
         else strike
         for strike in race.faults
     ]
-    return attrs.evolve(
-        race, holds=(*_late_news(recording), *race.holds), faults=(*faults, *_crashes(recording))
-    )
+    return attrs.evolve(race, faults=(*faults, *_crashes(recording)))
 
 
 @cache
@@ -118,15 +116,16 @@ def _crashes(recording: Recording) -> Iterator[Strike]:
 
 
 def _late_news(recording: Recording) -> Iterator[Hold]:
-    """What a cycle does comes back within that cycle, in most but not in all trials: where a
-    preemptor was not sent to back off, it came later (SCH-18)."""
+    """What a pod's first cycle does comes back within that cycle, in most but not in all trials:
+    where a preemptor was not sent to back off, it came later (SCH-18)."""
     if recording.lag_ms:
         return
     for tried in recording.tried():
-        if tried.then != "Unschedulable" or "preemption:" in tried.result:
+        is_first = (tried.number, tried.life) == (1, 1)
+        if not is_first or tried.then != "Unschedulable" or "preemption:" in tried.result:
             continue
-        over = Pattern(SERVE, SCHEDULER, "patch", f"pods/default/{tried.pod}/status")
+        who = recording.owners[tried.pod]
+        over = Pattern(SERVE, who, "patch", f"pods/default/{tried.pod}/status")
         for write in recording.writes():
             if write.at_ms == tried.at_ms and DISRUPTED in write.details:
-                victim = f"pods/default/{write.pod}"
-                yield Hold(Pattern(DELIVER, SCHEDULER, "", victim, EVERY), over)
+                yield Hold(Pattern(DELIVER, who, "", f"pods/default/{write.pod}", EVERY), over)

@@ -47,6 +47,29 @@ def test_what_was_recorded_agrees() -> None:
     assert Timeline().differences(edited) == []
 
 
+@pytest.mark.spec("SCH-18")
+def test_the_rarer_form_of_a_recording_agrees_too() -> None:
+    """In some trials what a preemptor has done comes back after its cycle. It does not back off
+    then, is not tried for nothing, and is bound at once when its victim is gone."""
+    edited = line("GT-5")
+    edited["attempts"] = [
+        {**edited["attempts"][0], "then": "Unschedulable"},
+        {**edited["attempts"][2], "t": 3.0, "attempt": 2},
+    ]
+    edited["observed"] = [each for each in edited["observed"] if each["t"] != 1.2]
+    late(edited, "bind", "p", -0.2)
+    late(edited, "phase", "p", -0.2)
+    assert Timeline().differences(edited) == []
+
+
+@pytest.mark.parametrize("name", ["GT-R1", "GT-R1-lag", "GT-4-lag"])
+def test_a_recording_under_another_name_agrees(name: str) -> None:
+    """One with no race file of its own is played by what it says itself."""
+    edited = line(name)
+    edited["id"] = "another"
+    assert Timeline().differences(edited) == []
+
+
 EDITS: dict[str, tuple[str, Edit]] = {
     "another text": (
         "cycle 5",
