@@ -15,6 +15,7 @@ from timelines import SCHEDULER, Cluster, Deed, build, creates
 from visible import visible
 
 from actors.scheduler import Scheduler
+from testbed.invariant import Evidence, always
 from testbed.objects import Map
 from testbed.race import Race
 from testbed.racefile import parse
@@ -130,3 +131,25 @@ def _as_written(tried: Attempt) -> tuple[str, int, int, str]:
     assert tried.at_ms % 1000 <= EXACT_MS, f"{tried} is not on a whole second"
     result = BIND_ERROR if tried.result.startswith(BIND_ERROR) else tried.result
     return (tried.pod, tried.at_ms // 1000, tried.number, result)
+
+
+@pytest.mark.spec("SCH-43", "SCH-118")
+def test_a_restarted_scheduler_knows_what_it_has_promised() -> None:
+    """GT-R1: what A and B take is counted until they are gone, and C is nominated by its status."""
+    golden = next(each for each in goldens() if each.id == "GT-R1")
+    seen = []
+
+    def looks(see: Evidence) -> None:
+        life = see.table.roles[SCHEDULER].life
+        if life is not None and life.number == 2 and see.records[-1].name == "waits":
+            books: Any = life.shown["scheduler"]
+            (node,) = books.cache.snapshot().infos
+            nominated = [info.pod.meta.name for info in books.nominator.on("node1")]
+            seen.append((see.now_ms, node.requested["cpu"], nominated))
+
+    def watched(world: World) -> None:
+        build(world, golden.cluster(), Scheduler(SCHEDULER))
+        world.claim(always(looks))
+
+    play(golden.race(), of(watched))
+    assert seen[0] == (25_000, 10_000, ["c"])
