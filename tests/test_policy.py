@@ -168,15 +168,17 @@ def test_a_name_alone_is_never_imported(mine: Path) -> None:
         ("empty.py", "from brushes import Brush", "--policy empty.py: no class stands in it"),
         ("json.py", "class A: pass", "another module is called 'json'"),
         ("colorsys.py", "class A: pass", "another module is called 'colorsys'"),
+        ("click.py", "class A: pass", "another module is called 'click'"),
         ("half.py", "class A(", "cannot be imported: SyntaxError"),
         ("quits.py", "raise SystemExit(0)", "cannot be imported: SystemExit"),
         ("same.py", "class Fan: pass", "two policies are called 'Fan': one of mine, one of same"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told(
-    mine: Path, name: str, text: str | None, said: str
+    mine: Path, name: str, text: str | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And leaves nothing behind."""
+    """And leaves nothing behind; also where the current folder comes before all others."""
+    monkeypatch.syspath_prepend("")
     policy.load(mine)
     if text is not None:
         Path(name).write_text(text)
@@ -186,6 +188,7 @@ def test_a_file_that_cannot_be_used_is_told(
     assert said in str(refused.value)
     assert "\nNext: " in str(refused.value)
     assert policy.words() == before == ["--policy", "mine.py"]
+    assert not {"half", "quits"} & {*sys.modules}
 
 
 def test_a_name_that_is_built_in_is_nobody_elses(own: Path) -> None:
@@ -236,9 +239,10 @@ def test_each_command_loads_what_it_is_given_and_says_it_again(
     assert out.endswith("Recorded: testbed replay a.jsonl --scenario shop:shop --policy mine.py\n")
     out = said(1, "run", shop, *own, *switch)
     assert out.endswith(f"Again: testbed run {shop} {' '.join(switch)} --policy mine.py\n")
-    assert "--policy mine.py" in said(
-        1, "search", shop, *own, *switch, "--jobs", "2", "--runs", "9"
-    )
+    out = said(1, "search", shop, *own, *switch, "--jobs", "2", "--runs", "9")
+    lines = [line for line in out.splitlines() if "testbed " in line]
+    assert lines
+    assert all("--policy mine.py" in line for line in lines)
     (found,) = Path("races").iterdir()
     asked = [str(found), "--scenario", shop, *own]
     assert "--policy mine.py" in said(1, "replay", *asked)
@@ -268,10 +272,10 @@ def test_a_race_file_that_names_a_policy_needs_the_file(
 
 def test_a_ledger_knows_the_text_of_a_policy(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Another text is another search."""
-    words = ["search", shop, "--policy", "mine.py", "--switch", "alpha.painter=Robot"]
+    words = ["search", shop, "--policy", "mine.py", "--switch", "painter.brushes=+Fan"]
     words += ["--ledger", "night.ledger", "--runs", "3", "--resume"]
-    assert main(words) == 1
-    assert main(words) == 1
+    assert main(words) == 0
+    assert main(words) == 0
     path = Path("mine.py")
     path.write_text(path.read_text() + "\n# Changed.\n")
     capsys.readouterr()

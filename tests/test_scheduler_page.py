@@ -35,22 +35,24 @@ def test_every_command_prints_what_is_shown(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("switch", "said"),
+    ("switch", "guard", "said"),
     [
-        ("scores=+Crowded", "alpha made room for pods/default/db on n1"),
-        ("victims=Nobody", "where pods/default/job goes"),
-        ("decider=ByName", "alpha chose n2 for pods/default/db"),
-        ("scheduler=Careless", "alpha chose n1 for pods/default/db: it is the first"),
+        ("scores=+Crowded", "off", "alpha made room for pods/default/db on n1"),
+        ("victims=Nobody", "off", "where pods/default/job goes"),
+        ("plugins=+Veto", "on", "every_pod_has_a_node is broken: pods/default/db has no node"),
+        ("decider=ByName", "on", "alpha chose n2 for pods/default/db"),
+        ("scheduler=Careless", "on", "alpha chose n1 for pods/default/db: it is the first"),
     ],
 )
 def test_every_policy_of_the_page_serves(
-    folder: Path, switch: str, said: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, switch: str, guard: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where its switch is; without any, it is n1 that makes room."""
     mine = ["--policy", "mine.py"]
-    words = ["rooms:rooms", *mine, "--switch", f"alpha.{switch}", "--trace", "a.jsonl"]
-    assert main(["run", *words]) == 0, capsys.readouterr().out
-    assert main(["explain", "a.jsonl", "--scenario", "rooms:rooms", *mine]) == 0
+    words = ["rooms:rooms", *mine, "--switch", f"alpha.{switch}", "--switch", f"guard={guard}"]
+    code = int("broken" in said)
+    assert main(["run", *words, "--trace", "a.jsonl"]) == code, capsys.readouterr().out
+    assert main(["explain", "a.jsonl", "--scenario", "rooms:rooms", *mine]) == code
     assert said in capsys.readouterr().out
 
 

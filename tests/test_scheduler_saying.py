@@ -44,6 +44,10 @@ SCORES = {"n1": {"a": 50, "b": 7}, "n2": {"a": 50, "b": 40}, "n3": {"a": 80, "b"
             "no other node will do",
         ),
         (
+            attrs.evolve(placed("n1", "n1", refusals={"n2": FULL}), pod=nominated("n1")),
+            "no other node will do",
+        ),
+        (
             placed("n2", "n1", "n2", "n3", scores=SCORES, best=("n2",)),
             "it scores 90, and n3, the next, 81",
         ),

@@ -4,6 +4,7 @@ from actors.scheduler.decision import Decision, Refusal
 from actors.scheduler.filter import Filter
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.points import Rejected, Wait
 from actors.scheduler.preemption.dry_run import DryRun
 from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.score import Score
@@ -16,7 +17,9 @@ __all__ = [
     "NodeInfo",
     "PodInfo",
     "Refusal",
+    "Rejected",
     "Scheduler",
     "Score",
     "Snapshot",
+    "Wait",
 ]
