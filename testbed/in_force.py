@@ -76,7 +76,8 @@ class InForce:
     def _check_profile(self, profile: str, scenario: str) -> None:
         known = {name for part in self._parts.values() for name in part.known_profiles}
         if profile not in known:
-            raise UnknownName(f"profile of any part of {scenario}", profile, known)
+            see = "leave it out, or look for what has switches: testbed switches"
+            raise UnknownName(f"profile of any part of {scenario}", profile, known, see=see)
 
     def named(self, switch: str) -> list[str]:
         """How a switch of that name is called in full: of each make first."""

@@ -355,6 +355,8 @@ def _misshapen(content: Any, number: int) -> str:
         switches = content.get("switches")
         if not isinstance(content.get("scenario"), str) or not isinstance(switches, dict):
             return 'a name as "scenario" and an object as "switches"'
+        if not isinstance(content.get("in_force", {}), dict):
+            return 'an object as "in_force"'
         return ""
     if "do" not in content:
         return ""

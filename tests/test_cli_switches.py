@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,3 +109,58 @@ def test_each_command_refuses_a_switch_that_nothing_has(
     assert main([command, *words, *more, "--switch", "scheduler.queue=fifo"]) == 2
     said = capsys.readouterr()
     assert (said.out, "with switches 'scheduler'" in said.err) == ("", True)
+
+
+SHOP = """
+import attrs
+from testbed import Actor
+from testbed.objects import Note
+from testbed.switches import Component, on_off, one_of
+
+@attrs.frozen
+class Switches:
+    color: str = one_of({colors})
+    {more}
+
+@attrs.frozen
+class Painter(Actor):
+    {component}
+    async def run(self, client):
+        await client.create(Note("n"))
+
+def shop(world, *, guard=False):
+    world.start(Painter("alpha"))
+"""
+AS_IT_WAS = {
+    "colors": '"red", "blue"',
+    "more": "",
+    "component": 'component = Component("painter", Switches)',
+}
+
+
+def replayed(own: Path, **text: str) -> int:
+    """The exit code of a replay of what was recorded, with the scenario as it is now."""
+    sys.modules.pop("shop", None)
+    shutil.rmtree(own / "__pycache__", ignore_errors=True)
+    (own / "shop.py").write_text(SHOP.format(**{**AS_IT_WAS, **text}))
+    importlib.invalidate_caches()
+    if not (own / "a.jsonl").exists():
+        assert main(["run", "shop:shop", "--trace", "a.jsonl"]) == 0
+    return main(["replay", "a.jsonl", "--scenario", "shop:shop"])
+
+
+def test_a_trace_replays_though_a_component_has_got_a_switch(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Or has become one at all; but not if what was in force no longer is."""
+    assert replayed(own, component="") == 0
+    assert replayed(own) == 0
+    (own / "a.jsonl").unlink()
+    assert replayed(own) == 0
+    assert replayed(own, more="shiny: bool = on_off(False)") == 0
+    capsys.readouterr()
+    assert replayed(own, colors='"blue", "red"') == 4
+    assert capsys.readouterr().err.startswith(
+        "ReplayDiverged: painter.color was red when it was recorded, and is blue now: the component"
+        " has changed since.\nNext: record it anew.\nAgain: testbed replay a.jsonl"
+    )

@@ -38,10 +38,10 @@ from testbed.cli.races import (
 )
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.counted import counted
-from testbed.errors import ScenarioError, TraceRefused
+from testbed.errors import ReplayDiverged, ScenarioError, TraceRefused
 from testbed.expecting import Side, expect, expected_under
 from testbed.healing import Healer
-from testbed.objects.codec import encode_line
+from testbed.objects.codec import decode, encode_line
 from testbed.option import Choice
 from testbed.race import Expectation
 from testbed.rewriting import changed
@@ -304,17 +304,30 @@ def _keep_apart(file: str, trace_file: str | None) -> None:
 
 
 def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
-    """Every line must be the same, but for the version in the header, on which all sums depend,
-    and for the end of a Run that was interrupted."""
-    lines = list(recorded.lines)
-    if recorded.header.get("testbed") != VERSION:
-        header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
+    """Every line must be the same, but for the version in the header and for switches that were
+    not there yet, on which all sums depend, and for the end of a Run that was interrupted."""
+    lines, now = list(recorded.lines), decode(played[0])
+    _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), again)
+    header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
+    if "in_force" in now:
+        header = {**header, "in_force": now["in_force"]}
+    if header != recorded.header:
         header.pop("sum", None)
         lines[0] = encode_line(header)[:-1] + b',"sum":""}\n'
         lines, played = (list(map(_without_sum, some)) for some in (lines, played))
     if str(recorded.end["end"]).startswith("interrupted"):
         lines, played = lines[:-1], played[: len(lines) - 1]
     compare(lines, played, again)
+
+
+def _check_switches(then: dict[str, str], now: dict[str, str], again: str) -> None:
+    """What was in force is in force; a component may have got other switches since."""
+    for name in then:
+        if now.get(name, then[name]) != then[name]:
+            raise ReplayDiverged(
+                f"{name} was {then[name]} when it was recorded, and is {now[name]} now: the "
+                f"component has changed since.\nNext: record it anew.\nAgain: {again}"
+            )
 
 
 def _without_sum(line: bytes) -> bytes:
