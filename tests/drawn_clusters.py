@@ -37,7 +37,7 @@ ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 KEYS = st.sampled_from([ZONE, HOST])
 APPS = st.sampled_from(["a", "b"])
 NAMESPACES = st.sampled_from(["default", "other"])
-LABELS = (
+LABELS: tuple[dict[str, str], ...] = (
     {},
     {ZONE: "z0"},
     {ZONE: "z1", "disk": "ssd"},

@@ -9,10 +9,13 @@ from drawn_clusters import Cluster, clusters, pods
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from actors.scheduler.decision import Refusal
+from actors.scheduler.filter import State
 from actors.scheduler.filtering import Feasibility
 from actors.scheduler.filters import FILTERS
 from actors.scheduler.filters.resources import NodeResourcesFit
 from actors.scheduler.judging import Judging
+from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, info_of
 from testbed.objects import LabelSelector, Map, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
@@ -115,9 +118,14 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
 
 def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps account of what is left; nobody looks at the pods. So 5,000 nodes are quick."""
-    asked = []
+    asked: list[NodeInfo] = []
     check = NodeResourcesFit.check
-    monkeypatch.setattr(NodeResourcesFit, "check", lambda *args: asked.append(args) or check(*args))
+
+    def watched(self: NodeResourcesFit, state: State, node: NodeInfo) -> Refusal | None:
+        asked.append(node)
+        return check(self, state, node)
+
+    monkeypatch.setattr(NodeResourcesFit, "check", watched)
     others = [a_pod(f"p{n}", 5, on="n1") for n in range(2)]
     found, pods_there = trial_of(a_pod("p", 5), "n1", a_node("n1"), *others)
     asked.clear()
