@@ -29,6 +29,7 @@ from testbed.objects import (
     Pod,
     Quantity,
     Requirement,
+    Resources,
     Taint,
     Toleration,
 )
@@ -196,8 +197,9 @@ def test_who_asks_for_nothing_needs_only_a_place() -> None:
     crowd = [a_pod("a", 9, on="n1"), a_pod("b", 9, on="n1")]
     assert decide(a_pod("p", None), a_node("n1"), *crowd).node == "n1"
     assert decide(a_pod("p", 0), a_node("n1"), *crowd).node == "n1"
-    thirsty = Pod.of("p", memory=1)
-    assert refusals(thirsty, a_node("n1"), *crowd) == {"n1": ("Insufficient cpu",)}
+    none = Container("c", resources=Resources(Map({"x.io/g": Quantity.parse(0)})))
+    for thirsty in (Pod.of("p", memory=1), Pod.of("p", containers=(none,))):
+        assert refusals(thirsty, a_node("n1"), *crowd) == {"n1": ("Insufficient cpu",)}
     assert refusals(a_pod("p", None), a_node("n1", pods=2), *crowd) == {"n1": ("Too many pods",)}
 
 
@@ -233,9 +235,12 @@ def test_pods_are_spread_over_zones() -> None:
 def test_a_node_without_the_label_is_out_for_good() -> None:
     """SCH-57: nobody's going would help."""
     pod = an_a("p", topology_spread=(spread(key="rack"),))
-    assert the_refusal(pod, a_node("n1")) == Refusal(
+    out = Refusal(
         "PodTopologySpread", (f"{UNEVEN} (missing required label)",), is_resolvable=False
     )
+    assert the_refusal(pod, a_node("n1")) == out
+    both = an_a("p", topology_spread=(spread(), spread(key="rack")))
+    assert the_refusal(both, a_node("n1")) == out, "where nothing is counted, nothing is uneven"
 
 
 def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:

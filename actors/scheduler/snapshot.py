@@ -68,6 +68,10 @@ class Kinds:
         """That row is as that node is now."""
         self.codes[row] = self._kind(node)
 
+    def code(self, value: Hashable) -> int | None:
+        """Which of these that value is; None: no node has had it."""
+        return self._code.get(value)
+
     def _kind(self, node: NodeInfo) -> int:
         value = self._of(node.node) if node.node is not None else None
         if value is None:
@@ -132,7 +136,15 @@ class Snapshot:
 
     def label(self, key: str) -> tuple[Column, Sequence[str]]:
         """Which value each node has of that label; -1: none."""
-        return self.kinds(("label", key), lambda node: node.meta.labels.get(key))
+        kinds = self._label(key)
+        return kinds.codes, kinds.values
+
+    def with_label(self, key: str, values: Iterable[str]) -> NDArray[np.bool_]:
+        """Whether each node has one of these values of that label."""
+        kinds = self._label(key)
+        has = np.zeros(len(kinds.values) + 1, np.bool_)
+        has[[code for value in values if (code := kinds.code(value)) is not None]] = True
+        return has[kinds.codes]
 
     def kinds(self, name: Hashable, of: Callable[[Node], Hashable]) -> tuple[Column, Sequence[Any]]:
         """Which of few kinds each node is; `of` looks at nothing else, and says None if at none.
@@ -198,6 +210,9 @@ class Snapshot:
             for info, node, by in moves:
                 if node in self.row:
                     self._standing.move(info, node, by)
+
+    def _label(self, key: str) -> Kinds:
+        return self.told_apart(("label", key), lambda node: node.meta.labels.get(key))
 
     def _columns_of(self, name: str) -> Columns:
         columns = self._columns.get(name)

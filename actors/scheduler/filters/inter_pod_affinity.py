@@ -169,8 +169,8 @@ def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
 
 def _rows_at(counts: Tally[Pair], key: str, snapshot: Snapshot) -> NDArray[np.bool_]:
     """Where there is some of what is counted, at the value that the node has of that label."""
-    codes, values = snapshot.label(key)
-    return np.array([*(counts[key, value] > 0 for value in values), False], np.bool_)[codes]
+    some = (value for of, value in counts if of == key and counts[of, value] > 0)
+    return snapshot.with_label(key, some)
 
 
 def _pairs(terms: Iterable[Term], node: NodeInfo) -> list[Pair]:
