@@ -20,7 +20,7 @@ from testbed.objects import Affinity, Pod, Requirement
 from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
 
 DRAWN = settings(
-    max_examples=150,
+    max_examples=80,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

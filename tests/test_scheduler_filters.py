@@ -8,6 +8,7 @@ import attrs
 import pytest
 from deciding import HOST, ZONE, a_node, a_pod, decide, far, near
 
+from actors.scheduler import filtering
 from actors.scheduler.decision import Refusal
 from actors.scheduler.events import (
     ANY_POD,
@@ -45,6 +46,12 @@ from testbed.objects.meta import Object
 from testbed.objects.pod import Port
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"
+
+
+@pytest.fixture(autouse=True, params=[100, 0], ids=["each", "all"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test asks of one node after the other, and of all at once."""
+    monkeypatch.setattr(filtering, "FEW", request.param)
 
 
 def refusals(pod: Pod, *things: Object) -> dict[str, tuple[str, ...]]:
@@ -235,9 +242,7 @@ def test_pods_are_spread_over_zones() -> None:
 def test_a_node_without_the_label_is_out_for_good() -> None:
     """SCH-57: nobody's going would help."""
     pod = an_a("p", topology_spread=(spread(key="rack"),))
-    out = Refusal(
-        "PodTopologySpread", (f"{UNEVEN} (missing required label)",), is_resolvable=False
-    )
+    out = Refusal("PodTopologySpread", (f"{UNEVEN} (missing required label)",), is_resolvable=False)
     assert the_refusal(pod, a_node("n1")) == out
     both = an_a("p", topology_spread=(spread(), spread(key="rack")))
     assert the_refusal(both, a_node("n1")) == out, "where nothing is counted, nothing is uneven"

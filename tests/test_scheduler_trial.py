@@ -17,13 +17,14 @@ from actors.scheduler.filters.resources import NodeResourcesFit
 from actors.scheduler.judging import Judging
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, info_of
+from actors.scheduler.trial import Trial
 from testbed.objects import LabelSelector, Map, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.meta import Object
 
 
 @settings(
-    max_examples=150,
+    max_examples=80,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -39,7 +40,7 @@ def test_a_trial_says_what_would_be_said_of_such_a_cluster(
     )
     home = cluster.nodes[0].meta.name
     judging = Judging(info_of(pod), cluster.snapshot(), FILTERS, cluster.nominated)
-    trial = judging.trial(home)
+    trial = Trial(judging, judging.node(home))
     there = list(cluster.bound)
     gone: list[Pod] = []
     for _ in range(data.draw(st.integers(1, 4))):
@@ -129,7 +130,7 @@ def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPat
     others = [a_pod(f"p{n}", 5, on="n1") for n in range(2)]
     found, pods_there = trial_of(a_pod("p", 5), "n1", a_node("n1"), *others)
     asked.clear()
-    trial = found.trial("n1")
+    trial = Trial(found, found.node("n1"))
     assert not trial.fits()
     trial.remove(pods_there[0])
     assert trial.fits()
