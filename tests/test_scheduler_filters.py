@@ -248,6 +248,17 @@ def test_a_node_without_the_label_is_out_for_good() -> None:
     assert the_refusal(both, a_node("n1")) == out, "where nothing is counted, nothing is uneven"
 
 
+def test_the_first_constraint_that_fails_is_told() -> None:
+    """SCH-57: n3 is in a full zone, and has no rack; that other pods go could help with the zone."""
+    rack = {"rack": "r"}
+    things = [a_node("n1", zone="x", labels=rack), a_node("n2", zone="y", labels=rack)]
+    full = [a_node("n3", zone="x"), an_a("a1", "n1")]
+    zone_first = an_a("p", topology_spread=(spread(), spread(key="rack")))
+    assert decide(zone_first, *things, *full).refusals["n3"].is_resolvable
+    rack_first = an_a("p", topology_spread=(spread(key="rack"), spread()))
+    assert not decide(rack_first, *things, *full).refusals["n3"].is_resolvable
+
+
 def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:
     """As in 1.26."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y")]
