@@ -150,10 +150,12 @@ def test_both_passes_must_succeed() -> None:
 def test_only_the_named_nodes_are_looked_at() -> None:
     """SCH-53, SCH-76: by metadata.name; the others have no status and could still help."""
     snapshot = snapshot_of(*(a_node(f"n{n}", 0) for n in range(3)))
-    pod = info_of(a_pod("p", affinity=_named("n2", "n0")))
-    feasibility = Feasibility(pod, snapshot, FILTERS, {})
-    assert list(feasibility.refusals) == ["n0", "n2"]
-    assert feasibility.potential == [0, 1, 2]
+    terms = [NodeSelectorTerm(match_fields=(_name_is(name),)) for name in ("n2", "n0")]
+    either = Affinity(NodeAffinity(NodeSelector(tuple(terms))))
+    for affinity in (_named("n2", "n0"), either):
+        feasibility = Feasibility(info_of(a_pod("p", affinity=affinity)), snapshot, FILTERS, {})
+        assert list(feasibility.refusals) == ["n0", "n2"]
+        assert feasibility.potential == [0, 1, 2]
 
 
 def test_names_that_conflict_refuse_all_nodes_at_once() -> None:

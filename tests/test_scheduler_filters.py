@@ -249,7 +249,7 @@ def test_a_node_without_the_label_is_out_for_good() -> None:
 
 
 def test_the_first_constraint_that_fails_is_told() -> None:
-    """SCH-57: n3 is in a full zone, and has no rack; that other pods go could help with the zone."""
+    """SCH-57: n3 is in a full zone, where it could help that others go, and has no rack."""
     rack = {"rack": "r"}
     things = [a_node("n1", zone="x", labels=rack), a_node("n2", zone="y", labels=rack)]
     full = [a_node("n3", zone="x"), an_a("a1", "n1")]

@@ -18,9 +18,10 @@ from actors.scheduler.judging import Judging
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.trial import Trial
-from testbed.objects import LabelSelector, Map, Pod
+from testbed.objects import Container, LabelSelector, Map, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.meta import Object
+from testbed.objects.pod import Port
 
 
 @settings(
@@ -99,6 +100,29 @@ def test_what_it_must_be_near_may_not_go() -> None:
     assert refusal.reasons == ("node(s) didn't match pod affinity rules",)
     trial.add(w)
     assert trial.fits()
+
+
+def test_who_does_not_want_it_there_may_go() -> None:
+    """SCH-115, SCH-116: the anti-affinity of a pod goes with it, and comes with another."""
+    shy = a_pod("q", on="n1", affinity=far(ZONE, app="a"))
+    found, (q,) = trial_of(a_pod("p", labels={"app": "a"}), "n1", a_node("n1"), shy)
+    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+        assert not trial.fits()
+        trial.remove(q)
+        assert trial.fits()
+        trial.add(q)
+        assert not trial.fits()
+
+
+def test_a_port_is_free_when_its_pod_goes() -> None:
+    """SCH-57, SCH-89: however little else that pod takes."""
+    main = Container("main", ports=(Port(80, 80),))
+    other = Pod.of("q", containers=(main,), node_name="n1")
+    found, (q,) = trial_of(Pod.of("p", containers=(main,)), "n1", a_node("n1"), other)
+    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+        assert not trial.fits()
+        trial.remove(q)
+        assert trial.fits()
 
 
 def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
