@@ -19,11 +19,22 @@ from deciding import (
     gone,
     near,
     preemption_of,
+    snapshot_of,
 )
 
 from actors.scheduler.decision import KEEP
-from testbed.objects import Affinity, Object, Taint
-from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
+from actors.scheduler.filtering import Feasibility
+from actors.scheduler.filters import FILTERS
+from actors.scheduler.podinfo import info_of
+from actors.scheduler.preemption import preempt
+from actors.scheduler.switches import switches_of
+from testbed.objects import Affinity, LabelSelector, Map, Object, Taint
+from testbed.objects.affinity import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    TopologySpreadConstraint,
+)
 from testbed.objects.labels import Requirement
 
 # -- who may ----------------------------------------------------------------------------------
@@ -58,6 +69,24 @@ def test_a_nominated_pod_waits_while_a_less_important_pod_is_on_its_way_there() 
     assert gone(modern) == ("n1", ["v", "t"])
     others[2] = a_pod("t", 5, on="n1", goes="PreemptionByScheduler")
     assert preemption_of(pod, *others, eligibility_terminating="preempted_only").said == WAITS
+
+
+def test_a_pod_that_was_marked_and_stays_is_not_waited_for() -> None:
+    """SCH-73: a condition alone, after a DELETE that failed, makes nobody go."""
+    marked = a_pod("t", 5, on="n1", goes="PreemptionByScheduler").with_meta(deleted_ms=None)
+    pod = a_pod("p", 6, priority=100, nominated="n1")
+    for terminating in ("any_lower", "preempted_only"):
+        found = preemption_of(pod, a_node("n1"), marked, eligibility_terminating=terminating)
+        assert gone(found) == ("n1", ["t"])
+
+
+def test_a_pod_that_is_gone_preempts_nobody() -> None:
+    """SCH-70: it is read again first."""
+    things = [a_node("n1"), a_pod("v", 10, on="n1")]
+    found = Feasibility(info_of(a_pod("p", priority=9)), snapshot_of(*things), FILTERS, {})
+    preemption = preempt(found, None, (), switches_of(), Picked())
+    assert (preemption.is_eligible, preemption.code) == (False, "Error")
+    assert preemption.said == 'pod "p" not found'
 
 
 @pytest.mark.parametrize("priority", [100, 101])
@@ -159,7 +188,7 @@ def test_nodes_that_will_never_do_are_not_looked_at() -> None:
 
 def test_of_nodes_that_are_as_good_one_is_picked() -> None:
     """K6, GEN-6: by name, if nobody says otherwise; a node that is worse is not among them."""
-    things = [*full_nodes(3), a_node("n009"), a_pod("dear", 10, on="n009", priority=1)]
+    things = [a_node("n009"), a_pod("dear", 10, on="n009", priority=1), *full_nodes(3)[::-1]]
     pick = Picked(node_to_preempt_on="n002")
     preemption = preemption_of(a_pod("p", 10, priority=100), *things, pick=pick)
     assert pick.asked == [("node to preempt on", ("n000", "n001", "n002"))]
@@ -176,8 +205,17 @@ def test_of_nodes_that_are_as_good_one_is_picked() -> None:
         ([("a", 5, -4, 0), ("b", 5, -4, 0)], [("c", 10, -4, 0)]),
         ([("a", 10, 4, 8)], [("b", 10, 4, 9)]),
         ([("a", 5, 4, 8), ("b", 5, 4, 3)], [("c", 5, 4, 4), ("d", 5, 4, 4)]),
+        ([("a", 5, 4, 3), ("b", 5, 2, 9)], [("c", 5, 4, 4), ("d", 5, 2, 0)]),
     ],
-    ids=["K2", "K3 counts pods", "K3 sums", "K3 of negative ones", "K5", "K5 of the oldest"],
+    ids=[
+        "K2",
+        "K3 counts pods",
+        "K3 sums",
+        "K3 of negative ones",
+        "K5",
+        "K5 of the oldest",
+        "K5 of the highest",
+    ],
 )
 def test_the_node_that_loses_least_is_chosen(
     losses: list[tuple[str, int, int, int]], better: list[tuple[str, int, int, int]]
@@ -276,6 +314,16 @@ def test_less_important_nominations_may_stay_where_they_still_fit() -> None:
     preemption = preemption_of(pod, *things, *waiting, clear_lower="only_if_unfit")
     assert preemption.chosen is not None
     assert [other.meta.name for other in preemption.chosen.lower] == ["no"]
+
+
+def test_of_less_important_nominations_the_more_important_stay() -> None:
+    """SCH-100: where there is room for one of two, whoever was nominated first."""
+    things = [a_node("n1"), a_pod("v", 10, on="n1")]
+    waiting = [a_pod(name, 4, priority=n, nominated="n1") for n, name in ((1, "low"), (2, "high"))]
+    pod = a_pod("p", 6, priority=100)
+    preemption = preemption_of(pod, *things, *waiting, clear_lower="only_if_unfit")
+    assert preemption.chosen is not None
+    assert [other.meta.name for other in preemption.chosen.lower] == ["low"]
 
 
 def test_a_nominated_pod_is_not_counted_twice_where_it_is_nominated() -> None:
@@ -378,6 +426,27 @@ def test_far_victims_are_few_and_on_few_nodes() -> None:
     assert gone(preemption_of(pod, *things, cross_node_victims="2")) == ("n1", ["u", "q2", "q3"])
 
 
+def test_far_victims_are_those_in_the_way_that_may_go() -> None:
+    """SCH-106: that must not be near the pod, or it not near them, or that are too many of its
+    kind; not those that are more important, nor if it helps nothing."""
+    nodes = [a_node("n1"), a_node("n2"), a_node("n3", zone="y")]
+    q = a_pod("q", 1, on="n2", labels={"app": "q"})
+    lonely = a_pod("lonely", 1, on="n2", affinity=far(ZONE, app="p"))
+    loud = a_pod("loud", 1, on="n2", affinity=far(ZONE, app="p"), priority=999)
+    confined = Affinity(only_on("n1"), None, far(ZONE, app="q").pod_anti_affinity)
+    pod = a_pod("p", 1, priority=100, labels={"app": "p"}, affinity=confined)
+    found = preemption_of(pod, *nodes, q, lonely, cross_node_victims="2")
+    assert gone(found) == ("n1", ["q", "lonely"])
+    none = preemption_of(pod, *nodes, q, loud, cross_node_victims="2")
+    assert none.chosen is None
+    assert none.tried == 1
+    kind = LabelSelector(Map({"app": "q"}))
+    rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", kind, node_affinity_policy="Ignore")
+    asked = {"topology_spread": (rule,), "node_selector": {HOST: "n1"}}
+    spread = a_pod("p", 1, priority=100, labels={"app": "q"}, **asked)
+    assert gone(preemption_of(spread, *nodes, q, cross_node_victims="1")) == ("n1", ["q"])
+
+
 def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
     """GT-9, SCH-81, D-14: P must be near W, which may go: so nobody goes, and P waits."""
     w_and_x = (a_node("n"), a_pod("w", 4, on="n", labels={"app": "w"}), a_pod("x", 4, on="n"))
@@ -391,6 +460,8 @@ def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
     spared = preemption_of(pod, *w_and_x, affinity_to_victims="3")
     assert gone(spared) == ("n", ["x"])
     assert spared.tried == 1
+    large = a_pod("p", 11, priority=100, affinity=near(HOST, app="w"))
+    assert preemption_of(large, *w_and_x, affinity_to_victims="3").tried == 0
 
 
 def test_sets_that_are_spared_for_affinity_grow_until_one_fits() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+import attrs
 import pytest
 from deciding import UNIT, a_budget, a_node, a_pod, gone, preemption_of
 from hypothesis import given
@@ -14,7 +15,14 @@ from hypothesis import strategies as st
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.preemption.budgets import Budgets
 from actors.scheduler.preemption.dry_run import DryRun
-from testbed.objects import Map, Pod, PodDisruptionBudget
+from testbed.objects import (
+    LabelSelector,
+    Map,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    Requirement,
+)
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 P = a_pod("p", 5, priority=10)
@@ -157,13 +165,18 @@ def test_every_budget_of_a_pod_counts() -> None:
         on_n("y", 1, labels={**APP, "tier": "x"}),
     ]
     assert protected([*pods, THREE[1]], wide, narrow) == ["y", "b"]
+    assert protected([*pods, THREE[1]], narrow, wide) == ["y", "b"]
 
 
 def test_a_budget_is_about_pods_it_means() -> None:
     """SCH-84, API-47: of its namespace, with labels, not yet counted out; an empty one of none."""
     assert protected(THREE, a_budget("guard", 0, {})) == []
     assert protected(THREE, a_budget("other/guard", 0, APP)) == []
-    assert protected([on_n("bare", 1)], a_budget("guard", 0, APP)) == []
+    without = LabelSelector(match_expressions=(Requirement("app", "DoesNotExist"),))
+    spec = PodDisruptionBudgetSpec(selector=without)
+    of_others = attrs.evolve(a_budget("guard", 0, APP), spec=spec)
+    assert protected([on_n("bare", 1)], of_others) == []
+    assert protected([on_n("other", 1, labels={"tier": "x"})], of_others) == ["other"]
     counted_out = a_budget("guard", 0, APP, disrupted_pods=Map({"b": 0}))
     assert protected(THREE, counted_out) == ["a", "c"]
 
@@ -201,6 +214,14 @@ def test_the_fewest_are_the_best_of_all_sets(
     enough = [s for s in sets if sum(asked(each) for each in s) >= asked(pod)]
     assert loss(found.chosen.victims) == min(map(loss, enough))
     assert found.chosen.violations == loss(found.chosen.victims)[0]
+
+
+def test_of_as_few_the_least_important_go() -> None:
+    """SCH-86: those of the lowest priorities; of equal ones, those that came last."""
+    things = [on_n("a", 4, 2), on_n("b", 3, 2), on_n("c", 2, 1), on_n("d", 1, 0)]
+    assert victims(*things, victim_minimisation="min_count") == ["a", "d"]
+    twins = [on_n("old", 5, start=1), on_n("young", 5, start=2)]
+    assert victims(*twins, victim_minimisation="min_count") == ["young"]
 
 
 def asked(pod: Pod) -> int:
