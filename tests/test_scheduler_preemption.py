@@ -442,7 +442,7 @@ def test_far_victims_are_those_in_the_way_that_may_go() -> None:
     assert none.tried == 1
     kind = LabelSelector(Map({"app": "q"}))
     rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", kind, node_affinity_policy="Ignore")
-    asked = {"topology_spread": (rule,), "node_selector": {HOST: "n1"}}
+    asked: dict[str, Any] = {"topology_spread": (rule,), "node_selector": {HOST: "n1"}}
     spread = a_pod("p", 1, priority=100, labels={"app": "q"}, **asked)
     assert gone(preemption_of(spread, *nodes, q, cross_node_victims="1")) == ("n1", ["q"])
 
@@ -472,6 +472,10 @@ def test_sets_that_are_spared_for_affinity_grow_until_one_fits() -> None:
     found = preemption_of(pod, a_node("n"), large, small, affinity_to_victims="2")
     assert gone(found) == ("n", ["large"])
     assert found.tried == 2
+    others = [a_pod(f"x{n}", 1, on="n", priority=9) for n in range(3)]
+    assert (
+        preemption_of(pod, a_node("n"), large, small, *others, affinity_to_victims="1").tried == 2
+    )
     other = attrs.evolve(large, meta=attrs.evolve(large.meta, name="other", uid="other"))
     heavy = a_pod("p", 7, priority=100, affinity=near(HOST, app="w"))
     for sets, pods_max in ((2, "1"), (3, "2"), (3, "3")):
