@@ -44,10 +44,12 @@ class Selector:
             return False
         if self.namespace is not None and field_of(value, "meta.namespace") != self.namespace:
             return False
-        if any(field_of(value, path) != wanted for path, wanted in self.fields):
-            return False
-        if any(field_of(value, path) == unwanted for path, unwanted in self.unlike):
-            return False
+        for path, wanted in self.fields:
+            if field_of(value, path) != wanted:
+                return False
+        for path, unwanted in self.unlike:
+            if field_of(value, path) == unwanted:
+                return False
         if not self.labels:
             return True
         labels = value.meta.labels if isinstance(value, Object) else {}
