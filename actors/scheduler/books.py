@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-import attrs
-
 from actors.recorder import Recorder
 from actors.scheduler.cache import SchedulerCache
 from actors.scheduler.decision import Decision
@@ -57,6 +55,7 @@ class Books:
         self.snapshot: Snapshot | None = None
         """What that was made by; next, the budgets."""
         self.last_budgets: tuple[PodDisruptionBudget, ...] = ()
+        self._has_new_budgets = True
         self._expiries: deque[int] = deque()
         self._ticks = Ticks(client, self._timers())
         self._bell = client.queue("ready", idle=True)
@@ -78,15 +77,18 @@ class Books:
 
     def known_now(self, pod: Pod) -> Pod | None:
         """The same, as preemption reads it again."""
-        known = self.known(pod.key)
-        return None if known is None else self.nominating(known)
+        return self.known(pod.key)
 
-    def nominating(self, pod: Pod) -> Pod:
-        """The pod with its nomination in its status, wherever that is written."""
-        node = self.nominator.said(pod)
-        if node == pod.status.nominated_node_name:
-            return pod
-        return attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=node))
+    def all_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        """Those its informer knows, by name; the same ones as long as none has changed."""
+        if self._has_new_budgets:
+            self._has_new_budgets = False
+            self.last_budgets = tuple(self.budgets.all())
+        return self.last_budgets
+
+    def budgets_changed(self, *_: PodDisruptionBudget) -> None:
+        """A budget has come, has changed or is gone."""
+        self._has_new_budgets = True
 
     # -- the queue ------------------------------------------------------------------------------
 

@@ -33,6 +33,8 @@ def listen(books: Books) -> None:
     _Nodes(books).listen()
     _Assigned(books).listen()
     _Unassigned(books).listen()
+    heard = books.budgets_changed
+    books.budgets.on(add=heard, update=heard, delete=heard)
 
 
 class _Told:
@@ -46,7 +48,7 @@ class _Told:
         try:
             told()
         except NotCached as error:
-            self.books.client.record("not cached", said=str(error))
+            self.books.client.record("not cached", why=str(error))
 
 
 class _Namespaces(_Told):
@@ -129,9 +131,15 @@ class _Assigned(_Told):
         self.books.move(POD_DELETED)
 
     def helps(self, pod: Pod) -> May:
-        """Whether a pod must be near that one (SCH-24)."""
-        info, namespaces = info_of(pod), self.books.cache.namespaces
-        return lambda other: any(term.matches(info, namespaces) for term in info_of(other).affinity)
+        """Whether a pod must be near that one (SCH-24); few are ever asked."""
+        known = self.books.cache
+
+        def may(other: Pod) -> bool:
+            info = known.get_pod(pod) or info_of(pod)
+            near = info_of(other).affinity
+            return any(term.matches(info, known.namespaces) for term in near)
+
+        return may
 
 
 class _Unassigned(_Told):

@@ -86,10 +86,9 @@ class Office:
         """By the cluster as it is known in this turn."""
         books = self.books
         books.snapshot = books.cache.snapshot()
-        books.last_budgets = tuple(books.budgets.all())
         books.last = self.decider.decide(
-            books.nominating(pod), books.snapshot, books.nominator, books.last_budgets,
-            books.known_now, self.client.now(),
+            pod, books.snapshot, books.nominator, books.all_budgets(), books.known_now,
+            self.client.now(),
         )  # fmt: skip
         return books.last
 

@@ -8,6 +8,8 @@ from actors.scheduler.decision import Candidate, Decision, Preemption
 
 NAMED_MAX = 4
 """So many victims are named; of more, how many there are."""
+WEIGHED_MAX = 20
+"""Of so many nodes the next best is looked for; that would take long among thousands."""
 WHYS = (
     "fewer budgets are broken than on",
     "its first victim is less important than that of",
@@ -42,6 +44,9 @@ def _why_there(decision: Decision) -> str:
         return f"{_listed(others)} would have done as well"
     if not decision.scores:
         return f"it is the one of {len(decision.feasible)} that was picked"
+    if len(decision.scores) > WEIGHED_MAX:
+        total = sum(decision.scores[node].values())
+        return f"it scores {total}, more than each other of {len(decision.scores)}"
     totals = {name: sum(scores.values()) for name, scores in decision.scores.items()}
     of_others = [(-total, name) for name, total in totals.items() if name != node]
     total, name = min(of_others)
