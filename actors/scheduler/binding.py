@@ -92,9 +92,10 @@ class Binder:
         try:
             self._books.cache.forget(place.pod, place.node)
         except NotCached as error:
-            self._books.client.record("not cached", said=str(error))
+            self._books.client.record("not cached", why=str(error))
             return False
-        self._books.client.record("forgot", pod=place.pod.key, node=place.node)
+        said = f"gave up {place.node} for {place.pod.key}"
+        self._books.client.record("forgot", said=said, pod=place.pod.key, node=place.node)
         return True
 
     # -- the pod's own task ---------------------------------------------------------------------

@@ -44,7 +44,8 @@ async def make_room(books: Books, decision: Decision, chosen: Candidate, because
 
 
 def _broken_off(books: Books, victim: Pod, error: ApiError) -> bool:
-    books.client.record("preemption broken off", victim=victim.key, error=str(error))
+    said = f"broke off its preemption at {victim.key}: {error}"
+    books.client.record("preemption broken off", said=said, victim=victim.key)
     return False
 
 
