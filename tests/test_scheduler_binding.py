@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pytest
 from scheduling import (
     attempts,
@@ -45,6 +46,16 @@ def test_later_pods_are_tried_while_a_bind_is_on_its_way() -> None:
     assert [each.split()[1] for each in attempts(world)] == ["a#1", "b#1", "c#1"]
     bound = [step.operation.name for step in played.every("serve alpha/bind-* create/binding *")]  # type: ignore[union-attr]
     assert bound == ["c", "a"]
+
+
+@pytest.mark.spec("SCH-49", "SCH-63")
+def test_a_pod_that_is_assumed_is_nominated_no_more() -> None:
+    """Else it would count twice on its node for as long as its bind is on its way."""
+    first = pending("c", 5, 1000)
+    status = attrs.evolve(first.status, nominated_node_name="n1")
+    world = cluster(attrs.evolve(first, status=status), pending("d", 5))
+    play(world, late=("* alpha/bind-c *",))
+    assert attempts(world) == ["0 c#1 n1", "0 d#1 n1"]
 
 
 @pytest.mark.spec("SCH-64")
@@ -225,6 +236,7 @@ def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
     world = cluster(pending("a", 9), user=user, plugins=(Lone,))
     play(world, is_held=True)
     assert "5000 big#2 n1" in attempts(world)
+    assert len([each for each in attempts(world) if " a#" in each]) == 1
     said = "rejected due to timeout after waiting 5000 ms at plugin Lone"
     assert f"a FailedScheduling: {said}" in events(world)
     assert node_of(world, "a") == ""

@@ -27,7 +27,15 @@ from testbed.choosers.calm import Calm
 from testbed.client import Client
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
-from testbed.objects import Node, Pod, condition
+from testbed.objects import (
+    LabelSelector,
+    Map,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    condition,
+)
 from testbed.pending import Alternatives, Options
 from testbed.trace import Trace
 from testbed.world import World
@@ -268,3 +276,21 @@ def test_an_error_of_any_write_breaks_it_off(fault: Any) -> None:
     play(world, f"fault * {fault.word} *delete pods/default/a*", late=("serve alpha/main delete*",))
     assert len(records(world, "preemption broken off")) == 1
     assert not pod_of(world, "a").meta.is_terminating
+
+
+@pytest.mark.spec("SCH-84", "SCH-95")
+def test_a_budget_that_has_come_meanwhile_counts() -> None:
+    """It protects the less important pod, so the other one goes."""
+    spec = PodDisruptionBudgetSpec(selector=LabelSelector(Map(app="web")))
+
+    async def user(client: Client) -> None:
+        await client.sleep(1000)
+        await client.create(PodDisruptionBudget("web", spec=spec))
+        await client.create(pending("c", 5, 1000))
+
+    world = cluster(
+        there("x", 9, labels={"app": "web"}), there("y", 9, 50, node="n2"), pending("small"),
+        nodes=2, user=user,
+    )  # fmt: skip
+    play(world)
+    assert nominated(world, "c") == "n2"
