@@ -129,7 +129,7 @@ def test_one_task_waits_for_an_alarm(driver: str) -> None:
 
     with pytest.raises(ScenarioError, match="alpha/two and another task wait for one timer flush"):
         run(twice, driver)
-    with pytest.raises(ScenarioError, match="alarm 'flush' set to 0.5: expected whole milli"):
+    with pytest.raises(ScenarioError, match=r"alarm 'flush' set to 0\.5: expected whole milli"):
         run(half, driver)
 
 
