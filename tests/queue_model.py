@@ -22,6 +22,7 @@ class Waiter:
     order: int
     attempts: int = 0
     refused_by: tuple[str, ...] = ()
+    came: int = 0
     is_gated: bool = False
 
     @property
@@ -98,7 +99,7 @@ class Model:
     def add(self, pod: Pod, now_ms: int) -> None:
         """It comes."""
         self.order += 1
-        waiter = Waiter(pod, "nowhere", now_ms, self.order)
+        waiter = Waiter(pod, "nowhere", now_ms, self.order, came=self.order)
         self.waiters.append(waiter)
         self.let_in(waiter)
         if not waiter.is_gated:
@@ -194,7 +195,7 @@ class Model:
     def flush_backoff(self, now_ms: int) -> None:
         """Whose time is up may be tried."""
         waiters = [each for each in self.waiters if each.place == "backoff"]
-        for waiter in sorted(waiters, key=lambda each: (self.pause_until(each), each.order)):
+        for waiter in sorted(waiters, key=lambda each: (self.pause_until(each), each.came)):
             if self.pause_until(waiter) <= now_ms:
                 self.let_in(waiter)
 

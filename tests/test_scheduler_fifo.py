@@ -37,7 +37,7 @@ def test_the_head_is_taken_however_unimportant_it_is() -> None:
 @pytest.mark.spec("SCH-29", "SCH-30")
 def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
     """Nothing that happens shortens it; it doubles up to a minute, or is always the same. Those
-    that are due together stand as they have failed."""
+    that are due together stand as they came at first, however they have failed since."""
     queue = queue_of()
     queue.add(Pod.of("a"), 0)
     now_ms = 0
@@ -56,8 +56,10 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
         queue.add(Pod.of(name), 0)
     for now_ms in (0, 1000, 2000):
         queue.flush_backoff(now_ms)
-        for name in "ba":
-            queue.failed(taken(queue, now_ms), Pod.of(name), queue.cycle, now_ms)
+        queued = [taken(queue, now_ms), taken(queue, now_ms)]
+        assert [each.pod.meta.name for each in queued] == ["b", "a"]
+        for each in reversed(queued):
+            queue.failed(each, each.pod, queue.cycle, now_ms)
     queue.add(Pod.of("c"), 2500)
     queue.flush_backoff(3000)
     assert queue.places["active"] == tuple(f"pods/default/{name}" for name in "cba")

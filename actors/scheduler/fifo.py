@@ -26,7 +26,7 @@ class FifoQueue(PodQueue):
         self._retry = switches.fifo_retry
         self._line: dict[str, QueuedPod] = {}
         self._left_alone: Heap[QueuedPod] = Heap(self._by_pause)
-        self._failures = 0
+        self._came = 0
         self._gated: dict[str, QueuedPod] = {}
         self.cycle = 0
 
@@ -53,7 +53,8 @@ class FifoQueue(PodQueue):
 
     def add(self, pod: Pod, now_ms: int) -> None:
         self._drop(pod.key)
-        self._enter(QueuedPod(pod, now_ms, now_ms))
+        self._came += 1
+        self._enter(QueuedPod(pod, now_ms, now_ms, self._came))
         if pod.key in self._line:
             self._nominator.nominate(pod)
 
@@ -94,7 +95,6 @@ class FifoQueue(PodQueue):
             return ""
         queued.pod, queued.since_ms, queued.refused_by = pod, now_ms, refused_by
         self._nominator.nominate(pod)
-        self._failures += 1
         self._left_alone.put(key, queued)
         return BACKOFF
 
@@ -115,8 +115,8 @@ class FifoQueue(PodQueue):
         return queued.since_ms + min(doubled, PAUSE_MS_MAX)
 
     def _by_pause(self, queued: QueuedPod) -> tuple[int, int]:
-        """Those that are due at one time stand as they have failed, one after the other."""
-        return (self._until(queued), self._failures)
+        """Those that are due at one time stand as they came at first."""
+        return (self._until(queued), queued.number)
 
     def _enter(self, queued: QueuedPod) -> None:
         queued.is_gated = bool(queued.pod.spec.scheduling_gates)

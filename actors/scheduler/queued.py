@@ -22,6 +22,8 @@ class QueuedPod:
     """When it was last put into the queue: when it came, or had failed (SCH-17)."""
     first_ms: int
     """When it came."""
+    number: int = 0
+    """Which pod it was to come, where that matters."""
     attempts: int = 0
     refused_by: frozenset[str] = frozenset()
     """The filters that refused it anywhere when it was last tried; none after an error."""
