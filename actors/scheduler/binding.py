@@ -21,7 +21,8 @@ from actors.scheduler.points import Bind, Permit, PreBind, Rejected, Reserve, Wa
 from actors.scheduler.queued import QueuedPod
 from actors.verbs import bind
 from testbed import ApiError
-from testbed.objects import Pod
+from testbed.objects import Pod, Revision
+from testbed.objects.meta import UNSET
 
 
 @attrs.frozen
@@ -140,17 +141,28 @@ class Binder:
         """By the first plugin that binds, or as everybody does. An error does not mean that it is
         not bound (SCH-65)."""
         client, name = self._books.client, "DefaultBinder"
+        self._books.must_lead()
         try:
             if self._binds:
                 name = self._binds[0].name
                 await self._binds[0].bind(client, place.pod, place.node)
             else:
-                await bind(client, place.pod, place.node, because=place.because)
+                await bind(
+                    client, place.pod, place.node, revision=self._revision(place.pod),
+                    because=place.because,
+                )  # fmt: skip
         except ApiError as error:
             return Failure(f'running Bind plugin "{name}": {error}', ERROR)
         finally:
             self._books.bound(place.pod)
         return None
+
+    def _revision(self, pod: Pod) -> Revision:
+        """What the bind is for, if it is fenced: the pod as it is known now."""
+        replica = self._books.replica
+        if replica is None or not replica.is_fenced:
+            return UNSET
+        return (self._books.known(pod.key) or pod).meta.revision
 
 
 def _refused_leave(rejected: Rejected, plugin: str) -> Failure:

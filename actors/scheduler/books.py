@@ -11,6 +11,7 @@ from actors.scheduler.decision import Decision
 from actors.scheduler.events import wakes_of
 from actors.scheduler.fifo import FifoQueue
 from actors.scheduler.filter import Filter
+from actors.scheduler.leading import Replica
 from actors.scheduler.nominator import NOMINATION, Nominator
 from actors.scheduler.permit import WaitingPod
 from actors.scheduler.queue import SchedulingQueue
@@ -32,14 +33,22 @@ class Books:
     ended in which a `cycle` was recorded, they are as that cycle has left them."""
 
     def __init__(
-        self, client: Client, pods_of: str, switches: Switches, filters: Iterable[Filter]
+        self,
+        client: Client,
+        pods_of: str,
+        switches: Switches,
+        filters: Iterable[Filter],
+        replica: Replica | None = None,
     ) -> None:
         self.client = client
         self.pods_of = pods_of
         """Whose pods it schedules, as their `schedulerName` says it (SCH-1)."""
         self.switches = switches
-        self.pods = Cache(client, Pod, UNDER_WAY)
-        self.nodes = Cache(client, Node)
+        self.replica = replica
+        """Which of several it is; None: it is the only one."""
+        is_new = replica is not None and replica.is_fenced
+        self.pods = Cache(client, Pod, UNDER_WAY, quorum=is_new)
+        self.nodes = Cache(client, Node, quorum=is_new)
         self.budgets = Cache(client, PodDisruptionBudget)
         self.namespaces = Cache(client, Namespace)
         self.cache = SchedulerCache(switches.assume_ttl_ms)
@@ -70,6 +79,11 @@ class Books:
     def begin(self) -> None:
         """It schedules from now on, and its timers run."""
         self._ticks.begin()
+
+    def must_lead(self) -> None:
+        """Called before each write: one that may be deposed makes none."""
+        if self.replica is not None:
+            self.replica.must_lead()
 
     def known(self, key: str) -> Pod | None:
         """A pod as its informer has it now, by its key."""

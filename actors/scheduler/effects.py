@@ -61,6 +61,7 @@ async def _evict(books: Books, preemptor: Pod, victim: Pod, because: int) -> Non
     uid = victim.meta.uid if switches.preempt_delete_precondition == "uid" else ""
     meta = victim.meta
     delete = Operation("delete", victim.plural, meta.name, meta.namespace, uid=uid)
+    books.must_lead()
     await books.client.ask(delete, because=because)
 
 

@@ -1,6 +1,7 @@
 """Office: what one life of a scheduler does, one pod after another (SCH-5).
 
-1. Its informers list; what they tell fills its cache and its queue. 2. A cycle takes the most
+1. Its informers list; what they tell fills its cache and its queue. One of several replicas waits
+until it leads. 2. A cycle takes the most
 important pod that waits, and decides in one turn. 3. A pod that fits is assumed on its node and
 bound by a task of its own. For one that does not, room is made if that helps, within its cycle;
 then it waits again. 4. Before the next cycle it hears what has happened meanwhile.
@@ -19,6 +20,7 @@ from actors.scheduler.facts import facts_of
 from actors.scheduler.failing import ERROR, UNSCHEDULABLE, Failure, fail
 from actors.scheduler.filter import Filter
 from actors.scheduler.handlers import listen
+from actors.scheduler.leading import Replica
 from actors.scheduler.points import PostFilter
 from actors.scheduler.policies import decider_of, filters_of
 from actors.scheduler.queued import QueuedPod
@@ -40,12 +42,13 @@ class Office:
         filters: Sequence[Filter],
         scores: Sequence[Score],
         plugins: Sequence[Callable[[], Any]],
+        replica: Replica | None = None,
     ) -> None:
         switches: Switches = client.switches
         own = chosen(switches.plugins, [make() for make in plugins])
         asked = filters_of(switches, filters)
         self.client = client
-        self.books = Books(client, pods_of, switches, asked)
+        self.books = Books(client, pods_of, switches, asked, replica)
         self.decider = decider_of(switches, asked, scores, client.pick)
         self.binder = Binder(self.books, own)
         self.post_filters = [each for each in own if isinstance(each, PostFilter)]
@@ -55,6 +58,8 @@ class Office:
         books = self.books
         listen(books)
         await books.synced()
+        if books.replica is not None:
+            await books.replica.lead()
         books.begin()
         while True:
             books.in_hand = queued = await books.next()

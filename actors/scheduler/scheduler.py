@@ -9,6 +9,7 @@ import attrs
 
 from actors.scheduler.filter import Filter
 from actors.scheduler.filters import FILTERS
+from actors.scheduler.leading import Replica
 from actors.scheduler.office import Office
 from actors.scheduler.score import Score
 from actors.scheduler.switches import SCHEDULER
@@ -37,6 +38,9 @@ class Scheduler(Actor):
     """What is otherwise than the profile has it: `{"queue": "fifo"}`."""
     pods_of: str = ""
     """Whose pods, if not its own."""
+    elects: bool = False
+    """Whether it is one of several replicas, of which one schedules at a time: those that name the
+    same `pods_of`."""
     filters: tuple[Filter, ...] = FILTERS
     """What may say no to a node, in the order in which they are asked."""
     scores: tuple[Score, ...] = ()
@@ -50,6 +54,9 @@ class Scheduler(Actor):
 
     async def run(self, client: Client) -> None:
         """Until it crashes."""
-        await self.office(
-            client, self.pods_of or self.name, self.filters, self.scores, self.plugins
-        ).run()
+        pods_of, replica = self.pods_of or self.name, None
+        if self.elects:
+            replica = Replica(client, pods_of, is_fenced=client.switches.fencing)
+            await replica.stand()
+        office = self.office(client, pods_of, self.filters, self.scores, self.plugins, replica)
+        await office.run()

@@ -56,6 +56,9 @@ class Switches:
     """Whether the node a pod is nominated to is looked at before any other."""
     nnn_storage: str = one_of("status", "annotation")
     """Where a nomination is written."""
+    # -- several replicas -----------------------------------------------------------------------
+    fencing: bool = on_off(False)
+    """Whether one that has been deposed is kept from binding (leading.py)."""
     # -- scoring --------------------------------------------------------------------------------
     placement: str = one_of("least_allocated", "most_allocated", "first_fit_by_name")
     """Which of the nodes that fit is liked best, by its resources."""

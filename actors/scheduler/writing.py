@@ -51,6 +51,7 @@ async def _patch(
         return
     client = books.client
     for wait_ms in (*RETRY_MS, None):
+        books.must_lead()
         try:
             await client.patch(
                 pod, patch, how="strategic", subresource=subresource, because=because
