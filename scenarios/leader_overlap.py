@@ -1,0 +1,62 @@
+"""A scheduler that was deposed without knowing it binds a pod next to one it must be apart from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver import ApiServer
+from actors.scheduler import Scheduler
+from testbed import Actor, Client, Evidence, World, always
+from testbed.faults.partition import Partition
+from testbed.faults.stall import Stall
+from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
+from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+
+HOST = "kubernetes.io/hostname"
+APART = PodAffinity(required=(PodAffinityTerm(HOST, LabelSelector(Map(app="db"))),))
+URGENT = PriorityClass("urgent", value=10, preemption_policy="Never")
+AWAY_MS = 20_000
+"""How long a replica is stalled or cut off: long enough for another to lead."""
+
+
+def db(name: str, **spec: Any) -> Pod:
+    """A pod of a database, no two of which may be on one node."""
+    affinity = Affinity(pod_anti_affinity=APART)
+    given = {"scheduler_name": "alpha", "affinity": affinity, **spec}
+    return Pod.of(name, cpu_m=100, labels={"app": "db"}, **given)
+
+
+@attrs.frozen
+class User(Actor):
+    """Creates a pod that is more urgent than the one that is there."""
+
+    async def run(self, client: Client) -> None:
+        await client.create(db("b", priority_class_name=URGENT.meta.name))
+
+
+def no_two_are_together(see: Evidence) -> str | None:
+    """No node has two pods of the database; no kubelet looks at that, and nobody mends it."""
+    found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    on: dict[str, str] = {}
+    for pod in found:
+        node, name = pod.spec.node_name, pod.meta.name
+        if node and on.setdefault(node, name) != name:
+            return f"{on[node]} and {name} are on {node}, and must be apart"
+    return None
+
+
+def leader_overlap(world: World, *, guard: bool = False) -> None:
+    """Two replicas of a scheduler, and the one that leads is stalled or cut off until the other
+    does. What it had decided by then it still binds; fenced, it cannot."""
+    world.serve(ApiServer)
+    world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOST: "n1"}), db("a"))
+    switches = Map({"fencing": "on" if guard else "off"})
+    for name in ("alpha-1", "alpha-2"):
+        world.start(Scheduler(name, pods_of="alpha", elects=True, switches=switches))
+    world.start(User("user"))
+    world.allow(Stall("alpha-1", by_ms=AWAY_MS), Partition("alpha-1", for_ms=AWAY_MS))
+    # Leases are renewed for ever; a World in which nothing else is left to do is at rest.
+    world.limit(horizon_ms=900)
+    world.claim(always(no_two_are_together, reads=("log:pods.spec",)))
