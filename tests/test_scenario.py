@@ -173,7 +173,8 @@ def test_the_known_scenarios_have_short_names() -> None:
     names = [scenario.name for scenario in known()]
     assert names == sorted(names)
     assert {
-        "crash_and_resync", "double_bind", "late_bind", "late_short_write", "lost_update",
+        "crash_and_resync", "double_bind", "late_bind", "late_short_write", "leader_overlap",
+        "lost_update", "starvation",
         "time_travel", "tug_of_war", "twice_created", "two_defaults",
     } <= set(names)  # fmt: skip
     for scenario in known():

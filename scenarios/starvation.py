@@ -1,0 +1,86 @@
+"""An important pod makes room again and again, and others take it before it is all there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import attrs
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Scheduler
+from actors.scheduler.events import NOMINATED
+from testbed import Actor, Client, Evidence, World, always
+from testbed.objects import Map, Node, Pod, PriorityClass, requests_of
+from testbed.objects.pod import RUNNING
+
+NODE, NAME = "n1", "alpha"
+IMPORTANT = PriorityClass("important", value=100)
+GRACES_S = (10, 20, 30, 40, 50)
+"""How long each of those takes to end that are there first."""
+HAS_M = 10_000
+"""The cpu of the node."""
+
+
+def small(name: str, grace_s: int = 30, **spec: Any) -> Pod:
+    """A pod that asks for a fifth of the node, and is as unimportant as can be."""
+    return Pod.of(name, cpu_m=2000, scheduler_name=NAME, grace_s=grace_s, **spec)
+
+
+def running(name: str, grace_s: int) -> Pod:
+    """One that is there from the beginning."""
+    pod = small(name, grace_s, node_name=NODE, priority=0)
+    return attrs.evolve(pod, status=attrs.evolve(pod.status, phase=RUNNING, start_ms=0))
+
+
+@attrs.frozen
+class User(Actor):
+    """Creates a pod that needs all of the node, and then a small one every ten seconds."""
+
+    rank: ClassVar[int] = 0
+
+    pods: int
+
+    async def run(self, client: Client) -> None:
+        await client.create(
+            Pod.of("p", cpu_m=HAS_M, scheduler_name=NAME, priority_class_name="important")
+        )
+        await client.sleep(5000, "first pod")
+        for k in range(1, self.pods + 1):
+            await client.create(small(f"s{k:02}"))
+            await client.sleep(10_000, "next pod")
+
+
+def nobody_takes_its_room(see: Evidence) -> str | None:
+    """What stays on the node where room was made for a pod leaves that room to it (INV-15)."""
+    pods: list[Pod] = [entry.value for entry in see.store.snapshot("pods/")]  # type: ignore[misc]
+    for pod in pods:
+        node = pod.status.nominated_node_name or pod.meta.annotations.get(NOMINATED, "")
+        if not node or pod.is_bound:
+            continue
+        stay = [p for p in pods if p.spec.node_name == node and not p.meta.is_terminating]
+        taken = sum(requests_of(each)["cpu"] for each in (pod, *stay))
+        if taken > HAS_M:
+            names = " and ".join(each.meta.name for each in stay)
+            return f"room was made on {node} for {pod.meta.name}, and it is taken by {names}"
+    return None
+
+
+def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
+    """A scheduler with one line for all, to which a nomination is a word: it binds small pods to
+    the room that an important one has made. Guarded, it is today's, and keeps that room free."""
+    world.serve(ApiServer)
+    world.serve(partial(Runtime, node=NODE))
+    world.add(IMPORTANT, Node.of(NODE, cpu_m=HAS_M))
+    world.add(*(running(f"v{k}", grace_s) for k, grace_s in enumerate(GRACES_S, 1)))
+    world.start(Kubelet(f"kubelet-{NODE}", NODE))
+    if guard:
+        world.start(Scheduler(NAME))
+    else:
+        world.start(Scheduler(NAME, profile="alpha", switches=Map(fifo_retry="1000")))
+        world.needs_no_race = "in one line, whoever stands before the important pod takes its room"
+    world.start(User("user", pods))
+    # A small pod that finds no room is tried again after minutes, for ever.
+    world.limit(horizon_ms=12_000)
+    world.claim(always(nobody_takes_its_room))
