@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -9,6 +10,7 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
 from testbed import Actor, Client, Evidence, World, always
+from testbed.errors import AlreadyExists
 from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
@@ -33,7 +35,8 @@ class User(Actor):
     """Creates a pod that is more urgent than the one that is there."""
 
     async def run(self, client: Client) -> None:
-        await client.create(db("b", priority_class_name=URGENT.meta.name))
+        with suppress(AlreadyExists):
+            await client.create(db("b", priority_class_name=URGENT.meta.name))
 
 
 def no_two_are_together(see: Evidence) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.scheduler.events import NOMINATED
 from testbed import Actor, Client, Evidence, World, always
+from testbed.errors import AlreadyExists
 from testbed.objects import Map, Node, Pod, PriorityClass, requests_of
 from testbed.objects.pod import RUNNING
 
@@ -43,13 +45,19 @@ class User(Actor):
     pods: int
 
     async def run(self, client: Client) -> None:
-        await client.create(
-            Pod.of("p", cpu_m=HAS_M, scheduler_name=NAME, priority_class_name="important")
+        important = IMPORTANT.meta.name
+        await self.create(
+            client, Pod.of("p", cpu_m=HAS_M, scheduler_name=NAME, priority_class_name=important)
         )
         await client.sleep(5000, "first pod")
         for k in range(1, self.pods + 1):
-            await client.create(small(f"s{k:02}"))
+            await self.create(client, small(f"s{k:02}"))
             await client.sleep(10_000, "next pod")
+
+    async def create(self, client: Client, pod: Pod) -> None:
+        """Unless an earlier life has."""
+        with suppress(AlreadyExists):
+            await client.create(pod)
 
 
 def nobody_takes_its_room(see: Evidence) -> str | None:

@@ -134,7 +134,15 @@ def sweep(
 # -- the scenarios that come with the testbed ---------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
+DEAR = ("leader_overlap", "starvation")
+"""A Run of one of these has hundreds of turns."""
+EACH = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.long] if each.name in DEAR else [])
+    for each in known()
+]
+
+
+@pytest.mark.parametrize("scenario", EACH)
 @HOWS
 def test_a_scenario_stands_a_crash_at_every_turn(
     scenario: Scenario, driver: str, restart_after_ms: int | None
@@ -158,7 +166,7 @@ def unguarded() -> Iterator[Any]:
         some = ONE_SIDE.get(scenario.name, roles)
         others = tuple(name for name in roles if name not in some)
         for driver, restart in SHORT:
-            is_short = some == roles or restart == "now"
+            is_short = scenario.name not in DEAR and (some == roles or restart == "now")
             yield how(driver, restart, scenario, some, is_short=is_short, name=scenario.name)
             if others:
                 name = f"{scenario.name}+"
