@@ -47,11 +47,7 @@ class Ending:
             return False
         if self._judge.violations and not self._goes_on:
             return False
-        horizon_ms = self._budget.horizon_ms
-        pending = self._table.pending
-        return not ready or (
-            horizon_ms is not None and pending.next_due_ms > pending.now_ms + horizon_ms
-        )
+        return not ready or self._is_far_off()
 
     def why(self, ready: int, turns: int, instant_turns: int) -> End | None:
         """The end of the Run, if this is it: so many are ready, so many turns were played."""
@@ -68,12 +64,21 @@ class Ending:
             and self._trace.bytes_written <= budget.trace_bytes_max
         ):
             return None
-        is_far = budget.horizon_ms is not None and due_ms > table.now_ms + budget.horizon_ms
-        # What a lag or a partition holds back is still to come, however far off it is.
-        if is_far and all(o.kind == WAKE or o.change == BOOKMARK for o in table.pending):
+        if self._is_far_off():
             return self._at_rest()
         said = self._limit(turns, instant_turns, due_ms)
         return End("undecided", said + self._judge.suspicions()) if said else None
+
+    def _is_far_off(self) -> bool:
+        """Whether all that is left to do are timers beyond the horizon. What a lag, a stall or a
+        partition holds back is still to come, however far off it is."""
+        horizon_ms, pending = self._budget.horizon_ms, self._table.pending
+        return (
+            horizon_ms is not None
+            and pending.next_due_ms > pending.now_ms + horizon_ms
+            and all(o.kind == WAKE or o.change == BOOKMARK for o in pending)
+            and all(o.kind == WAKE or o.due_ms <= pending.now_ms for o in pending.held)
+        )
 
     def _rest_after_ms(self, budget: Budget) -> int:
         """Nothing due after this will be waited for."""

@@ -11,13 +11,16 @@ from strike import Raises
 from testbed.cache import Cache
 from testbed.chooser import CUT, Cut
 from testbed.choosers.calm import Calm
+from testbed.choosers.raced import Raced
 from testbed.client import Client, Task
 from testbed.errors import UnknownName
 from testbed.faults.crash import Crash
+from testbed.faults.partition import Partition
 from testbed.invariant import Evidence, Verdict, always, quiescent
 from testbed.objects import Note
 from testbed.option import PICK
 from testbed.pending import Alternatives, Options
+from testbed.racefile import parse
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -464,3 +467,33 @@ def test_an_interrupt_is_told_as_one_wherever_it_was_raised(driver: str) -> None
         assert trace.end is not None
         assert trace.end["end"] == f"interrupted after turn {turns}"
         assert len(trace.steps) == turns
+
+
+def test_what_is_held_back_and_due_later_is_waited_for_beyond_the_horizon(driver: str) -> None:
+    """As without a hold: who is cut off is heard of again, though all else are far-off timers; so
+    the hold that passes one of them does not expire."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("a"))
+
+    async def beta(client: Client) -> None:
+        for _ in range(3):
+            await client.sleep(2000, "tick")
+        await client.create(note("b"))
+
+    world = world_of(alpha=alpha, beta=beta)
+    world.limit(horizon_ms=900)
+    world.allow(Partition("alpha", for_ms=6000))
+    race = parse(
+        "scenario: s\nholds:\n- hold: alpha create notes/default/a\n"
+        "  until: beta create notes/default/b\n"
+        "faults:\n- partition: alpha\n  after: start of alpha\n  for: 6s\n",
+        "a.race.yaml",
+    )
+    chooser = Raced(race)
+    trace = Trace({}, keep=True)
+    world.run(chooser, driver=driver, trace=trace)
+    writes = [str(step.sentence) for step in trace.steps if step.kind == "serve"]
+    assert writes == [
+        "serve beta/main create notes/default/b", "serve alpha/main create notes/default/a",
+    ]  # fmt: skip
