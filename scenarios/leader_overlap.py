@@ -51,8 +51,10 @@ def no_two_are_together(see: Evidence) -> str | None:
 
 
 def leader_overlap(world: World, *, guard: bool = False) -> None:
-    """Two replicas of a scheduler, and the one that leads is stalled or cut off until the other
-    does. What it had decided by then it still binds; fenced, it cannot."""
+    """A scheduler's leader is away until another leads, then binds what it had decided before.
+
+    It is stalled before it sends that, or cut off when it has. Fenced, it cannot.
+    """
     world.serve(ApiServer)
     world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOST: "n1"}), db("a"))
     switches = Map({"fencing": "on" if guard else "off"})

@@ -76,8 +76,10 @@ def nobody_takes_its_room(see: Evidence) -> str | None:
 
 
 def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
-    """A scheduler with one line for all, to which a nomination is a word: it binds small pods to
-    the room that an important one has made. Guarded, it is today's, and keeps that room free."""
+    """An important pod makes room, and a scheduler with one line for all gives it to small ones.
+
+    To that scheduler a nomination is a word. Guarded, it is today's, and keeps the room free.
+    """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node=NODE))
     world.add(IMPORTANT, Node.of(NODE, cpu_m=HAS_M))
