@@ -1,0 +1,27 @@
+"""User: what people do from outside, each thing at its time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from testbed import Actor, Client
+from testbed.objects import Object
+
+
+@attrs.frozen
+class User(Actor):
+    """Creates objects, each so many milliseconds after it was started; then it is done."""
+
+    rank: ClassVar[int] = 0
+
+    creates: tuple[tuple[int, Object], ...] = ()
+    """When, and what; in the order of time."""
+
+    async def run(self, client: Client) -> None:
+        began_ms = client.now()
+        for at_ms, item in self.creates:
+            if (left_ms := began_ms + at_ms - client.now()) > 0:
+                await client.sleep(left_ms, f"create {item.key}")
+            await client.create(item)

@@ -1,0 +1,53 @@
+"""One scheduler makes room for an urgent pod, and another binds its own pod into it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Scheduler
+from actors.user import User
+from testbed import Evidence, World, always
+from testbed.objects import Meta, Node, Pod, PriorityClass, requests_of, room_of
+
+GRACE_S = 10
+"""How long the victim takes to end."""
+HORIZON_MS = 60_000
+"""A pod that fits nowhere is tried again for ever, minutes apart."""
+URGENT_MS, LATE_MS = 1_000, 10_500
+"""When the two pods come; the one that takes the room, shortly before it is there."""
+
+
+def no_room_is_stolen(see: Evidence) -> str | None:
+    """No pod is bound to where room was made for a more important one that fits no longer."""
+    pods: list[Any] = [e.value for e in see.store.snapshot("pods/") if not e.value.is_over]  # type: ignore[attr-defined]
+    for entry in see.store.snapshot("nodes/"):
+        node: Any = entry.value
+        name = node.meta.name
+        here = [pod for pod in pods if pod.spec.node_name == name]
+        free_m = room_of(node)["cpu"] - sum(requests_of(pod).get("cpu", 0) for pod in here)
+        for urgent in pods:
+            if urgent.is_bound or urgent.status.nominated_node_name != name:
+                continue
+            lesser = [pod for pod in here if pod.priority < urgent.priority and not pod.meta.is_terminating]
+            if lesser and requests_of(urgent).get("cpu", 0) > free_m:
+                return f"room was made on {name} for {urgent.key}, and {lesser[0].key} was bound into it"
+    return None
+
+
+def stolen_slot(world: World, *, guard: bool = False) -> None:
+    """alpha preempts for its pod, beta binds another one into that room: it knows of no nomination
+    but its own. Guarded, one scheduler has both pods."""
+    world.serve(ApiServer)
+    world.serve(partial(Runtime, node="n1"))
+    world.add(PriorityClass(Meta("high"), value=100))
+    victim = Pod.of("victim", cpu_m=1000, grace_s=GRACE_S, node_name="n1")
+    world.add(Node.of("n1", cpu_m=1000), victim)
+    urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="high", scheduler_name="alpha")
+    late = Pod.of("late", cpu_m=1000, scheduler_name="alpha" if guard else "beta")
+    world.start(User("ann", ((URGENT_MS, urgent),)), User("ben", ((LATE_MS, late),)))
+    world.start(Kubelet("kubelet-n1", "n1"), Scheduler("alpha"), Scheduler("beta"))
+    world.limit(horizon_ms=HORIZON_MS)
+    world.claim(always(no_room_is_stolen))
