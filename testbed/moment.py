@@ -34,6 +34,8 @@ from testbed.watch import Cursor, Watch
 from testbed.wire import Wire
 
 EVENTS = f"{Event.plural}/"
+NAMES_GIVEN = "_names_given"
+"""Where an Endpoint that gives names counts them."""
 
 
 @attrs.frozen
@@ -52,9 +54,10 @@ class Moment:
                 yield label
 
 
-def moment(evidence: Evidence, renamed: Mapping[str, str]) -> Moment:
+def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool = True) -> Moment:
     """How things are now; Unlike if something in it cannot be compared. `renamed` are the texts
-    that only name something: for each, what kind of name it is."""
+    that only name something: for each, what kind of name it is. Which names an Endpoint will give
+    is compared if `names_matter`."""
     now_ms = evidence.now_ms
     likeness = Likeness(_stand_ins(evidence, now_ms), renamed, now_ms)
     likeness.begin("the Store")
@@ -63,7 +66,7 @@ def moment(evidence: Evidence, renamed: Mapping[str, str]) -> Moment:
             likeness.write(entry)
     for name, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {name} has in hand")
-        likeness.write((post.is_up, list(post.requests), _endpoint(post)))
+        likeness.write((post.is_up, list(post.requests), _endpoint(post, names_matter)))
     for role in evidence.actors:
         _write_actor(likeness, role, now_ms)
     likeness.begin("what may happen next")
@@ -148,10 +151,11 @@ def ready(evidence: Evidence) -> list[Option]:
     return [option for option in _that_matter(evidence) if option.due_ms <= now_ms]
 
 
-def _endpoint(post: Post) -> object:
+def _endpoint(post: Post, names_matter: bool) -> object:
     """What an Endpoint keeps: what it says its memory comes to, or else whatever it holds."""
     digest = getattr(post.endpoint, "digest", None)
-    return vars(post.endpoint) if digest is None else digest()
+    kept: Mapping[str, object] = vars(post.endpoint) if digest is None else digest()
+    return {name: held for name, held in kept.items() if names_matter or name != NAMES_GIVEN}
 
 
 def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
@@ -186,9 +190,11 @@ def _name(value: Any) -> str:
 
 
 def _cache(cache: Any) -> object:
-    """Its order is that of its keys, so by which way it came to hold them is no part of it."""
+    """Its order is that of its keys, so by which way it came to hold them is no part of it. Whom
+    it tells holds what a life that shows its digest says there."""
     items = [cache.known[key] for key in sorted(cache.known)]
-    return ("cache", cache.kind, cache.selector, items, cache._synced, cache._handlers)
+    handlers = () if tells_time(cache._client._life) else cache._handlers
+    return ("cache", cache.kind, cache.selector, items, cache._synced, handlers)
 
 
 def _watch(watch: Any) -> object:

@@ -14,6 +14,7 @@ from endpoints import Runtime
 from stage import Doing, Puppet, note
 
 from actors.apiserver import ApiServer
+from actors.recorder import Recorder
 from testbed.actor import Actor
 from testbed.cache import Cache
 from testbed.chooser import Chooser, Plan, RunInfo
@@ -26,6 +27,8 @@ from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, Verdict
 from testbed.invariants.lasso import AGAIN, NoLasso, no_lasso
 from testbed.lapping import lasso_of, prove_lasso
+from testbed.likeness import Likeness
+from testbed.objects.condition import Condition
 from testbed.objects.meta import Meta
 from testbed.objects.note import Note
 from testbed.option import SERVE, Choice
@@ -493,6 +496,72 @@ def test_a_suspicion_says_whose_clock_it_is() -> None:
 
     verdict = calm(world_that(run, turns_max=300))
     assert "p0 looks at a clock" in verdict.end
+
+
+@attrs.frozen
+class Remaining:
+    """Says how long is left until something is due; or, if it is not careful, when that is."""
+
+    due: list[int]
+    is_careful: bool
+
+    def digest(self, now_ms: int) -> object:
+        return [due_ms - now_ms * self.is_careful for due_ms in self.due]
+
+
+@pytest.mark.parametrize(("is_careful", "outcome"), [(True, "violated"), (False, "undecided")])
+def test_a_life_may_look_at_its_clock_if_it_shows_how_far_off_things_are(
+    is_careful: bool, outcome: str
+) -> None:
+    """Equally far from all that it goes by, it will do alike, whatever the clock shows."""
+
+    async def run(client: Client) -> None:
+        due: list[int] = []
+        client.show("remaining", Remaining(due, is_careful))
+        while True:
+            due[:] = [client.now() + 500]
+            await toggle(client, 100)
+
+    assert calm(world_that(run, turns_max=300)).outcome == outcome
+
+
+def test_times_are_compared_by_how_far_off_they_are() -> None:
+    """What is due equally long from now is alike, and so is what was at another time before."""
+
+    def told(now_ms: int, meta: Meta, since_ms: int) -> dict[str, str]:
+        likeness = Likeness({}, {}, now_ms)
+        likeness.begin("")
+        likeness.write((meta, Condition("Ready", "True", since_ms=since_ms)))
+        return likeness.digests()
+
+    early = told(1_000, Meta("p", deleted_ms=6_000), 400)
+    assert told(9_000, Meta("p", deleted_ms=14_000), 8_999) == early
+    assert told(9_000, Meta("p", deleted_ms=14_001), 8_999) != early
+    assert told(9_000, Meta("p", deleted_ms=14_000), 9_001) != early
+
+
+@pytest.mark.spec("API-49")
+@pytest.mark.parametrize(("toggles", "outcome"), [(True, "violated"), (False, "undecided")])
+def test_events_are_no_part_of_a_state_and_no_ping_pong(toggles: bool, outcome: str) -> None:
+    """Nobody may decide by them: more of them with each lap hide none, and are none alone."""
+
+    async def run(client: Client) -> None:
+        recorder = Recorder(client, "talker")
+        client.show("nothing", Remaining([], True))
+        while True:
+            recorder.note(note(), "Toggled", "again")
+            if toggles:
+                await toggle(client)
+            else:
+                await client.sleep(10)
+
+    world = World("test")
+    world.serve(ApiServer)
+    world.add(note(a="0", b="0"))
+    world.start(Puppet("p", run))
+    world.claim(no_lasso())
+    world.limit(turns_max=300)
+    assert calm(world).outcome == outcome
 
 
 def test_what_is_asked_nearby_may_tell_the_time() -> None:

@@ -49,7 +49,7 @@ class Desk(StoreEndpoint):
         self.switches: Switches = APISERVER.told(self.told)
         self._own: dict[str, Any] = {}
         """What it has written itself and may not have read yet, where it asked to remember it."""
-        self._counts: dict[str, int] = {}
+        self._names_given: dict[str, int] = {}
         self._began: int = store.revision
         """Where it began to read; it can tell of no Change before that."""
 
@@ -72,7 +72,7 @@ class Desk(StoreEndpoint):
     def next_name(self, meta: Meta, caller: str) -> str:
         """What it will call the next object of that prefix and creator (API-9)."""
         creator = self._creator(meta, caller)
-        ordinal = self._counts.get(f"{creator}/{meta.generate_name}", 0) + 1
+        ordinal = self._names_given.get(f"{creator}/{meta.generate_name}", 0) + 1
         return generated(meta.generate_name, creator, ordinal)
 
     def give_name(self, meta: Meta, caller: str) -> str:
@@ -80,7 +80,7 @@ class Desk(StoreEndpoint):
         name = self.next_name(meta, caller)
         what = f"{self._creator(meta, caller)}/{meta.generate_name}"
         self.store.mark(writes=(f"uids:{creator_of(self.name, caller)}",))
-        self._counts[what] = self._counts.get(what, 0) + 1
+        self._names_given[what] = self._names_given.get(what, 0) + 1
         return name
 
     def _creator(self, meta: Meta, caller: str) -> str:

@@ -57,9 +57,19 @@ class _Reconciler:
         """The names of those that it has made and was not told of."""
         self.look_at_ms: int | None = None
         """When it looks for them; None if it has, or has none to look for."""
+        self.retry_ms = RETRY_MS
+        """How long it waits after the next error."""
+        client.show("reconciler", self)
         mine = Selector(labels=parse(f"{OWNER}={settings.name}"))
         self.pods = Cache(client, Pod, mine, reads=READS)
         self.pods.on(add=self._note, update=lambda _, new: self._note(new), delete=self._note)
+
+    def digest(self, now_ms: int) -> object:
+        """What all it will do depends on, beside its Cache: no time but how far it is from now."""
+        look_in_ms = None
+        if self.made and self.look_at_ms is not None:
+            look_in_ms = max(self.look_at_ms - now_ms, 0)
+        return (sorted(self.told), sorted(self.made), look_in_ms, self.retry_ms)
 
     def _note(self, pod: Pod) -> None:
         self.told.add(pod.meta.name)
@@ -69,17 +79,17 @@ class _Reconciler:
 
     async def run(self) -> None:
         """1. Set right what is not as wanted. 2. Wait for news, or, after an error, for a while."""
-        client, retry_ms = self.client, RETRY_MS
+        client = self.client
         await self.pods.synced()
         while True:
             try:
                 await self._sync()
             except ApiError as error:
                 client.record("failed", error=error.reason)
-                await client.sleep(retry_ms, "retry")
-                retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+                await client.sleep(self.retry_ms, "retry")
+                self.retry_ms = min(2 * self.retry_ms, RETRY_MS_MAX)
                 continue
-            retry_ms = RETRY_MS
+            self.retry_ms = RETRY_MS
             if self.made and self.look_at_ms is not None:
                 in_ms = self.look_at_ms - client.now()
                 await client.first(self.news.get(), client.sleep(in_ms, "look"))

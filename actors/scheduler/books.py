@@ -131,6 +131,10 @@ class Books:
 
     # -- timers ---------------------------------------------------------------------------------
 
+    def phases(self, now_ms: int) -> list[int]:
+        """How far off what expires is, and how far each timer is in its period."""
+        return [*(due_ms - now_ms for due_ms in self._expiries), *self._ticks.phases(now_ms)]
+
     def bound(self, pod: Pod) -> None:
         """The binding of that pod has come to its end, whichever."""
         now_ms, ttl_ms = self.client.elapsed(), self.switches.assume_ttl_ms

@@ -44,11 +44,15 @@ class FifoQueue(PodQueue):
         return None
 
     @property
-    def places(self) -> Mapping[str, Sequence[str]]:
+    def has_news(self) -> bool:
+        return False
+
+    @property
+    def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
         return {
-            ACTIVE: tuple(self._line),
-            BACKOFF: tuple(self._left_alone),
-            UNSCHEDULABLE: tuple(self._gated),
+            ACTIVE: tuple(self._line.values()),
+            BACKOFF: tuple(self._left_alone.values()),
+            UNSCHEDULABLE: tuple(self._gated.values()),
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:

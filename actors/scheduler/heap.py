@@ -31,6 +31,10 @@ class Heap(Generic[T]):
         """The keys, in the order of their ranks."""
         return iter(sorted(self._items, key=lambda key: self._items[key][0]))
 
+    def values(self) -> Iterator[T]:
+        """What waits, in the order of its ranks."""
+        return (self._items[key][1] for key in self)
+
     def get(self, key: str) -> T | None:
         """What waits under that key."""
         found = self._items.get(key)

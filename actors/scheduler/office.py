@@ -15,6 +15,7 @@ from typing import Any
 from actors.scheduler.binding import Binder, Place
 from actors.scheduler.books import Books
 from actors.scheduler.decision import Decision
+from actors.scheduler.digest import digest_of
 from actors.scheduler.effects import make_room
 from actors.scheduler.facts import facts_of
 from actors.scheduler.failing import ERROR, UNSCHEDULABLE, Failure, fail
@@ -52,6 +53,8 @@ class Office:
         self.decider = decider_of(switches, asked, scores, client.pick)
         self.binder = Binder(self.books, own)
         self.post_filters = [each for each in own if isinstance(each, PostFilter)]
+        self._own = own
+        client.show("office", self)
 
     async def run(self) -> None:
         """One cycle after another."""
@@ -66,6 +69,10 @@ class Office:
             if not self.is_to_be_skipped(queued.pod):
                 await self.cycle(queued)
             books.in_hand = None
+
+    def digest(self, now_ms: int) -> object:
+        """What all it will do depends on, with no time but how far it is from now."""
+        return digest_of(self.books, now_ms), self.decider, self._own
 
     def is_to_be_skipped(self, pod: Pod) -> bool:
         """Whether it need not be scheduled any more; then it waits for nothing (SCH-51)."""

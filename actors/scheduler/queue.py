@@ -76,11 +76,15 @@ class SchedulingQueue(PodQueue):
         return None if since_ms is None else since_ms + STAY_MS_MAX + 1
 
     @property
-    def places(self) -> Mapping[str, Sequence[str]]:
+    def has_news(self) -> bool:
+        return self._moved_in >= self.cycle
+
+    @property
+    def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
         return {
-            ACTIVE: tuple(self._active),
-            BACKOFF: tuple(self._backoff),
-            UNSCHEDULABLE: tuple(self._waiting),
+            ACTIVE: tuple(self._active.values()),
+            BACKOFF: tuple(self._backoff.values()),
+            UNSCHEDULABLE: tuple(self._waiting.values()),
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:

@@ -68,8 +68,20 @@ class PodQueue(Protocol):
         """The same of `flush_unschedulable`."""
 
     @property
+    def has_news(self) -> bool:
+        """Whether pods were moved, or would have been, since one was last taken (SCH-16)."""
+
+    @property
+    def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
+        """The pods that wait, by where they do."""
+
+    @property
     def places(self) -> Mapping[str, Sequence[str]]:
-        """The keys of the pods that wait, by where they do (INV-16)."""
+        """Their keys (INV-16)."""
+        return {
+            place: tuple(queued.pod.key for queued in waiting)
+            for place, waiting in self.waiting.items()
+        }
 
     def add(self, pod: Pod, now_ms: int) -> None:
         """A pod has come that is to be scheduled."""

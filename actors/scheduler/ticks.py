@@ -53,6 +53,10 @@ class Ticks:
                 periods = -(-(due_ms - self._since_ms) // tick.period_ms)
                 alarm.set(self._since_ms + periods * tick.period_ms - now_ms)
 
+    def phases(self, now_ms: int) -> list[int]:
+        """How far each timer is in its period, whether it is set or not."""
+        return [(now_ms - self._since_ms) % tick.period_ms for tick in self._alarms]
+
     async def _keep(self, tick: Tick) -> None:
         while True:
             await self._alarms[tick].wait()

@@ -35,6 +35,10 @@ class Unschedulable:
     def __iter__(self) -> Iterator[str]:
         return iter(self._group_of)
 
+    def values(self) -> Iterator[QueuedPod]:
+        """Those that wait here, as they came."""
+        return (self._groups[group][key] for key, group in self._group_of.items())
+
     def get(self, key: str) -> QueuedPod | None:
         """The pod that waits here under that key."""
         group = self._group_of.get(key)

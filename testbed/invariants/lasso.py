@@ -12,8 +12,9 @@ import attrs
 from testbed.counted import counted
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.likeness import Likeness, Unlike, digest_of
-from testbed.moment import Moment, moment, ready, starved, tells_time
+from testbed.moment import EVENTS, Moment, moment, ready, starved, tells_time
 from testbed.objects.codec import encode
+from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
 from testbed.option import Option
 from testbed.store import Change
@@ -53,6 +54,7 @@ class Write:
 
     who: str
     change: Change
+    now_ms: int
 
     @property
     def fields(self) -> list[str]:
@@ -98,9 +100,12 @@ class NoLasso(Invariant):
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.wire.served
         who = "somebody" if request is None else request.role.name
-        for change in evidence.changes:
+        changes = [change for change in evidence.changes if not change.key.startswith(EVENTS)]
+        if not changes:
+            return None
+        for change in changes:
             self._name(change)
-            self._writes.append(Write(who, change))
+            self._writes.append(Write(who, change, evidence.now_ms))
             self._written += 1
         state = self._coarse.state(evidence)
         if evidence.laps_from:
@@ -123,7 +128,7 @@ class NoLasso(Invariant):
 
     def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
         try:
-            now = moment(evidence, self._renamed)
+            now = moment(evidence, self._renamed, names_matter=not self._named_anew)
         except Unlike as why:
             self._doubt = f"what is in {why}"
             return None
@@ -217,7 +222,8 @@ class NoLasso(Invariant):
         old, new, fields = change.old.value, change.new.value, []
         others: dict[str, None] = {}
         for path in write.fields:
-            fields.append(f"{path} {_shown(field_of(old, path))} → {_shown(field_of(new, path))}")
+            was, now = (_shown(field_of(item, path), path, write.now_ms) for item in (old, new))
+            fields.append(f"{path} {was} → {now}")
             owner, owners[change.key, path] = owners[change.key, path], who
             others |= {} if owner == who else {owner: None}
         over = f" (set by {' and '.join(others)})" if others else ""
@@ -253,6 +259,8 @@ class _Multiset:
         return f"{self._sum:x}"
 
     def _weigh(self, key: str, value: object) -> None:
+        if key.startswith(EVENTS):
+            return
         weight = 0 if value is None else _weight(key, value)
         self._sum = (self._sum + weight - self._weights.pop(key, 0)) % WORD
         if weight:
@@ -288,5 +296,14 @@ def _first(now: Moment, before: Moment) -> str:
     return next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
 
 
-def _shown(value: object) -> str:
-    return "nothing" if value is None else str(value)
+def _shown(value: object, path: str, now_ms: int) -> str:
+    """As it is the same in each lap: no time but how far it is ahead."""
+    if value in (None, "", ()):
+        return "nothing"
+    if isinstance(value, int) and path.endswith("_ms"):
+        if value > now_ms:
+            return f"in {value - now_ms:,} ms"
+        return "now" if value == now_ms else "then"
+    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
+        return " and ".join(f"{each.type}={each.status}" for each in value)
+    return str(value)
