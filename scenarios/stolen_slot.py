@@ -31,15 +31,18 @@ def no_room_is_stolen(see: Evidence) -> str | None:
         for urgent in pods:
             if urgent.is_bound or urgent.status.nominated_node_name != name:
                 continue
-            lesser = [pod for pod in here if pod.priority < urgent.priority and not pod.meta.is_terminating]
-            if lesser and requests_of(urgent).get("cpu", 0) > free_m:
-                return f"room was made on {name} for {urgent.key}, and {lesser[0].key} was bound into it"
+            lesser = (pod for pod in here if pod.priority < urgent.priority)
+            thief = next((pod for pod in lesser if not pod.meta.is_terminating), None)
+            if thief is not None and requests_of(urgent).get("cpu", 0) > free_m:
+                return f"room was made on {name} for {urgent.key}, and {thief.key} has taken it"
     return None
 
 
 def stolen_slot(world: World, *, guard: bool = False) -> None:
-    """alpha preempts for its pod, beta binds another one into that room: it knows of no nomination
-    but its own. Guarded, one scheduler has both pods."""
+    """A scheduler binds a pod into the room that another one has made by preemption.
+
+    It knows of no nomination but its own. Guarded, one scheduler has both pods.
+    """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))
     world.add(PriorityClass(Meta("high"), value=100))

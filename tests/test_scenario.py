@@ -174,7 +174,7 @@ def test_the_known_scenarios_have_short_names() -> None:
     assert names == sorted(names)
     assert {
         "crash_and_resync", "double_bind", "late_bind", "late_short_write", "leader_overlap",
-        "lost_update", "starvation",
+        "hostile_schedulers", "lost_update", "starvation", "stolen_slot",
         "time_travel", "tug_of_war", "twice_created", "two_defaults",
     } <= set(names)  # fmt: skip
     for scenario in known():

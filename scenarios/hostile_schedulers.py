@@ -1,0 +1,37 @@
+"""Two schedulers, each of which takes the other's pods for less important, fight for one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.apiserver import ApiServer
+from actors.controllers.recreator import OWNER, Recreator
+from actors.scheduler import Scheduler
+from testbed import Evidence, World, no_lasso
+from testbed.objects import Map, Node, Pod
+
+HORIZON_MS = 60_000
+"""A pod that fits nowhere is tried again for ever, minutes apart."""
+
+
+def who_is_where(see: Evidence) -> list[tuple[str, str, str]]:
+    """Of each workload what became of its pods: bound, or nominated, and where."""
+    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    return sorted(
+        (pod.meta.labels.get(OWNER, ""), pod.spec.node_name, pod.status.nominated_node_name)
+        for pod in pods
+    )
+
+
+def hostile_schedulers(world: World, *, guard: bool = False) -> None:
+    """One place, and two workloads whose schedulers fight for it; guarded, both go by priority."""
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000))
+    for workload, name in (("web", "alpha"), ("batch", "beta")):
+        template = Pod.of(workload, cpu_m=1000, grace_s=0, scheduler_name=name)
+        world.start(Recreator(workload, template))
+        world.start(Scheduler(name, switches=Map(hostile="off" if guard else "on")))
+    world.limit(horizon_ms=HORIZON_MS)
+    world.claim(no_lasso(abstraction=who_is_where, named_anew=["pods"]))
+    if not guard:
+        world.needs_no_race = "what one evicts the other places again, however they are timed"
