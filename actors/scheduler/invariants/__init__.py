@@ -1,0 +1,55 @@
+"""What a scheduler may never do: claims over its cycles, its books and its deeds, on in one line.
+
+Each works out again, with the reference or from what was recorded, what the rules allow; none asks
+the scheduler's own code. A claim about a cycle judges it by what the scheduler knew: that this was
+old news is no fault of its own (SCH-123).
+"""
+
+from __future__ import annotations
+
+from actors.scheduler.invariants.accounts import AccountsAreBalanced
+from actors.scheduler.invariants.budgets import BudgetsAreCounted
+from actors.scheduler.invariants.cycles import Cycles
+from actors.scheduler.invariants.deeds import DeedsAreDecided
+from actors.scheduler.invariants.need import NoPreemptionIsPointless
+from actors.scheduler.invariants.nominations import NominationsAreKept
+from actors.scheduler.invariants.order import TheMostImportantIsTriedFirst
+from actors.scheduler.invariants.patience import WhoWaitsDoesNotPreempt
+from actors.scheduler.invariants.places import NoPodIsLost
+from actors.scheduler.invariants.price import RoomIsMadeWhereItCostsLeast
+from actors.scheduler.invariants.ranks import VictimsAreLessImportant
+from actors.scheduler.invariants.reach import OnlyItsOwnNodeIsCleared
+from actors.scheduler.invariants.waking import NobodyWaitsInVain
+from actors.scheduler.invariants.yielding import PodsGoWhereTheyFit
+from testbed import Invariant
+
+__all__ = [
+    "AccountsAreBalanced",
+    "BudgetsAreCounted",
+    "DeedsAreDecided",
+    "NoPodIsLost",
+    "NoPreemptionIsPointless",
+    "NobodyWaitsInVain",
+    "NominationsAreKept",
+    "OnlyItsOwnNodeIsCleared",
+    "PodsGoWhereTheyFit",
+    "RoomIsMadeWhereItCostsLeast",
+    "TheMostImportantIsTriedFirst",
+    "VictimsAreLessImportant",
+    "WhoWaitsDoesNotPreempt",
+    "scheduler_claims",
+]
+
+
+def scheduler_claims() -> tuple[Invariant, ...]:
+    """All that holds of a World with schedulers, beside what holds of every World: say
+    `world.claim(*scheduler_claims())`. Where `nominated_accounting` is none, room may be stolen,
+    and `pods_go_where_they_fit` tells when it is."""
+    cycles = Cycles()
+    return (
+        VictimsAreLessImportant(cycles), NoPreemptionIsPointless(cycles),
+        RoomIsMadeWhereItCostsLeast(cycles), WhoWaitsDoesNotPreempt(cycles),
+        NominationsAreKept(cycles), PodsGoWhereTheyFit(cycles), NoPodIsLost(),
+        AccountsAreBalanced(), BudgetsAreCounted(cycles), OnlyItsOwnNodeIsCleared(cycles),
+        TheMostImportantIsTriedFirst(cycles), DeedsAreDecided(cycles), NobodyWaitsInVain(cycles),
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""What a scheduler counts on each node is what is there (INV-17)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from actors.scheduler.books import Books
+from actors.scheduler.invariants.cycles import schedulers
+from testbed import Evidence, Invariant
+from testbed.invariant import RECORD
+from testbed.objects import requests_of
+from testbed.trace import Step
+
+
+class AccountsAreBalanced(Invariant):
+    """On each node, what is counted as requested is the sum of what the pods counted there ask for;
+    no pod is counted twice; and those counted are the pods that the informer shows bound and not
+    over, and those that are assumed until it does."""
+
+    name = "accounts_are_balanced"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        for who, books in schedulers(evidence):
+            if said := said_of(books):
+                return f"{who}: {said}"
+        return None
+
+    def end(self, evidence: Evidence) -> str | None:
+        return self.look(None, evidence)
+
+
+def said_of(books: Books) -> str:
+    """What is amiss."""
+    counted: Counter[str] = Counter()
+    homes: dict[str, str] = {}
+    for node in books.cache.nodes:
+        total: Counter[str] = Counter()
+        for info in node.pods:
+            total.update(requests_of(info.pod))
+            counted[info.uid] += 1
+            homes[info.uid] = node.name
+            if info.pod.is_over:
+                return f"{info.pod.key} is over, and counted on {node.name}"
+        for name in {**total, **node.requested}:
+            if total[name] != node.requested.get(name, 0):
+                said = f"{node.requested.get(name, 0)} {name}, and its pods ask for {total[name]}"
+                return f"{node.name} is counted to have given {said}"
+    for uid, times in counted.items():
+        if times > 1:
+            return f"{uid} is counted {times} times"
+    bound = {pod.meta.uid: pod for pod in books.pods.known.values() if pod.is_bound}
+    for uid, pod in bound.items():
+        if homes.get(uid) != pod.spec.node_name:
+            return f"{pod.key} is on {pod.spec.node_name}, and counted on {homes.get(uid, 'none')}"
+    for node in books.cache.nodes:
+        for info in node.pods:
+            if info.uid not in bound and not books.cache.is_assumed(info.pod):
+                return f"{info.pod.key} is gone, and counted on {node.name}"
+    return ""

@@ -1,0 +1,47 @@
+"""No preemption is pointless: it is needed, it helps, and nobody goes in vain (INV-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from actors.scheduler.reference.cluster import Guest
+from actors.scheduler.reference.filters import refusal
+from actors.scheduler.reference.neighbours import near
+
+
+class NoPreemptionIsPointless(CycleClaim):
+    """By what the scheduler knew: the pod fits nowhere as things are; it fits where room is made
+    once the victims are gone; and it would not if any of them stayed.
+
+    That last is not claimed of a pod that must be near others: sparing two pods may help where
+    sparing either does not.
+    """
+
+    name = "no_preemption_is_pointless"
+
+    def said_of(self, cycle: Cycle) -> str:
+        chosen, pod = cycle.chosen, cycle.pod
+        if chosen is None:
+            return ""
+        if cycle.findings.feasible:
+            return f"{pod.key} preempts, and fits on {cycle.findings.feasible[0]} as things are"
+        if not chosen.victims:
+            return f"{pod.key} preempts on {chosen.node}, and nobody goes"
+        if len(cycle.victims) < len(chosen.victims):
+            return f"{pod.key} preempts on {chosen.node} somebody who is not there"
+        if not self._fits(cycle, cycle.victims):
+            return f"{pod.key} does not fit on {chosen.node} without its victims either"
+        if near(pod):
+            return ""
+        for spared in cycle.victims:
+            if self._fits(cycle, [each for each in cycle.victims if each is not spared]):
+                return f"{spared.pod.key} need not go: {pod.key} fits on {chosen.node} beside it"
+        return ""
+
+    def _fits(self, cycle: Cycle, gone: Sequence[Guest]) -> bool:
+        assert cycle.chosen is not None
+        then = cycle.cluster.without(gone)
+        yields = cycle.switches.nominated_accounting != "none"
+        place = then.places[cycle.chosen.node]
+        return refusal(cycle.guest, place, then, yields=yields) is None

@@ -1,0 +1,50 @@
+"""Room is made where it costs least (INV-12)."""
+
+from __future__ import annotations
+
+from actors.scheduler.decision import Candidate
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim, names
+from actors.scheduler.reference.decide import first
+from actors.scheduler.reference.preemption import FEWEST, choose, dry_run
+from actors.scheduler.reference.victims import keys_of
+
+
+class RoomIsMadeWhereItCostsLeast(CycleClaim):
+    """The node that is chosen costs no more than any other that was looked at, by the keys K1 to
+    K5; and of few nodes all are looked at, and on each the victims are those that the rules name.
+
+    With `bug_victims_unsorted` the second key is the first victim's priority, whatever it is.
+    """
+
+    name = "room_is_made_where_it_costs_least"
+
+    def said_of(self, cycle: Cycle) -> str:
+        preemption, chosen = cycle.decision.preemption, cycle.chosen
+        if preemption is None or chosen is None:
+            return ""
+        price = _price(chosen, cycle)
+        for other in preemption.candidates.values():
+            if _price(other, cycle) < price:
+                return f"room for {cycle.pod.key} costs less on {other.node} than on {chosen.node}"
+        if len(cycle.cluster.places) >= FEWEST:
+            return ""
+        return self._said_by_rule(cycle, chosen)
+
+    def _said_by_rule(self, cycle: Cycle, chosen: Candidate) -> str:
+        """What is otherwise than the rules have it, where every node is looked at."""
+        refusals, switches = cycle.findings.refusals, cycle.switches
+        ours = dry_run(cycle.guest, cycle.cluster, refusals, switches, first).candidates
+        here = ours.get(chosen.node)
+        if here is None:
+            return f"room for {cycle.pod.key} cannot be made on {chosen.node}"
+        if chosen.node not in choose(ours):
+            best = ", ".join(choose(ours))
+            return f"room for {cycle.pod.key} costs less on {best} than on {chosen.node}"
+        if [pod.meta.uid for pod in here.victims] != [pod.meta.uid for pod in chosen.victims]:
+            found, wanted = names(chosen.victims), names(here.victims)
+            return f"{found} are to go for {cycle.pod.key} from {chosen.node}, and not {wanted}"
+        return ""
+
+
+def _price(candidate: Candidate, cycle: Cycle) -> tuple[int, ...]:
+    return keys_of(candidate.victims, candidate.violations, cycle.cluster)

@@ -1,0 +1,27 @@
+"""Room is made at the cost of the less important only (INV-10)."""
+
+from __future__ import annotations
+
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from actors.scheduler.reference.importance import may_displace
+
+
+class VictimsAreLessImportant(CycleClaim):
+    """Every victim has a lower priority than the pod it goes for, when that is decided. A pod that
+    must never preempt has no victims; nor has any where preemption is off."""
+
+    name = "victims_are_less_important"
+
+    def said_of(self, cycle: Cycle) -> str:
+        chosen, pod = cycle.chosen, cycle.pod
+        if chosen is None:
+            return ""
+        if cycle.switches.disable_preemption:
+            return f"{pod.key} preempts, though preemption is off"
+        if pod.spec.preemption_policy == "Never":
+            return f"{pod.key} preempts, and must never"
+        for victim in chosen.victims:
+            if not may_displace(pod, victim, cycle.switches):
+                ranks = f"{victim.priority} against {pod.priority}"
+                return f"{victim.key} is to go for {pod.key}: priority {ranks}"
+        return ""

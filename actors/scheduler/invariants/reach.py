@@ -1,0 +1,23 @@
+"""Preemption reaches no further than the node it makes room on (INV-19)."""
+
+from __future__ import annotations
+
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+
+
+class OnlyItsOwnNodeIsCleared(CycleClaim):
+    """Every victim is on the node that the pod is nominated to, unless the experiment with pods of
+    other nodes is on; then no more of those go than it allows."""
+
+    name = "only_its_own_node_is_cleared"
+
+    def said_of(self, cycle: Cycle) -> str:
+        chosen, pod = cycle.chosen, cycle.pod
+        if chosen is None:
+            return ""
+        far = [each for each in chosen.victims if each.spec.node_name != chosen.node]
+        if len(far) > cycle.switches.cross_node_victims:
+            return (
+                f"{far[0].key} on {far[0].spec.node_name} is to go for {pod.key}, on {chosen.node}"
+            )
+        return ""

@@ -1,0 +1,69 @@
+"""Nobody waits for news who has had it (SCH-20, SCH-25)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from actors.scheduler.books import Books
+from actors.scheduler.invariants.cycles import Cycles, schedulers
+from actors.scheduler.reference.cluster import Cluster, Guest
+from actors.scheduler.reference.feasibility import find
+from actors.scheduler.reference.neighbours import apart, near
+from testbed import Evidence, Invariant
+from testbed.invariant import DELIVERY, RECORD
+from testbed.trace import Step
+
+
+class NobodyWaitsInVain(Invariant):
+    """No pod is left waiting for news that would fit by what its scheduler knows now: whatever has
+    made room was news to it.
+
+    Not claimed where 1.26 itself tells nobody: of a pod that was tried while others were nominated,
+    that must be near others, apart from them, or spread; nor of one that had a node, and lost it.
+    """
+
+    name = "nobody_waits_in_vain"
+    reads = frozenset()
+    looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY, RECORD})
+
+    def __init__(self, cycles: Cycles | None = None) -> None:
+        self._cycles = Cycles() if cycles is None else cycles
+        self._excused: dict[tuple[str, str], bool] = {}
+        """Whether nothing is claimed of a pod since it was tried, by scheduler and key."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        for cycle in self._cycles.of(evidence):
+            nominated = cycle.books.nominator.nominated.values()
+            others = any(info.uid != cycle.pod.meta.uid for infos in nominated for info in infos)
+            key = (cycle.who, cycle.pod.key)
+            self._excused[key] = others or bool(cycle.decision.node) or cycle.decision.is_error
+        for who, books in schedulers(evidence):
+            if not books.switches.assume_ttl_ms and (said := self._said_of(who, books)):
+                return f"{who}: {said}"
+        return None
+
+    def _said_of(self, who: str, books: Books) -> str:
+        waits = [
+            pod
+            for key in books.queue.places["unschedulable"]
+            if not self._excused.get((who, key), True)
+            and (pod := books.pods.known.get(key)) is not None
+            and not (near(pod) or apart(pod) or pod.spec.topology_spread)
+            and not pod.spec.scheduling_gates
+        ]
+        cluster = cluster_of(books) if waits else Cluster({})
+        for pod in waits:
+            feasible = find(Guest.of(pod), cluster, books.switches).feasible
+            if feasible:
+                return f"{pod.key} waits for news, and fits on {feasible[0]}"
+        return ""
+
+
+def cluster_of(books: Books) -> Cluster:
+    """The cluster as the scheduler counts it just now."""
+    nodes = books.cache.nodes
+    return Cluster.of(
+        [each.node for each in nodes if each.node is not None],
+        [info.pod for each in nodes for info in each.pods],
+        [(i.pod, node) for node, infos in books.nominator.nominated.items() for i in infos],
+    )
