@@ -93,9 +93,7 @@ def _pod(draw: Random, name: str, schedulers: list[str]) -> Pod:
 
 
 def _affinity(draw: Random) -> Affinity | None:
-    term = PodAffinityTerm(
-        draw.choice([HOSTNAME, ZONE]), LabelSelector({"app": draw.choice("ab")})
-    )
+    term = PodAffinityTerm(draw.choice([HOSTNAME, ZONE]), LabelSelector({"app": draw.choice("ab")}))
     kind = draw.choice(["", "", "", "", "near", "apart"])
     if kind == "near":
         return Affinity(pod_affinity=PodAffinity((term,)))

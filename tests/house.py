@@ -110,6 +110,12 @@ EXEMPT = (
     Exempt("testbed/watchdog.py", "outside", "signal", "it ends a turn that does not end itself"),
     Exempt("testbed/watchdog.py", "outside", "threading", "only the main thread gets signals"),
     Exempt("testbed/objects/calendar.py", "outside", "datetime", "a calendar; it reads no clock"),
+    Exempt(
+        "actors/scheduler/bustle.py",
+        "sibling",
+        "actors.apiserver.server",
+        "a scheduler is judged in a whole cluster",
+    ),
     Exempt("testbed/likeness.py", "outside", "id", "it finds again what it has met; none is kept"),
 )
 

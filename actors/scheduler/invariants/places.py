@@ -14,11 +14,12 @@ from testbed.trace import Step
 
 class NoPodIsLost(Invariant):
     """Each pod that is a scheduler's to place, and that it knows of, waits in one of its queues, is
-    in hand, or is assumed on a node; and in one of these only. When nothing moves any more, each
-    waits for news: none is left to be tried, or to be left alone for a while.
+    in hand, or is assumed on a node; and in one queue only. When nothing moves any more, each waits
+    for news or for leave: none is left to be tried, or to be left alone for a while, or assumed.
 
-    One that is in hand may wait already, as it has changed meanwhile (SCH-26). One that is to go is
-    nobody's to place. Where pods do not stay assumed for ever, one may be told of again only later.
+    One that is in hand may wait already, as it has changed meanwhile (SCH-26); so may one that is
+    assumed, if it bears the name of one that failed. One that is to go is nobody's to place. Where
+    pods do not stay assumed for ever, one may be told of again only later.
     """
 
     name = "no_pod_is_lost"
@@ -38,6 +39,9 @@ class NoPodIsLost(Invariant):
             for place in ("active", "backoff"):
                 for key in books.queue.places[place]:
                     return f"{who}: {key} is still {place} when nothing moves any more"
+            for info in (info for node in books.cache.nodes for info in node.pods):
+                if books.cache.is_assumed(info.pod) and info.uid not in books.waiting:
+                    return f"{who}: {info.key} is still assumed when nothing moves any more"
         return None
 
 
@@ -50,8 +54,6 @@ def said_of(books: Books) -> str:
         pod = books.pods.known.get(key)
         if pod is not None and pod.is_bound:
             return f"{key} waits, and has a node"
-        if pod is not None and books.cache.is_assumed(pod):
-            return f"{key} waits, and is assumed on a node"
     in_hand = "" if books.in_hand is None else books.in_hand.pod.key
     for key, pod in books.pods.known.items():
         is_here = key in (*waits, in_hand) or books.cache.is_assumed(pod)

@@ -18,8 +18,8 @@ class NobodyWaitsInVain(Invariant):
     """No pod is left waiting for news that would fit by what its scheduler knows now: whatever has
     made room was news to it.
 
-    Not claimed where 1.26 itself tells nobody: of a pod that was tried while others were nominated,
-    that must be near others, apart from them, or spread; nor of one that had a node, and lost it.
+    Not claimed where 1.26 itself tells nobody: of a pod that had to yield to nominated ones when it
+    was tried, that must be near others, apart from them, or spread, or that had a node and lost it.
     """
 
     name = "nobody_waits_in_vain"
@@ -33,10 +33,14 @@ class NobodyWaitsInVain(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for cycle in self._cycles.of(evidence):
-            nominated = cycle.books.nominator.nominated.values()
-            others = any(info.uid != cycle.pod.meta.uid for infos in nominated for info in infos)
-            key = (cycle.who, cycle.pod.key)
-            self._excused[key] = others or bool(cycle.decision.node) or cycle.decision.is_error
+            pod, nominated = cycle.pod, cycle.books.nominator.nominated.values()
+            yielded = any(
+                info.uid != pod.meta.uid and info.priority >= pod.priority
+                for infos in nominated
+                for info in infos
+            )
+            key = (cycle.who, pod.key)
+            self._excused[key] = yielded or bool(cycle.decision.node) or cycle.decision.is_error
         for who, books in schedulers(evidence):
             if not books.switches.assume_ttl_ms and (said := self._said_of(who, books)):
                 return f"{who}: {said}"
