@@ -6,16 +6,24 @@ from collections.abc import Iterator
 
 import pytest
 from crowds import FAULTS, crowd
+from scheduling import cluster, delete, node_of, pending, there
+from stage import play
 
 from actors.scheduler.bustle import bustle
-from actors.scheduler.invariants import scheduler_claims
+from actors.scheduler.invariants import (
+    DeedsAreDecided,
+    WhoWaitsDoesNotPreempt,
+    scheduler_claims,
+)
 from actors.scheduler.mutants import MUTANTS
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.pos import POS
 from testbed.choosers.uniform import Uniform
+from testbed.client import Client
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
+from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Verdict
 from testbed.mutant import Mutant, hunt
 from testbed.scenario import of, play_runs
@@ -99,6 +107,52 @@ def test_the_claims_hold_of_twenty_thousand_crowds() -> None:
     for start in range(0, 20_000, 500):
         for verdict in played(range(start, start + 500)):
             assert verdict.is_held, str(verdict)
+
+
+@pytest.mark.spec("SCH-112", "INV-13")
+def test_who_cannot_see_its_nomination_is_counted() -> None:
+    """Its patch was lost: it decides again on pods that are on their way, and that is no breach."""
+    patience = WhoWaitsDoesNotPreempt()
+
+    async def user(client: Client) -> None:
+        await client.sleep(2000)
+        await delete(client, "b", grace_s=0)
+
+    world = cluster(there("a", 5), there("b", 5), pending("c", 10, 1000), user=user)
+    world.allow(LoseRequest("alpha"))
+    world.claim(patience)
+    lost = "patch/status pods/default/c"
+    play(world, f"fault * lose_request *{lost}*", late=(f"serve alpha/main {lost}*",))
+    assert patience.blind == 1
+
+
+@pytest.mark.spec("SCH-98", "SCH-121")
+def test_who_goes_for_a_victim_of_his_name_is_counted() -> None:
+    """The victim is replaced between the decision and the delete, which names no uid."""
+    deeds = DeedsAreDecided()
+
+    async def user(client: Client) -> None:
+        await delete(client, "a", grace_s=0)
+        await client.create(pending("a", 1, scheduler_name="nobody"))
+
+    world = cluster(there("a", 5), pending("c", 10, 1000), user=user)
+    world.claim(deeds)
+    world.limit(horizon_ms=300)
+    play(
+        world, "resume alpha/main queue alpha/ready", "start user/main",
+        "serve user/main create pods/default/a", late=("start user/main", "serve alpha/main *"),
+    )  # fmt: skip
+    assert deeds.stale_kills == 1
+
+
+def test_nothing_is_claimed_by_the_rules_where_a_filter_is_ones_own() -> None:
+    """What the reference does not know it cannot judge; what is left is claimed all the same."""
+    world = cluster(
+        there("a", 5), pending("c", 10, 1000), switches={"filters": "-NodeResourcesFit"}
+    )
+    world.claim(*scheduler_claims())
+    play(world)
+    assert node_of(world, "c") == "n1"
 
 
 @pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])

@@ -16,6 +16,7 @@ from actors.scheduler.switches import Switches
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
+from testbed.policy import BUILT_IN
 from testbed.trace import Record, Step
 
 
@@ -41,6 +42,11 @@ class Cycle:
     def switches(self) -> Switches:
         """How the scheduler is meant to behave."""
         return self.books.switches
+
+    @property
+    def is_by_rule(self) -> bool:
+        """Whether its filters, and who decides, are those that the reference knows."""
+        return self.switches.filters == self.switches.decider == BUILT_IN
 
     @property
     def chosen(self) -> Candidate | None:

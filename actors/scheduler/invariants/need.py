@@ -15,14 +15,14 @@ class NoPreemptionIsPointless(CycleClaim):
     once the victims are gone; and it would not if any of them stayed.
 
     That last is not claimed of a pod that must be near others: sparing two pods may help where
-    sparing either does not.
+    sparing either does not. Nothing is claimed where a filter of one's own has a say.
     """
 
     name = "no_preemption_is_pointless"
 
     def said_of(self, cycle: Cycle) -> str:
         chosen, pod = cycle.chosen, cycle.pod
-        if chosen is None:
+        if chosen is None or not cycle.is_by_rule:
             return ""
         if cycle.findings.feasible:
             return f"{pod.key} preempts, and fits on {cycle.findings.feasible[0]} as things are"

@@ -7,13 +7,15 @@ from actors.scheduler.invariants.cycles import Cycle, CycleClaim, names
 from actors.scheduler.reference.decide import first
 from actors.scheduler.reference.preemption import FEWEST, choose, dry_run
 from actors.scheduler.reference.victims import keys_of
+from testbed.policy import BUILT_IN
 
 
 class RoomIsMadeWhereItCostsLeast(CycleClaim):
     """The node that is chosen costs no more than any other that was looked at, by the keys K1 to
     K5; and of few nodes all are looked at, and on each the victims are those that the rules name.
 
-    With `bug_victims_unsorted` the second key is the first victim's priority, whatever it is.
+    With a victim selector or a filter of one's own, only what was looked at is compared. With
+    `bug_victims_unsorted` the second key is the first victim's priority, whatever it is.
     """
 
     name = "room_is_made_where_it_costs_least"
@@ -26,7 +28,8 @@ class RoomIsMadeWhereItCostsLeast(CycleClaim):
         for other in preemption.candidates.values():
             if _price(other, cycle) < price:
                 return f"room for {cycle.pod.key} costs less on {other.node} than on {chosen.node}"
-        if len(cycle.cluster.places) >= FEWEST:
+        is_own = cycle.switches.victims != BUILT_IN or not cycle.is_by_rule
+        if is_own or len(cycle.cluster.places) >= FEWEST:
             return ""
         return self._said_by_rule(cycle, chosen)
 

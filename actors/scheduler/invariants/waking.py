@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from actors.scheduler.books import Books
-from actors.scheduler.invariants.cycles import Cycles, schedulers
+from actors.scheduler.invariants.cycles import Cycle, Cycles, schedulers
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import find
 from actors.scheduler.reference.neighbours import apart, near
@@ -33,14 +33,7 @@ class NobodyWaitsInVain(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for cycle in self._cycles.of(evidence):
-            pod, nominated = cycle.pod, cycle.books.nominator.nominated.values()
-            yielded = any(
-                info.uid != pod.meta.uid and info.priority >= pod.priority
-                for infos in nominated
-                for info in infos
-            )
-            key = (cycle.who, pod.key)
-            self._excused[key] = yielded or bool(cycle.decision.node) or cycle.decision.is_error
+            self._excused[(cycle.who, cycle.pod.key)] = _is_excused(cycle)
         for who, books in schedulers(evidence):
             if not books.switches.assume_ttl_ms and (said := self._said_of(who, books)):
                 return f"{who}: {said}"
@@ -61,6 +54,18 @@ class NobodyWaitsInVain(Invariant):
             if feasible:
                 return f"{pod.key} waits for news, and fits on {feasible[0]}"
         return ""
+
+
+def _is_excused(cycle: Cycle) -> bool:
+    """Whether 1.26 itself may tell the pod nothing when there is room for it."""
+    pod, decision = cycle.pod, cycle.decision
+    nominated = cycle.books.nominator.nominated.values()
+    yielded = any(
+        info.uid != pod.meta.uid and info.priority >= pod.priority
+        for infos in nominated
+        for info in infos
+    )
+    return yielded or bool(decision.node) or decision.is_error or not cycle.is_by_rule
 
 
 def cluster_of(books: Books) -> Cluster:

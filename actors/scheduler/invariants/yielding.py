@@ -12,13 +12,14 @@ class PodsGoWhereTheyFit(CycleClaim):
     are without those nominated ones, too (SCH-59).
 
     A scheduler of old, to which nominations mean nothing, breaches it: that is how room is stolen.
+    Nothing is claimed where filters are one's own.
     """
 
     name = "pods_go_where_they_fit"
 
     def said_of(self, cycle: Cycle) -> str:
         node = cycle.decision.node
-        if not node:
+        if not node or not cycle.is_by_rule:
             return ""
         place = cycle.cluster.places.get(node)
         if place is None:
