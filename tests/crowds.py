@@ -18,8 +18,12 @@ from actors.scheduler.invariants import scheduler_claims
 from testbed.client import Client
 from testbed.endpoint import Operation
 from testbed.errors import ApiError
+from testbed.faults.break_watch import BreakWatch
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
+from testbed.faults.server_error import ServerError
 from testbed.objects import (
     Affinity,
     Condition,
@@ -37,7 +41,10 @@ from testbed.world import World
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
 PROFILES = ("k8s-1.26", "k8s-1.26", "k8s-modern", "seed")
-FAULTS = (Crash("s*", restart_after_ms=700), Lag("s*", by_ms=500, for_ms=5000))
+FAULTS = (
+    Crash("s*", restart_after_ms=700), Lag("s*", by_ms=500, for_ms=5000), LoseReply("s*"),
+    LoseRequest("s*"), ServerError("s*"), BreakWatch("s*"),
+)  # fmt: skip
 
 
 def crowd(number: int) -> World:
