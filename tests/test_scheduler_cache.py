@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from actors.scheduler.cache import CacheCorrupted, NotCached, SchedulerCache
 from actors.scheduler.snapshot import Snapshot
-from testbed.objects import Node, Pod
+from testbed.objects import Node, NodeStatus, Pod
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
@@ -181,6 +181,19 @@ def test_a_snapshot_does_not_move_within_a_cycle() -> None:
     cache.add_node(a_node("n2"))
     assert (snapshot.names, snapshot.infos[0].pods) == (["n1"], [])
     assert len(cache.snapshot().infos[0].pods) == 1
+
+
+def test_what_a_node_has_become_is_seen_in_columns() -> None:
+    """SCH-42: its labels, and what it no longer has; though it stays where it stands."""
+    cache = cache_of(a_node("n1", labels={"disk": "ssd"}))
+    snapshot = cache.snapshot()
+    assert snapshot.label("disk")[1] == ["ssd"]
+    assert snapshot.allocatable["memory"][0] == 2**40
+    bare = a_node("n1", labels={"disk": "hdd"})
+    cache.update_node(attrs.evolve(bare, status=NodeStatus()))
+    codes, values = cache.snapshot().label("disk")
+    assert [values[code] for code in codes] == ["hdd"]
+    assert snapshot.allocatable["memory"][0] == 0
 
 
 @settings(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from deciding import HOST, a_node, a_pod, decide, near, snapshot_of
+from deciding import HOST, a_node, a_pod, decide, far, near, snapshot_of
 from drawn_clusters import Cluster, clusters, pods
 from hypothesis import HealthCheck, given, settings
 
@@ -145,6 +145,29 @@ def test_both_passes_must_succeed() -> None:
     friend = a_pod("friend", nominated="n1", priority=9, labels={"app": "x"})
     decision = decide(a_pod("p", affinity=near(HOST, app="x")), a_node("n1"), friend)
     assert decision.refusals["n1"].reasons == ("node(s) didn't match pod affinity rules",)
+
+
+@pytest.mark.parametrize("few", [100, 0])
+def test_a_nominated_pod_can_keep_another_away(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SCH-59: as if it were there already, though there is room for both."""
+    monkeypatch.setattr(filtering, "FEW", few)
+    shy = a_pod("shy", nominated="n1", affinity=far(HOST, app="a"))
+    decision = decide(a_pod("p", labels={"app": "a"}), a_node("n1"), a_node("n2"), shy)
+    assert decision.feasible == ("n2",)
+    said = "node(s) didn't satisfy existing pods anti-affinity rules"
+    assert decision.refusals["n1"].reasons == (said,)
+
+
+@pytest.mark.parametrize("few", [1000, 0])
+def test_a_nomination_that_will_not_do_was_looked_at(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SCH-54, SCH-55: it counts as a node looked at, also where the search stops before it."""
+    monkeypatch.setattr(filtering, "FEW", few)
+    snapshot = snapshot_of(*(a_node(f"n{n}", 0 if n == 250 else 1) for n in range(300)))
+    found = Feasibility(info_of(a_pod("p")), snapshot, FILTERS, {}, own="n250")
+    assert list(found.refusals) == ["n250"]
+    assert (len(found.rows), found.next_start) == (144, 145)
 
 
 def test_only_the_named_nodes_are_looked_at() -> None:
