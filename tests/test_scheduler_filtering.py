@@ -118,6 +118,16 @@ def test_it_is_the_same_where_many_are_looked_at_one_by_one(
             assert told(Feasibility(pod, snapshot, FILTERS, {}, start=start)) == many
 
 
+@pytest.mark.parametrize("few", [1000, 0])
+def test_who_finds_just_enough_looks_no_further(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SCH-55: what stands behind the last that is needed was not looked at."""
+    monkeypatch.setattr(filtering, "FEW", few)
+    enough = enough_of(400)
+    snapshot = snapshot_of(*(a_node(f"n{n}", 1 if n < enough else 0) for n in range(400)))
+    found = Feasibility(info_of(a_pod("p")), snapshot, FILTERS, {})
+    assert (len(found.rows), len(found.refusals), found.next_start) == (enough, 0, enough)
+
+
 def test_the_node_a_pod_is_nominated_to_comes_first() -> None:
     """SCH-54: if it will do, no other is looked at; if not, or if it is gone, all are."""
     things = [a_node("n1"), a_node("n2", 0), a_node("n3")]

@@ -266,6 +266,7 @@ def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:
     elsewhere = Pod.of("other/e", labels={"app": "a"}, node_name="n1")
     pod = an_a("p", topology_spread=(spread(),))
     assert decide(pod, *things, going, elsewhere).feasible == ("n1", "n2")
+    assert decide(pod, *things, going, an_a("a", "n1")).feasible == ("n2",), "one that stays is"
 
 
 def test_too_few_domains_count_as_an_empty_one() -> None:
