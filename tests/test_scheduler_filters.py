@@ -359,3 +359,11 @@ def test_a_term_means_pods_of_its_namespaces(
     pod = info_of(a_pod("p", affinity=Affinity(pod_affinity=PodAffinity((term,)))))
     other = info_of(Pod.of("other/o"))
     assert pod.affinity[0].matches(other, {"other": {"team": "x"}}) == means_it
+
+
+def test_a_term_that_selects_namespaces_means_its_own_only_if_that_is_one() -> None:
+    """SCH-113: only a term that says nothing of namespaces means the pod's own."""
+    term = PodAffinityTerm(HOST, LabelSelector(), (), LabelSelector(Map(team="x")))
+    pod = info_of(a_pod("p", affinity=Affinity(pod_affinity=PodAffinity((term,)))))
+    assert not pod.affinity[0].matches(pod, {})
+    assert pod.affinity[0].matches(pod, {"default": {"team": "x"}})

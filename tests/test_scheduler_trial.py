@@ -125,6 +125,16 @@ def test_a_port_is_free_when_its_pod_goes() -> None:
         assert trial.fits()
 
 
+def test_a_pod_that_goes_leaves_its_place() -> None:
+    """SCH-89: also one that asks for nothing else."""
+    other = a_pod("q", None, on="n1")
+    found, (q,) = trial_of(a_pod("p", None), "n1", a_node("n1", pods=1), other)
+    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+        assert not trial.fits()
+        trial.remove(q)
+        assert trial.fits()
+
+
 def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
     """SCH-57: the skew of a zone is less by it."""
     rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", LabelSelector(Map(app="s")))
