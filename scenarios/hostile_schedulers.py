@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from actors.apiserver import ApiServer
 from actors.controllers.recreator import OWNER, Recreator
 from actors.scheduler import Scheduler
@@ -14,13 +12,11 @@ HORIZON_MS = 60_000
 """A pod that fits nowhere is tried again for ever, minutes apart."""
 
 
-def who_is_where(see: Evidence) -> list[tuple[str, str, str]]:
-    """Of each workload what became of its pods: bound, or nominated, and where."""
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    return sorted(
-        (pod.meta.labels.get(OWNER, ""), pod.spec.node_name, pod.status.nominated_node_name)
-        for pod in pods
-    )
+def who_comes_again(see: Evidence) -> object:
+    """Whose pod was just created; at other times no moment is like another."""
+    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
+    pods = [pod.meta.labels.get(OWNER) for pod in new if isinstance(pod, Pod)]
+    return pods or see.store.revision
 
 
 def hostile_schedulers(world: World, *, guard: bool = False) -> None:
@@ -32,6 +28,6 @@ def hostile_schedulers(world: World, *, guard: bool = False) -> None:
         world.start(Recreator(workload, template))
         world.start(Scheduler(name, switches=Map(hostile="off" if guard else "on")))
     world.limit(horizon_ms=HORIZON_MS)
-    world.claim(no_lasso(abstraction=who_is_where, named_anew=["pods"]))
+    world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         world.needs_no_race = "what one evicts the other places again, however they are timed"
