@@ -29,6 +29,7 @@ def of_set(pod: Pod) -> Pod:
     return pod.with_meta(owners=(Owner("apps/v1", "ReplicaSet", "rs", "uid-rs", controller=True),))
 
 
+@pytest.mark.spec("SCH-108")
 @pytest.mark.parametrize("how", ["deprioritise", "exclude"])
 def test_a_workload_keeps_away_from_where_it_was_evicted(how: str) -> None:
     """SCH-108, D-21: for so long; if there is no other node it goes back, or waits."""
@@ -56,8 +57,9 @@ def test_a_workload_keeps_away_from_where_it_was_evicted(how: str) -> None:
     assert best(again, large, small) == ("n1",)
 
 
+@pytest.mark.spec("SCH-108")
 def test_a_workload_is_known_by_its_template_too() -> None:
-    """SCH-108: pods of one template, whoever made them; of one namespace."""
+    """Pods of one template, whoever made them; of one namespace."""
     evictions = Evictions(1000, lambda: 0)
     evictions.note(evicted("v", "n1", labels={"pod-template-hash": "h"}))
     assert evictions.nodes(a_pod("w", labels={"pod-template-hash": "h"})) == {"n1"}

@@ -41,8 +41,9 @@ def to(pod: Pod, node: str) -> Pod:
     return attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
 
 
+@pytest.mark.spec("SCH-34", "SCH-41")
 def test_an_assumed_pod_counts_at_once() -> None:
-    """SCH-34, SCH-41: with all it asks for, and as bound there; a second time it is refused."""
+    """With all it asks for, and as bound there; a second time it is refused."""
     cache, pod = cache_of(a_node("n1")), a_pod("p", 3)
     info = cache.assume(pod, "n1")
     assert info.pod.spec.node_name == "n1"
@@ -53,8 +54,9 @@ def test_an_assumed_pod_counts_at_once() -> None:
         cache.assume(pod, "n1")
 
 
+@pytest.mark.spec("SCH-33")
 def test_pods_are_known_by_their_uid() -> None:
-    """SCH-33: one that was recreated by the same name is another pod."""
+    """One that was recreated by the same name is another pod."""
     old, new = a_pod("p", on="n1"), a_pod("p", on="n1").with_meta(uid="another")
     cache = cache_of(a_node("n1"), old, new)
     assert pods_on(cache, "n1") == ["p", "p"]
@@ -62,8 +64,9 @@ def test_pods_are_known_by_their_uid() -> None:
     assert cache.snapshot().infos[0].pods[0].uid == "another"
 
 
+@pytest.mark.spec("SCH-36")
 def test_a_pod_may_be_forgotten_only_where_it_was_assumed() -> None:
-    """SCH-36: not one that was added, not on another node, not twice."""
+    """Not one that was added, not on another node, not twice."""
     cache, pod = cache_of(a_node("n1"), a_pod("q", on="n1")), a_pod("p")
     cache.assume(pod, "n1")
     for wrong, node in ((a_pod("q", on="n1"), "n1"), (pod, "n2")):
@@ -75,8 +78,9 @@ def test_a_pod_may_be_forgotten_only_where_it_was_assumed() -> None:
         cache.forget(pod, "n1")
 
 
+@pytest.mark.spec("SCH-37")
 def test_an_assumed_pod_is_added_wherever_it_is_told_of() -> None:
-    """SCH-37: the server is right, also about the node; then it is assumed no more."""
+    """The server is right, also about the node; then it is assumed no more."""
     cache, pod = cache_of(a_node("n1"), a_node("n2")), a_pod("p")
     cache.assume(pod, "n1")
     cache.add_pod(to(pod, "n2"))
@@ -86,8 +90,9 @@ def test_an_assumed_pod_is_added_wherever_it_is_told_of() -> None:
         cache.add_pod(to(pod, "n2"))
 
 
+@pytest.mark.spec("SCH-37")
 def test_only_a_pod_that_was_added_is_updated() -> None:
-    """SCH-37: an assumed one waits to be added first. It keeps its place among its node's pods."""
+    """An assumed one waits to be added first. It keeps its place among its node's pods."""
     cache = cache_of(a_node("n1"), a_pod("p", 1, on="n1"), a_pod("q", 1, on="n1"))
     cache.update_pod(a_pod("p", 4, on="n1"))
     assert pods_on(cache, "n1") == ["p", "q"]
@@ -99,9 +104,10 @@ def test_only_a_pod_that_was_added_is_updated() -> None:
             cache.update_pod(to(unknown, "n1"))
 
 
+@pytest.mark.spec("SCH-37", "SCH-38")
 def test_a_pod_that_moves_ends_the_scheduler() -> None:
-    """SCH-37, SCH-38: no pod ever changes its node, so what is known is wrong; but a deletion that
-    does not know the node is taken."""
+    """No pod ever changes its node, so what is known is wrong; but a deletion that does not know
+    the node is taken."""
     cache = cache_of(a_node("n1"), a_pod("p", on="n1"))
     with pytest.raises(CacheCorrupted, match=r"known on n1, and is told of on n2.\nNext: "):
         cache.update_pod(a_pod("p", on="n2"))
@@ -112,8 +118,9 @@ def test_a_pod_that_moves_ends_the_scheduler() -> None:
         cache.remove_pod(a_pod("p", on="n1"))
 
 
+@pytest.mark.spec("SCH-35")
 def test_an_assumed_pod_expires_only_with_a_limit_and_a_binding_that_has_ended() -> None:
-    """SCH-35: in 1.26 there is none, so it stays for ever."""
+    """In 1.26 there is none, so it stays for ever."""
     cache, pod = cache_of(a_node("n1"), ttl_ms=30_000), a_pod("p")
     cache.assume(pod, "n1")
     assert cache.expire(10**9) == []
@@ -127,8 +134,9 @@ def test_an_assumed_pod_expires_only_with_a_limit_and_a_binding_that_has_ended()
     assert forever.expire(10**9) == []
 
 
+@pytest.mark.spec("SCH-35")
 def test_one_that_was_added_does_not_expire() -> None:
-    """SCH-35: it is assumed no more."""
+    """It is assumed no more."""
     cache, pod = cache_of(a_node("n1"), ttl_ms=1), a_pod("p")
     cache.assume(pod, "n1")
     cache.finish_binding(pod, 0)
@@ -136,8 +144,9 @@ def test_one_that_was_added_does_not_expire() -> None:
     assert cache.expire(10**9) == []
 
 
+@pytest.mark.spec("SCH-39")
 def test_a_node_that_is_gone_lives_on_unseen_as_long_as_its_pods() -> None:
-    """SCH-39: a ghost; so does one whose pods were heard of first."""
+    """A ghost; so does one whose pods were heard of first."""
     cache = cache_of(a_node("n1"), a_pod("p", on="n1"), a_pod("q", on="n2"))
     cache.remove_node(a_node("n1"))
     assert cache.snapshot().names == []
@@ -152,8 +161,9 @@ def test_a_node_that_is_gone_lives_on_unseen_as_long_as_its_pods() -> None:
         cache.remove_node(a_node("n1"))
 
 
+@pytest.mark.spec("SCH-42")
 def test_nodes_come_one_of_each_zone_in_turn() -> None:
-    """SCH-42: within a zone the first that came; a node that has changed its zone came last."""
+    """Within a zone the first that came; a node that has changed its zone came last."""
     zones = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "c1": "c", "c2": "c"}
     cache = cache_of(*(a_node(name, zone=zone) for name, zone in zones.items()))
     assert cache.snapshot().names == ["a1", "b1", "c1", "a2", "c2", "a3"]
@@ -164,8 +174,9 @@ def test_nodes_come_one_of_each_zone_in_turn() -> None:
     assert cache.snapshot().names == ["a2", "a1", "c1", "a3", "b1", "c2"]
 
 
+@pytest.mark.spec("SCH-42")
 def test_two_regions_may_have_zones_of_one_name() -> None:
-    """SCH-42: a zone is one of its region, by the old labels if a node has those."""
+    """A zone is one of its region, by the old labels if a node has those."""
     west = {REGION: "west"}
     old = {"failure-domain.beta.kubernetes.io/region": "west"}
     things = [a_node("e1", labels={REGION: "east"}), a_node("e2", labels={REGION: "east"})]
@@ -173,8 +184,9 @@ def test_two_regions_may_have_zones_of_one_name() -> None:
     assert cache.snapshot().names == ["e1", "w1", "e2", "w2"]
 
 
+@pytest.mark.spec("SCH-42")
 def test_a_snapshot_does_not_move_within_a_cycle() -> None:
-    """SCH-42: what is assumed meanwhile is seen by the next one."""
+    """What is assumed meanwhile is seen by the next one."""
     cache = cache_of(a_node("n1"))
     snapshot = cache.snapshot()
     cache.assume(a_pod("p"), "n1")
@@ -196,6 +208,7 @@ def test_what_a_node_has_become_is_seen_in_columns() -> None:
     assert snapshot.allocatable["memory"][0] == 0
 
 
+@pytest.mark.spec("SCH-42")
 @settings(
     max_examples=80,
     derandomize=True,
@@ -204,7 +217,7 @@ def test_what_a_node_has_become_is_seen_in_columns() -> None:
 )
 @given(data=st.data())
 def test_a_snapshot_that_was_kept_up_is_as_one_made_anew(data: st.DataObject) -> None:
-    """SCH-42: node by node, in columns, by kinds of nodes and of pods; whatever has happened."""
+    """Node by node, in columns, by kinds of nodes and of pods; whatever has happened."""
     cache, seen = SchedulerCache(), {}
     known: dict[str, Pod] = {}
     for n in range(data.draw(st.integers(1, 12))):

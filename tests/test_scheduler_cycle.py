@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from deciding import Nominations, Picked, a_node, a_pod, decide, snapshot_of
 
 from actors.scheduler.cycle import Decider
@@ -10,15 +11,17 @@ from actors.scheduler.switches import switches_of
 from testbed.objects import Map
 
 
+@pytest.mark.spec("SCH-52")
 def test_without_nodes_there_is_nothing_to_decide() -> None:
-    """SCH-52: no error of its own, no preemption; and a nomination is cleared."""
+    """No error of its own, no preemption; and a nomination is cleared."""
     decision = decide(a_pod("p", nominated="n1"))
     assert decision.message == "no nodes available to schedule pods"
     assert (decision.nominate, decision.is_error, decision.preemption) == ("", False, None)
 
 
+@pytest.mark.spec("SCH-61")
 def test_one_node_that_will_do_is_taken_unweighed() -> None:
-    """SCH-61: and nobody is asked."""
+    """Nothing is scored, and nobody is asked."""
     pick = Picked()
     decision = decide(a_pod("p"), a_node("n1"), a_node("n2", 0), pick=pick)
     assert (decision.node, decision.feasible, decision.scores) == ("n1", ("n1",), {})
@@ -27,8 +30,9 @@ def test_one_node_that_will_do_is_taken_unweighed() -> None:
     assert pick.asked == []
 
 
+@pytest.mark.spec("SCH-61", "GEN-5")
 def test_of_the_best_nodes_one_is_picked_by_name() -> None:
-    """SCH-61, GEN-5: the dullest is the first by name; nothing else is drawn."""
+    """The dullest is the first by name; nothing else is drawn."""
     nodes = [a_node(f"n{n}") for n in (3, 1, 2)]
     pick = Picked(node="n2")
     decision = decide(a_pod("p"), *nodes, a_pod("q", 5, on="n1"), pick=pick)
@@ -38,8 +42,9 @@ def test_of_the_best_nodes_one_is_picked_by_name() -> None:
     assert set(decision.scores) == {"n1", "n2", "n3"}
 
 
+@pytest.mark.spec("SCH-61", "SCH-68", "SCH-67")
 def test_a_pod_that_fits_nowhere_is_told_why_node_by_node() -> None:
-    """SCH-61, SCH-68: and which filters it waits for (SCH-67)."""
+    """In the message, and by filter: those it waits for."""
     decision = decide(a_pod("p", 9), a_node("n1", 8), a_node("n2", unschedulable=True))
     assert decision.node == ""
     assert decision.refusals["n1"].reasons == ("Insufficient cpu",)
@@ -49,8 +54,9 @@ def test_a_pod_that_fits_nowhere_is_told_why_node_by_node() -> None:
     )
 
 
+@pytest.mark.spec("SCH-70", "PRI-19")
 def test_without_preemption_a_nomination_stays() -> None:
-    """SCH-70, SCH-101: nobody looks for victims, and nothing is said of it."""
+    """Nobody looks for victims, and nothing is said of it."""
     low = a_pod("low", 9, on="n1", priority=1)
     pod = a_pod("p", 9, priority=5, nominated="n1")
     decision = decide(pod, a_node("n1"), low, disable_preemption="on")
@@ -59,9 +65,9 @@ def test_without_preemption_a_nomination_stays() -> None:
     assert decision.message == "0/1 nodes are available: 1 Insufficient cpu."
 
 
+@pytest.mark.spec("SCH-101", "SCH-74")
 def test_what_comes_of_preemption_is_nominated() -> None:
-    """SCH-101, SCH-74: the node that was chosen; none if none will do; and as it was if the pod may
-    not preempt."""
+    """The node that was chosen; none if none will do; and as it was if the pod may not preempt."""
     node, low = a_node("n1"), a_pod("low", 9, on="n1", priority=1)
     assert decide(a_pod("p", 9, priority=5), node, low).nominate == "n1"
     assert decide(a_pod("p", 9, priority=1, nominated="n1"), node, low).nominate == ""
@@ -69,8 +75,9 @@ def test_what_comes_of_preemption_is_nominated() -> None:
     assert decide(never, node, low).nominate is None
 
 
+@pytest.mark.spec("SCH-70")
 def test_a_pod_that_is_gone_preempts_nobody() -> None:
-    """SCH-70: it is read again first. That is an error that the message does not tell."""
+    """It is read again first. That is an error that the message does not tell."""
     snapshot = snapshot_of(a_node("n1"), a_pod("low", 9, on="n1", priority=1))
     decider = Decider(switches_of(), FILTERS, ())
     pod = a_pod("p", 9, priority=5)
@@ -81,8 +88,9 @@ def test_a_pod_that_is_gone_preempts_nobody() -> None:
     assert decision.preemption.code == "Error"
 
 
+@pytest.mark.spec("SCH-55")
 def test_the_search_goes_round_from_cycle_to_cycle() -> None:
-    """SCH-55: where one has stopped, the next begins."""
+    """Where one has stopped, the next begins."""
     snapshot = snapshot_of(*(a_node(f"n{n:03}") for n in range(250)))
     decider = Decider(switches_of(), FILTERS, ())
     seen = [decider.feasibility(a_pod("p"), snapshot, Nominations.of([])).rows for _ in range(3)]
@@ -91,8 +99,9 @@ def test_the_search_goes_round_from_cycle_to_cycle() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.spec("SCH-50", "SCH-54")
 def test_where_a_nomination_is_written_it_is_read() -> None:
-    """SCH-50, SCH-54: in the status, or in an annotation."""
+    """In the status, or in an annotation."""
     pod = a_pod("p").with_meta(
         annotations=Map({"scheduler.kubernetes.io/nominated-node-name": "n2"})
     )

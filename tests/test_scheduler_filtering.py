@@ -88,9 +88,10 @@ def test_a_filter_that_skips_a_pod_would_refuse_it_nowhere(cluster: Cluster, pod
     assert not skipped & {refusal.filter for refusal in refusals}
 
 
+@pytest.mark.spec("SCH-55")
 def test_sampling_stops_when_there_are_enough() -> None:
-    """SCH-55: below 100 nodes all are looked at; else a part, 100 at least; and the next cycle
-    goes on from there."""
+    """Below 100 nodes all are looked at; else a part, 100 at least; and the next cycle goes on from
+    there."""
     assert [enough_of(n) for n in (0, 1, 99, 100, 150, 1000, 5000, 6000)] == [
         0, 1, 99, 100, 100, 420, 500, 300,
     ]  # fmt: skip
@@ -105,10 +106,11 @@ def test_sampling_stops_when_there_are_enough() -> None:
     assert "n39" not in first.refusals
 
 
+@pytest.mark.spec("SCH-55")
 def test_it_is_the_same_where_many_are_looked_at_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """SCH-55: sampling is no matter of columns."""
+    """Sampling is no matter of columns."""
     snapshot = snapshot_of(*(a_node(f"n{n}", 0 if n % 3 else 1) for n in range(400)))
     pod = info_of(a_pod("p"))
     for start in (0, 7, 399):
@@ -128,8 +130,9 @@ def test_who_finds_just_enough_looks_no_further(few: int, monkeypatch: pytest.Mo
     assert (len(found.rows), len(found.refusals), found.next_start) == (enough, 0, enough)
 
 
+@pytest.mark.spec("SCH-54")
 def test_the_node_a_pod_is_nominated_to_comes_first() -> None:
-    """SCH-54: if it will do, no other is looked at; if not, or if it is gone, all are."""
+    """If it will do, no other is looked at; if not, or if it is gone, all are."""
     things = [a_node("n1"), a_node("n2", 0), a_node("n3")]
     assert decide(a_pod("p", nominated="n3"), *things).feasible == ("n3",)
     assert decide(a_pod("p", nominated="n2"), *things).feasible == ("n1", "n3")
@@ -138,8 +141,9 @@ def test_the_node_a_pod_is_nominated_to_comes_first() -> None:
     assert ignoring.feasible == ("n1", "n3")
 
 
+@pytest.mark.spec("SCH-59")
 def test_nominated_pods_count_if_they_are_as_important() -> None:
-    """SCH-59: those of higher or equal priority do, lower ones and the pod itself do not."""
+    """Those of higher or equal priority do, lower ones and the pod itself do not."""
     node = a_node("n1", 1)
     for priority, fits in ((6, False), (5, False), (4, True)):
         other = a_pod("other", nominated="n1", priority=priority)
@@ -149,9 +153,10 @@ def test_nominated_pods_count_if_they_are_as_important() -> None:
     assert decide(a_pod("p", nominated="n1"), node).feasible == ("n1",)
 
 
+@pytest.mark.spec("SCH-59")
 def test_both_passes_must_succeed() -> None:
-    """SCH-59: affinity that only a nominated pod would satisfy does not hold, for that pod may
-    never come."""
+    """Affinity that only a nominated pod would satisfy does not hold, for that pod may never
+    come."""
     friend = a_pod("friend", nominated="n1", priority=9, labels={"app": "x"})
     decision = decide(a_pod("p", affinity=near(HOST, app="x")), a_node("n1"), friend)
     assert decision.refusals["n1"].reasons == ("node(s) didn't match pod affinity rules",)
@@ -180,8 +185,9 @@ def test_a_nomination_that_will_not_do_was_looked_at(
     assert (len(found.rows), found.next_start) == (144, 145)
 
 
+@pytest.mark.spec("SCH-53", "SCH-76")
 def test_only_the_named_nodes_are_looked_at() -> None:
-    """SCH-53, SCH-76: by metadata.name; the others have no status and could still help."""
+    """By metadata.name; the others have no status and could still help."""
     snapshot = snapshot_of(*(a_node(f"n{n}", 0) for n in range(3)))
     terms = [NodeSelectorTerm(match_fields=(_name_is(name),)) for name in ("n2", "n0")]
     either = Affinity(NodeAffinity(NodeSelector(tuple(terms))))
@@ -191,8 +197,9 @@ def test_only_the_named_nodes_are_looked_at() -> None:
         assert feasibility.potential == [0, 1, 2]
 
 
+@pytest.mark.spec("SCH-53", "SCH-68")
 def test_names_that_conflict_refuse_all_nodes_at_once() -> None:
-    """SCH-53: no node is looked at, and the message is of that alone (SCH-68)."""
+    """No node is looked at, and the message is of that alone (SCH-68)."""
     terms = (_name_is("n0"), _name_is("n1"))
     both = NodeSelectorTerm(match_fields=terms)
     pod = a_pod("p", affinity=Affinity(NodeAffinity(NodeSelector((both,)))))
@@ -204,8 +211,9 @@ def test_names_that_conflict_refuse_all_nodes_at_once() -> None:
     assert decision.failed == ("NodeAffinity",)
 
 
+@pytest.mark.spec("SCH-53")
 def test_a_named_node_that_is_not_there_is_an_error() -> None:
-    """SCH-53: the real one fails to find it, and says so."""
+    """The real one fails to find it, and says so."""
     decision = decide(a_pod("p", affinity=_named("n9")), a_node("n1"))
     assert decision.is_error
     assert decision.message == 'nodeinfo not found for node name "n9"'

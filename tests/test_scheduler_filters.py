@@ -65,8 +65,9 @@ def the_refusal(pod: Pod, *things: Object) -> Refusal:
     return refusal
 
 
+@pytest.mark.spec("SCH-56")
 def test_the_filters_are_asked_in_their_order() -> None:
-    """SCH-56: as the real one asks them, and the first that refuses is told."""
+    """As the real one asks them, and the first that refuses is told."""
     assert [each.name for each in FILTERS] == [
         "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
         "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity",
@@ -77,8 +78,9 @@ def test_the_filters_are_asked_in_their_order() -> None:
     assert the_refusal(full, a_node("n1", 0)).filter == "NodeResourcesFit"
 
 
+@pytest.mark.spec("SCH-22")
 def test_each_filter_waits_for_what_may_change_its_mind() -> None:
-    """SCH-22: for nothing else will a pod that it refused be tried again."""
+    """For nothing else will a pod that it refused be tried again."""
     updates, place = NODE_UPDATED | {NODE_ADDED}, ANY_POD | {NODE_ADDED, NODE_LABELS}
     room = updates | {POD_DELETED}
     assert [each.wakes for each in FILTERS] == [
@@ -87,8 +89,9 @@ def test_each_filter_waits_for_what_may_change_its_mind() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.spec("SCH-57")
 def test_a_cordoned_node_takes_only_those_that_tolerate_it() -> None:
-    """SCH-57: nobody's going would help; the toleration is of a taint it need not have."""
+    """Nobody's going would help; the toleration is of a taint it need not have."""
     node = a_node("n1", unschedulable=True)
     assert the_refusal(a_pod("p"), node) == Refusal(
         "NodeUnschedulable", ("node(s) were unschedulable",), is_resolvable=False
@@ -97,8 +100,9 @@ def test_a_cordoned_node_takes_only_those_that_tolerate_it() -> None:
     assert decide(a_pod("p", tolerations=tolerant), node).node == "n1"
 
 
+@pytest.mark.spec("SCH-57")
 def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
-    """SCH-57: whatever room there is elsewhere."""
+    """Whatever room there is elsewhere."""
     pod = a_pod("p", on="n2")
     assert decide(pod, a_node("n1"), a_node("n2")).node == "n2"
     assert the_refusal(pod, a_node("n1")) == Refusal(
@@ -106,6 +110,7 @@ def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
     )
 
 
+@pytest.mark.spec("SCH-57")
 @pytest.mark.parametrize(("taint", "toleration", "fits"), [
     (Taint("k", "v", "NoSchedule"), None, False),
     (Taint("k", "v", "NoExecute"), None, False),
@@ -118,7 +123,7 @@ def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
 def test_a_taint_keeps_away_who_does_not_tolerate_it(
     taint: Taint, toleration: Toleration | None, fits: bool
 ) -> None:
-    """SCH-57: the first one that is not tolerated is told."""
+    """The first one that is not tolerated is told."""
     pod = a_pod("p", tolerations=(toleration,) if toleration else ())
     node = a_node("n1", taints=(Taint("soft", "", "PreferNoSchedule"), taint))
     if fits:
@@ -134,6 +139,7 @@ def wanting(*terms: NodeSelectorTerm) -> Affinity:
     return Affinity(NodeAffinity(NodeSelector(terms)))
 
 
+@pytest.mark.spec("SCH-57")
 @pytest.mark.parametrize(("spec", "fits"), [
     ({"node_selector": {"disk": "ssd"}}, True),
     ({"node_selector": {"disk": "hdd"}}, False),
@@ -148,7 +154,7 @@ def wanting(*terms: NodeSelectorTerm) -> Affinity:
       "affinity": wanting(NodeSelectorTerm((Requirement("disk", "Exists"),)))}, False),
 ])  # fmt: skip
 def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) -> None:
-    """SCH-57: by its selector and by one of its terms; an empty term is met by none."""
+    """By its selector and by one of its terms; an empty term is met by none."""
     pod, node = a_pod("p", **spec), a_node("n1", labels={"disk": "ssd", "size": "3"})
     if fits:
         assert decide(pod, node).node == "n1"
@@ -157,6 +163,7 @@ def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) ->
     assert the_refusal(pod, node) == Refusal("NodeAffinity", (said,), is_resolvable=False)
 
 
+@pytest.mark.spec("SCH-56", "SCH-57")
 @pytest.mark.parametrize(("new", "taken", "clashes"), [
     (("", ""), ("", "TCP"), True),
     (("10.0.0.1", ""), ("0.0.0.0", ""), True),
@@ -169,7 +176,7 @@ def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) ->
 def test_a_port_of_a_node_is_one_pods(
     new: tuple[str, str], taken: tuple[str, str], clashes: bool
 ) -> None:
-    """SCH-56, SCH-57: by address and protocol; it could help that the other goes."""
+    """By address and protocol; it could help that the other goes."""
     pod = Pod.of("p", containers=(Container("m", ports=(Port(80, 8080, *new),)),))
     other = Pod.of(
         "o", containers=(Container("m", ports=(Port(80, 8080, *taken),)),), node_name="n1"
@@ -184,9 +191,10 @@ def test_a_port_of_a_node_is_one_pods(
         assert decide(pod, a_node("n1"), other).node == "n1"
 
 
+@pytest.mark.spec("SCH-58", "SCH-57")
 def test_all_that_there_is_too_little_of_is_told() -> None:
-    """SCH-58: pods first, then cpu, memory, ephemeral storage, and the rest by name; other pods
-    could go (SCH-57), even if the node were too small for it alone."""
+    """Pods first, then cpu, memory, ephemeral storage, and the rest by name; other pods could go
+    (SCH-57), even if the node were too small for it alone."""
     node = a_node("n1", 1, pods=1)
     asked = {name: Quantity.parse(2**41) for name in ("z.io/z", "memory", "ephemeral-storage")}
     main = Container("main", resources=attrs.evolve(Container().resources, requests=Map(asked)))
@@ -198,9 +206,10 @@ def test_all_that_there_is_too_little_of_is_told() -> None:
     ))  # fmt: skip
 
 
+@pytest.mark.spec("SCH-58")
 def test_who_asks_for_nothing_needs_only_a_place() -> None:
-    """SCH-58: it goes to an overcommitted node; but one that asks for anything is refused there,
-    also for what it asks none of."""
+    """It goes to an overcommitted node; but one that asks for anything is refused there, also for
+    what it asks none of."""
     crowd = [a_pod("a", 9, on="n1"), a_pod("b", 9, on="n1")]
     assert decide(a_pod("p", None), a_node("n1"), *crowd).node == "n1"
     assert decide(a_pod("p", 0), a_node("n1"), *crowd).node == "n1"
@@ -210,8 +219,9 @@ def test_who_asks_for_nothing_needs_only_a_place() -> None:
     assert refusals(a_pod("p", None), a_node("n1", pods=2), *crowd) == {"n1": ("Too many pods",)}
 
 
+@pytest.mark.spec("GEN-11")
 def test_what_is_left_may_be_asked_for_to_the_last_bit() -> None:
-    """GEN-11: whole numbers are compared, and equal is enough."""
+    """Whole numbers are compared, and equal is enough."""
     node, other = a_node("n1", 10), a_pod("a", 7, on="n1")
     assert decide(a_pod("p", 3), node, other).node == "n1"
     assert refusals(Pod.of("p", cpu_m=3001), node, other) == {"n1": ("Insufficient cpu",)}
@@ -228,8 +238,9 @@ def an_a(name: str, on: str = "", **spec: Any) -> Pod:
     return a_pod(name, on=on, labels={"app": "a"}, **spec)
 
 
+@pytest.mark.spec("SCH-57")
 def test_pods_are_spread_over_zones() -> None:
-    """SCH-57: one more than in the emptiest zone is allowed; the rest can be resolved."""
+    """One more than in the emptiest zone is allowed; the rest can be resolved."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y"), an_a("a1", "n1"), an_a("a2", "n1")]
     pod = an_a("p", topology_spread=(spread(),))
     assert decide(pod, *things).feasible == ("n2",)
@@ -239,8 +250,9 @@ def test_pods_are_spread_over_zones() -> None:
     assert decide(other, *things).feasible == ("n1", "n2"), "it is none of them itself"
 
 
+@pytest.mark.spec("SCH-57")
 def test_a_node_without_the_label_is_out_for_good() -> None:
-    """SCH-57: nobody's going would help."""
+    """Nobody's going would help."""
     pod = an_a("p", topology_spread=(spread(key="rack"),))
     out = Refusal("PodTopologySpread", (f"{UNEVEN} (missing required label)",), is_resolvable=False)
     assert the_refusal(pod, a_node("n1")) == out
@@ -248,8 +260,9 @@ def test_a_node_without_the_label_is_out_for_good() -> None:
     assert the_refusal(both, a_node("n1")) == out, "where nothing is counted, nothing is uneven"
 
 
+@pytest.mark.spec("SCH-57")
 def test_the_first_constraint_that_fails_is_told() -> None:
-    """SCH-57: n3 is in a full zone, where it could help that others go, and has no rack."""
+    """N3 is in a full zone, where it could help that others go, and has no rack."""
     rack = {"rack": "r"}
     things = [a_node("n1", zone="x", labels=rack), a_node("n2", zone="y", labels=rack)]
     full = [a_node("n3", zone="x"), an_a("a1", "n1")]
@@ -300,9 +313,10 @@ def test_a_tainted_node_counts_unless_that_is_said() -> None:
     assert decide(honest, *things).feasible == ("n1",)
 
 
+@pytest.mark.spec("SCH-113", "SCH-114")
 def test_affinity_wants_one_pod_that_all_terms_mean() -> None:
-    """SCH-113, SCH-114: two pods of which each meets one term will not do; nor does a node that
-    lacks the key; and it does not help that anybody goes."""
+    """Two pods of which each meets one term will not do; nor does a node that lacks the key; and it
+    does not help that anybody goes."""
     x, y = (PodAffinityTerm(HOST, LabelSelector(Map({key: "1"}))) for key in ("x", "y"))
     both = Affinity(pod_affinity=PodAffinity((x, y)))
     halves = [a_pod("x", on="n1", labels={"x": "1"}), a_pod("y", on="n1", labels={"y": "1"})]
@@ -316,8 +330,9 @@ def test_affinity_wants_one_pod_that_all_terms_mean() -> None:
     assert found.feasible == ("n1",)
 
 
+@pytest.mark.spec("SCH-114")
 def test_the_first_of_a_kind_may_go_anywhere_with_the_key() -> None:
-    """SCH-114: if nothing anywhere is meant and the pod means itself."""
+    """If nothing anywhere is meant and the pod means itself."""
     own, bare = near(ZONE, app="a"), Node.of("n2", cpu_m=9000, memory=9)
     assert decide(an_a("p", affinity=own), a_node("n1"), bare).feasible == ("n1",)
     assert decide(a_pod("p", affinity=own), a_node("n1"), bare).feasible == ()
@@ -325,9 +340,10 @@ def test_the_first_of_a_kind_may_go_anywhere_with_the_key() -> None:
     assert decide(an_a("p", affinity=own), *there).feasible == ("n1",)
 
 
+@pytest.mark.spec("SCH-115", "SCH-57")
 def test_anti_affinity_holds_both_ways() -> None:
-    """SCH-115: what the pod shuns, and what shuns the pod; in the whole of the zone, and also
-    while it is on its way. Both could go (SCH-57)."""
+    """What the pod shuns, and what shuns the pod; in the whole of the zone, and also while it is on
+    its way. Both could go (SCH-57)."""
     nodes = [a_node("n1", zone="x"), a_node("n2", zone="x"), a_node("n3", zone="y")]
     shunned = decide(a_pod("p", affinity=far(ZONE, app="a")), *nodes, an_a("a", "n1", goes="so"))
     assert shunned.feasible == ("n3",)
@@ -342,6 +358,7 @@ def test_anti_affinity_holds_both_ways() -> None:
     )
 
 
+@pytest.mark.spec("SCH-113")
 @pytest.mark.parametrize(("namespaces", "selector", "means_it"), [
     ((), None, False),
     (("other",), None, True),
@@ -354,7 +371,7 @@ def test_anti_affinity_holds_both_ways() -> None:
 def test_a_term_means_pods_of_its_namespaces(
     namespaces: tuple[str, ...], selector: LabelSelector | None, means_it: bool
 ) -> None:
-    """SCH-113: the pod's own if it names none and selects none; an empty selector takes all."""
+    """The pod's own if it names none and selects none; an empty selector takes all."""
     term = PodAffinityTerm(HOST, LabelSelector(), namespaces, selector)
     pod = info_of(a_pod("p", affinity=Affinity(pod_affinity=PodAffinity((term,)))))
     other = info_of(Pod.of("other/o"))

@@ -24,9 +24,10 @@ def asking(**amounts: str) -> Container:
     return Container("c", resources=Resources(Map(requests)))
 
 
+@pytest.mark.spec("GEN-11", "GEN-12")
 def test_a_pod_asks_for_what_it_takes_at_most() -> None:
-    """GEN-11, GEN-12: its containers together, or one init container if that is more, and its
-    overhead; in thousandths of cpus and in bytes."""
+    """Its containers together, or one init container if that is more, and its overhead; in
+    thousandths of cpus and in bytes."""
     pod = Pod.of(
         "p",
         containers=(asking(cpu="250m", memory="1Ki"), asking(cpu="1")),
@@ -36,14 +37,16 @@ def test_a_pod_asks_for_what_it_takes_at_most() -> None:
     assert info_of(pod).requests == {"cpu": 2010, "memory": 1024}
 
 
+@pytest.mark.spec("GEN-12")
 def test_limits_are_not_asked_for() -> None:
-    """GEN-12: they never enter scheduling."""
+    """They never enter scheduling."""
     limits = Resources(limits=Map(cpu=Quantity.parse(4)))
     assert info_of(Pod.of("p", containers=(Container("c", resources=limits),))).requests == {}
 
 
+@pytest.mark.spec("SCH-40")
 def test_a_container_that_does_not_say_counts_in_scores() -> None:
-    """SCH-40: 100m and 200Mi, if it says nothing; not if it says none."""
+    """100m and 200Mi, if it says nothing; not if it says none."""
     info = info_of(Pod.of("p", containers=(asking(), asking(cpu="0", memory="1Mi"))))
     assert (info.scored_cpu, info.scored_memory) == (100, 201 * MIB)
     init = Pod.of("p", containers=(asking(cpu="1m"),), init_containers=(asking(),))
@@ -51,19 +54,22 @@ def test_a_container_that_does_not_say_counts_in_scores() -> None:
     assert (info.scored_cpu, info.scored_memory) == (105, 200 * MIB)
 
 
+@pytest.mark.spec("GEN-14")
 def test_a_pod_without_a_priority_has_none() -> None:
-    """GEN-14: 0, as if it had said so; less is less important."""
+    """0, as if it had said so; less is less important."""
     assert [info_of(a_pod("p", priority=n)).priority for n in (None, -5, 7)] == [0, -5, 7]
 
 
+@pytest.mark.spec("SCH-33")
 def test_a_pod_is_known_by_its_uid_if_it_has_one() -> None:
-    """SCH-33: else by its key, as in a cluster of no server."""
+    """Else by its key, as in a cluster of no server."""
     assert info_of(a_pod("p")).uid == "uid-p"
     assert info_of(Pod.of("other/p")).uid == info_of(Pod.of("other/p")).key == "other/p"
 
 
+@pytest.mark.spec("SCH-113")
 def test_terms_know_whose_they_are() -> None:
-    """SCH-113: each sort of its own, with the namespace of the pod where none is said."""
+    """Each sort of its own, with the namespace of the pod where none is said."""
     term = PodAffinityTerm(HOST, LabelSelector())
     wish = PodAffinity(preferred=(PreferredPods(7, term),))
     info = info_of(Pod.of("other/p", affinity=Affinity(None, wish, far(HOST).pod_anti_affinity)))
@@ -76,6 +82,7 @@ def test_terms_know_whose_they_are() -> None:
     assert not info_of(a_pod("p")).has_terms
 
 
+@pytest.mark.spec("SCH-40")
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(data=st.data())
 def test_the_sums_of_a_node_are_those_of_its_pods(data: st.DataObject) -> None:
@@ -104,8 +111,9 @@ def test_the_sums_of_a_node_are_those_of_its_pods(data: st.DataObject) -> None:
     assert node.left("pods") == 110 - len(there)
 
 
+@pytest.mark.spec("SCH-83")
 def test_pods_keep_the_order_in_which_they_came() -> None:
-    """SCH-83: also when one of them goes, or changes."""
+    """Also when one of them goes, or changes."""
     node = NodeInfo("n1", a_node("n1"))
     for name in "abcd":
         node.add(info_of(a_pod(name)))

@@ -40,8 +40,9 @@ from testbed.objects.labels import Requirement
 # -- who may ----------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("SCH-71", "SCH-74")
 def test_a_pod_with_policy_never_makes_nobody_go() -> None:
-    """SCH-71, SCH-74: it is told why, and a nomination of it stays as it is."""
+    """It is told why, and a nomination of it stays as it is."""
     pod = a_pod("p", 10, priority=100, preemption_policy="Never", nominated="n1")
     decision = decide(pod, a_node("n1"), a_pod("v", 5, on="n1"))
     assert decision.preemption is not None
@@ -56,6 +57,7 @@ def test_a_pod_with_policy_never_makes_nobody_go() -> None:
 WAITS = "not eligible due to a terminating pod on the nominated node."
 
 
+@pytest.mark.spec("SCH-72", "SCH-73")
 def test_a_nominated_pod_waits_while_a_less_important_pod_is_on_its_way_there() -> None:
     """SCH-72 (b): whatever that one goes for; SCH-73: or only if it was preempted."""
     pod = a_pod("p", 10, priority=100, nominated="n1")
@@ -71,8 +73,9 @@ def test_a_nominated_pod_waits_while_a_less_important_pod_is_on_its_way_there() 
     assert preemption_of(pod, *others, eligibility_terminating="preempted_only").said == WAITS
 
 
+@pytest.mark.spec("SCH-73")
 def test_a_pod_that_was_marked_and_stays_is_not_waited_for() -> None:
-    """SCH-73: a condition alone, after a DELETE that failed, makes nobody go."""
+    """A condition alone, after a DELETE that failed, makes nobody go."""
     marked = a_pod("t", 5, on="n1", goes="PreemptionByScheduler").with_meta(deleted_ms=None)
     pod = a_pod("p", 6, priority=100, nominated="n1")
     for terminating in ("any_lower", "preempted_only"):
@@ -80,8 +83,9 @@ def test_a_pod_that_was_marked_and_stays_is_not_waited_for() -> None:
         assert gone(found) == ("n1", ["t"])
 
 
+@pytest.mark.spec("SCH-70")
 def test_a_pod_that_is_gone_preempts_nobody() -> None:
-    """SCH-70: it is read again first."""
+    """It is read again first."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
     found = Feasibility(info_of(a_pod("p", priority=9)), snapshot_of(*things), FILTERS, {})
     preemption = preempt(found, None, (), switches_of(), Picked())
@@ -89,15 +93,17 @@ def test_a_pod_that_is_gone_preempts_nobody() -> None:
     assert preemption.said == 'pod "p" not found'
 
 
+@pytest.mark.spec("SCH-72")
 @pytest.mark.parametrize("priority", [100, 101])
 def test_a_pod_that_is_not_less_important_is_not_waited_for(priority: int) -> None:
-    """SCH-72: strictly lower, as for everything in preemption."""
+    """Strictly lower, as for everything in preemption."""
     pod = a_pod("p", 6, priority=100, nominated="n1")
     leaving = a_pod("t", 5, on="n1", priority=priority, goes="DeletionByTaintManager")
     preemption = preemption_of(pod, a_node("n1"), leaving, a_node("n2"), a_pod("v", 5, on="n2"))
     assert gone(preemption) == ("n2", ["v"])
 
 
+@pytest.mark.spec("SCH-72", "SCH-103")
 def test_a_nominated_pod_does_not_wait_for_a_node_that_will_not_do() -> None:
     """SCH-72 (a), SCH-103: nor for one that is gone; it may make room elsewhere."""
     pod = a_pod("p", 6, priority=100, nominated="n1")
@@ -108,13 +114,15 @@ def test_a_nominated_pod_does_not_wait_for_a_node_that_will_not_do() -> None:
     assert gone(preemption_of(pod, *others[1:])) == ("n2", ["v"])
 
 
+@pytest.mark.spec("SCH-75")
 def test_a_pod_without_a_nomination_takes_those_that_go_anyway() -> None:
-    """SCH-75: pods that are on their way are victims like all others."""
+    """Pods that are on their way are victims like all others."""
     leaving = a_pod("t", 5, on="n1", goes="PreemptionByScheduler")
     pod = a_pod("p", 6, priority=100)
     assert gone(preemption_of(pod, a_node("n1"), leaving)) == ("n1", ["t"])
 
 
+@pytest.mark.spec("SCH-50")
 def test_a_nomination_may_stand_in_an_annotation() -> None:
     """SCH-50, D-7: where the switch says so, the status counts for nothing."""
     leaving = a_pod("t", 5, on="n1", goes="PreemptionByScheduler")
@@ -146,15 +154,17 @@ def full_nodes(count: int, **victim: Any) -> list[Object]:
     ]
 
 
+@pytest.mark.spec("SCH-77")
 @pytest.mark.parametrize(("nodes", "candidates"), [(20, 20), (100, 100), (150, 100), (1200, 120)])
 def test_a_tenth_of_the_nodes_is_enough_but_a_hundred_at_least(nodes: int, candidates: int) -> None:
-    """SCH-77: the search ends with so many candidates."""
+    """The search ends with so many candidates."""
     preemption = preemption_of(a_pod("p", 10, priority=100), *full_nodes(nodes))
     assert len(preemption.candidates) == candidates
 
 
+@pytest.mark.spec("SCH-77")
 def test_the_search_goes_on_until_one_candidate_breaks_no_budget() -> None:
-    """SCH-77: of those that break one, it keeps no more than it looks for."""
+    """Of those that break one, it keeps no more than it looks for."""
     things = full_nodes(130, labels={"app": "a"})
     things[-1] = a_pod("free", 10, on="n129")
     guarded = a_budget("guard", 0, {"app": "a"})
@@ -163,8 +173,9 @@ def test_the_search_goes_on_until_one_candidate_breaks_no_budget() -> None:
     assert gone(preemption) == ("n129", ["free"])
 
 
+@pytest.mark.spec("SCH-78")
 def test_the_search_may_begin_anywhere() -> None:
-    """SCH-78: with `preempt_offset=random` the first node is picked, and the others follow."""
+    """With `preempt_offset=random` the first node is picked, and the others follow."""
     pick = Picked(first_node_to_preempt_on="n120")
     pod = a_pod("p", 10, priority=100)
     preemption = preemption_of(pod, *full_nodes(130), pick=pick, preempt_offset="random")
@@ -174,8 +185,9 @@ def test_the_search_may_begin_anywhere() -> None:
     assert (label, offered[0], len(offered)) == ("first node to preempt on", "n000", 130)
 
 
+@pytest.mark.spec("SCH-76")
 def test_nodes_that_will_never_do_are_not_looked_at() -> None:
-    """SCH-76: and the pod is nominated nowhere any more."""
+    """And the pod is nominated nowhere any more."""
     pod = a_pod("p", 10, priority=100, node_selector={"disk": "ssd"}, nominated="n1")
     decision = decide(pod, a_node("n1"), a_pod("v", 10, on="n1"))
     assert decision.preemption is not None
@@ -186,6 +198,7 @@ def test_nodes_that_will_never_do_are_not_looked_at() -> None:
     assert decision.nominate == ""
 
 
+@pytest.mark.spec("GEN-6")
 def test_of_nodes_that_are_as_good_one_is_picked() -> None:
     """K6, GEN-6: by name, if nobody says otherwise; a node that is worse is not among them."""
     things = [a_node("n009"), a_pod("dear", 10, on="n009", priority=1), *full_nodes(3)[::-1]]
@@ -196,6 +209,7 @@ def test_of_nodes_that_are_as_good_one_is_picked() -> None:
     assert gone(preemption) == ("n002", ["v-n002"])
 
 
+@pytest.mark.spec("SCH-92")
 @pytest.mark.parametrize(
     ("losses", "better"),
     [
@@ -232,8 +246,9 @@ def test_the_node_that_loses_least_is_chosen(
     assert preemption.tied == ("n2",)
 
 
+@pytest.mark.spec("SCH-93")
 def test_a_victim_that_has_not_started_counts_as_started_now() -> None:
-    """SCH-93: the latest there can be."""
+    """The latest there can be."""
     things = [
         a_node("n1"),
         a_node("n2"),
@@ -245,6 +260,7 @@ def test_a_victim_that_has_not_started_counts_as_started_now() -> None:
     assert gone(preemption) == ("n2", ["b"])
 
 
+@pytest.mark.spec("SCH-94", "SCH-95")
 def test_golden_timeline_7_budgets_come_first() -> None:
     """GT-7, SCH-94, SCH-95, D-15: a broken budget is worse than a more important victim; of two
     broken ones, the priority decides; `ignore` sees none; `strict` takes none that is broken."""
@@ -268,6 +284,7 @@ def test_golden_timeline_7_budgets_come_first() -> None:
     )
 
 
+@pytest.mark.spec("SCH-87")
 def test_the_first_victim_stands_for_the_most_important_one() -> None:
     """SCH-87, D-16: a protected victim of low priority hides a more important one behind it, so
     that its node seems to lose less; unless the list is put in order."""
@@ -284,8 +301,9 @@ def test_the_first_victim_stands_for_the_most_important_one() -> None:
 # -- what becomes of others -------------------------------------------------------------------
 
 
+@pytest.mark.spec("SCH-100")
 def test_less_important_nominations_on_the_node_are_taken_back() -> None:
-    """SCH-100: strictly less important, and on the chosen node only."""
+    """Strictly less important, and on the chosen node only."""
     things = [
         a_node("n1"),
         a_node("n2"),
@@ -303,6 +321,7 @@ def test_less_important_nominations_on_the_node_are_taken_back() -> None:
     assert [pod.meta.name for pod in preemption.chosen.lower] == ["less"]
 
 
+@pytest.mark.spec("SCH-100")
 def test_less_important_nominations_may_stay_where_they_still_fit() -> None:
     """SCH-100, D-10: with `clear_lower=only_if_unfit`, beside the pod and without its victims."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
@@ -316,8 +335,9 @@ def test_less_important_nominations_may_stay_where_they_still_fit() -> None:
     assert [other.meta.name for other in preemption.chosen.lower] == ["no"]
 
 
+@pytest.mark.spec("SCH-100")
 def test_of_less_important_nominations_the_more_important_stay() -> None:
-    """SCH-100: where there is room for one of two, whoever was nominated first."""
+    """Where there is room for one of two, whoever was nominated first."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
     waiting = [a_pod(name, 4, priority=n, nominated="n1") for n, name in ((1, "low"), (2, "high"))]
     pod = a_pod("p", 6, priority=100)
@@ -326,8 +346,9 @@ def test_of_less_important_nominations_the_more_important_stay() -> None:
     assert [other.meta.name for other in preemption.chosen.lower] == ["low"]
 
 
+@pytest.mark.spec("SCH-100")
 def test_a_nominated_pod_is_not_counted_twice_where_it_is_nominated() -> None:
-    """SCH-100: what fits beside it fits, also where it was nominated before."""
+    """What fits beside it fits, also where it was nominated before."""
     things = [a_node("n1"), a_pod("v", 10, on="n1"), a_pod("low", 4, priority=1, nominated="n1")]
     pod = a_pod("p", 6, priority=100, nominated="n1")
     preemption = preemption_of(pod, *things, clear_lower="only_if_unfit")
@@ -335,8 +356,9 @@ def test_a_nominated_pod_is_not_counted_twice_where_it_is_nominated() -> None:
     assert preemption.chosen.lower == ()
 
 
+@pytest.mark.spec("SCH-80")
 def test_room_is_made_beside_pods_that_are_nominated_there() -> None:
-    """SCH-80: for those that are as important, but not for the less important."""
+    """For those that are as important, but not for the less important."""
     things = [a_node("n1"), *(a_pod(f"v{n}", 2, on="n1", start=n) for n in range(5))]
     pod = a_pod("p", 4, priority=100)
     same, less = (a_pod(f"q{n}", 4, priority=n, nominated="n1") for n in (100, 99))
@@ -374,6 +396,7 @@ def only_on(node: str, *, by_name: bool = False) -> NodeAffinity:
     return NodeAffinity(NodeSelector((term,)))
 
 
+@pytest.mark.spec("SCH-116")
 def test_golden_timeline_8_a_pod_of_the_same_node_clears_its_zone() -> None:
     """GT-8, SCH-116: Q goes, as it stands on n2 itself."""
     decision = decide(a_pod("p", 1, priority=100, affinity=far(ZONE, app="q")), *Q_AND_U)
@@ -385,6 +408,7 @@ def test_golden_timeline_8_a_pod_of_the_same_node_clears_its_zone() -> None:
     assert decision.nominate == "n2"
 
 
+@pytest.mark.spec("SCH-107")
 @pytest.mark.parametrize("by_name", [False, True])
 def test_golden_timeline_8_a_pod_of_another_node_does_not_go(by_name: bool) -> None:
     """GT-8, SCH-107, D-13: P is confined to n1, by a label or by its name, and Q stays."""
@@ -412,9 +436,10 @@ def test_golden_timeline_8_a_pod_of_another_node_does_not_go(by_name: bool) -> N
     assert reached.nominate == "n1"
 
 
+@pytest.mark.spec("SCH-106")
 def test_far_victims_are_few_and_on_few_nodes() -> None:
-    """SCH-106: a set of more pods, or on more nodes, than is allowed is not looked for; the
-    smallest that will do is taken, and who needs not go is spared."""
+    """A set of more pods, or on more nodes, than is allowed is not looked for; the smallest that
+    will do is taken, and who needs not go is spared."""
     nodes = [a_node(f"n{n}") for n in range(1, 4)]
     others = [a_pod(f"q{n}", 1, on=f"n{n}", labels={"app": "q"}) for n in (2, 3)]
     rules = Affinity(only_on("n1"), None, far(ZONE, app="q").pod_anti_affinity)
@@ -426,9 +451,10 @@ def test_far_victims_are_few_and_on_few_nodes() -> None:
     assert gone(preemption_of(pod, *things, cross_node_victims="2")) == ("n1", ["u", "q2", "q3"])
 
 
+@pytest.mark.spec("SCH-106")
 def test_far_victims_are_those_in_the_way_that_may_go() -> None:
-    """SCH-106: that must not be near the pod, or it not near them, or that are too many of its
-    kind; not those that are more important, nor if it helps nothing."""
+    """That must not be near the pod, or it not near them, or that are too many of its kind; not
+    those that are more important, nor if it helps nothing."""
     nodes = [a_node("n1"), a_node("n2"), a_node("n3", zone="y")]
     q = a_pod("q", 1, on="n2", labels={"app": "q"})
     lonely = a_pod("lonely", 1, on="n2", affinity=far(ZONE, app="p"))
@@ -447,6 +473,7 @@ def test_far_victims_are_those_in_the_way_that_may_go() -> None:
     assert gone(preemption_of(spread, *nodes, q, cross_node_victims="1")) == ("n1", ["q"])
 
 
+@pytest.mark.spec("SCH-81")
 def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
     """GT-9, SCH-81, D-14: P must be near W, which may go: so nobody goes, and P waits."""
     w_and_x = (a_node("n"), a_pod("w", 4, on="n", labels={"app": "w"}), a_pod("x", 4, on="n"))
@@ -464,8 +491,9 @@ def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
     assert preemption_of(large, *w_and_x, affinity_to_victims="3").tried == 0
 
 
+@pytest.mark.spec("SCH-105")
 def test_sets_that_are_spared_for_affinity_grow_until_one_fits() -> None:
-    """SCH-105: a pod that is too large to stay is passed over; no set is larger than allowed."""
+    """A pod that is too large to stay is passed over; no set is larger than allowed."""
     pod = a_pod("p", 5, priority=100, affinity=near(HOST, app="w"))
     large = a_pod("large", 6, on="n", labels={"app": "w"}, priority=1)
     small = a_pod("small", 3, on="n", labels={"app": "w"})

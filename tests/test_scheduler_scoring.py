@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pytest
 from deciding import HOST, ZONE, Picked, a_node, a_pod, decide, snapshot_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,7 @@ def most(asked: int, has: int) -> int:
 AMOUNTS = st.one_of(st.none(), st.integers(0, 3000))
 
 
+@pytest.mark.spec("SCH-62", "SCH-40")
 @given(
     room=st.tuples(st.integers(0, 4000), st.integers(0, 900 * MEBI)),
     others=st.lists(st.tuples(AMOUNTS, AMOUNTS), max_size=4),
@@ -76,8 +78,8 @@ def test_resources_are_weighed_as_the_real_one_does(
     others: list[tuple[int | None, int | None]],
     own: tuple[int | None, int | None],
 ) -> None:
-    """SCH-62, SCH-40: in whole numbers; a container that does not say counts 100m and 200 MiB,
-    but not for the balance; a resource of which there is none does not count."""
+    """In whole numbers; a container that does not say counts 100m and 200 MiB, but not for the
+    balance; a resource of which there is none does not count."""
     node = Node.of("n", cpu_m=room[0], memory=room[1])
     pods = [
         Pod.of(f"p{n}", cpu_m=cpu_m, memory=mb and mb * MEBI, node_name="n")
@@ -100,16 +102,18 @@ def test_resources_are_weighed_as_the_real_one_does(
     assert balanced == {"n": int((1 - uneven) * 100)}
 
 
+@pytest.mark.spec("SCH-62")
 def test_the_first_by_name_wins_where_that_is_the_placement() -> None:
-    """SCH-62: whatever else there is to like."""
+    """Whatever else there is to like."""
     nodes = [a_node("n2", 100), a_node("n10", 5), a_node("n3", 50)]
     decision = decide(a_pod("p"), *nodes, placement="first_fit_by_name")
     assert decision.best == ("n10",)
     assert decide(a_pod("p"), *nodes).best == ("n2",)
 
 
+@pytest.mark.spec("SCH-61", "GEN-5")
 def test_one_of_the_best_is_picked() -> None:
-    """SCH-61, GEN-5: by name if nobody says otherwise; a node that is alone is not weighed."""
+    """By name if nobody says otherwise; a node that is alone is not weighed."""
     nodes = [a_node("n2"), a_node("n1"), a_node("n3", 2)]
     pick = Picked(node="n2")
     decision = decide(a_pod("p"), *nodes, pick=pick)

@@ -24,6 +24,7 @@ from testbed.objects.meta import Object
 from testbed.objects.pod import Port
 
 
+@pytest.mark.spec("SCH-60", "SCH-116")
 @settings(
     max_examples=80,
     derandomize=True,
@@ -34,8 +35,8 @@ from testbed.objects.pod import Port
 def test_a_trial_says_what_would_be_said_of_such_a_cluster(
     data: st.DataObject, cluster: Cluster, pod: Pod
 ) -> None:
-    """SCH-60, SCH-116: whatever comes and goes, on the node and on others, with pods nominated;
-    as if it had never been otherwise."""
+    """Whatever comes and goes, on the node and on others, with pods nominated; as if it had never
+    been otherwise."""
     cluster = attrs.evolve(
         cluster, bound=tuple(each.with_meta(deleted_ms=None) for each in cluster.bound)
     )
@@ -68,9 +69,10 @@ def trial_of(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[Po
     return Feasibility(info_of(pod), snapshot, FILTERS, {}), list(info.pods)
 
 
+@pytest.mark.spec("SCH-116", "SCH-107")
 def test_a_zone_is_cleared_from_within_only() -> None:
-    """SCH-116, SCH-107: the pod that keeps it out of the zone goes from n2, so n2 will do; n1 will
-    not, whoever goes there, but if that pod went, too."""
+    """The pod that keeps it out of the zone goes from n2, so n2 will do; n1 will not, whoever goes
+    there, but if that pod went, too."""
     things = [
         a_node("n1"),
         a_node("n2"),
@@ -89,8 +91,9 @@ def test_a_zone_is_cleared_from_within_only() -> None:
     assert not here.fits()
 
 
+@pytest.mark.spec("SCH-81")
 def test_what_it_must_be_near_may_not_go() -> None:
-    """SCH-81: affinity to a pod that goes holds no more; and what comes can make it hold."""
+    """Affinity to a pod that goes holds no more; and what comes can make it hold."""
     friend = a_pod("w", on="n1", labels={"app": "w"})
     found, (w,) = trial_of(a_pod("p", affinity=near(HOST, app="w")), "n1", a_node("n1"), friend)
     trial = found.trial("n1")
@@ -102,8 +105,9 @@ def test_what_it_must_be_near_may_not_go() -> None:
     assert trial.fits()
 
 
+@pytest.mark.spec("SCH-115", "SCH-116")
 def test_who_does_not_want_it_there_may_go() -> None:
-    """SCH-115, SCH-116: the anti-affinity of a pod goes with it, and comes with another."""
+    """The anti-affinity of a pod goes with it, and comes with another."""
     shy = a_pod("q", on="n1", affinity=far(ZONE, app="a"))
     found, (q,) = trial_of(a_pod("p", labels={"app": "a"}), "n1", a_node("n1"), shy)
     for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
@@ -114,8 +118,9 @@ def test_who_does_not_want_it_there_may_go() -> None:
         assert not trial.fits()
 
 
+@pytest.mark.spec("SCH-57", "SCH-89")
 def test_a_port_is_free_when_its_pod_goes() -> None:
-    """SCH-57, SCH-89: however little else that pod takes."""
+    """However little else that pod takes."""
     main = Container("main", ports=(Port(80, 80),))
     other = Pod.of("q", containers=(main,), node_name="n1")
     found, (q,) = trial_of(Pod.of("p", containers=(main,)), "n1", a_node("n1"), other)
@@ -135,8 +140,9 @@ def test_a_pod_that_goes_leaves_its_place() -> None:
         assert trial.fits()
 
 
+@pytest.mark.spec("SCH-57")
 def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
-    """SCH-57: the skew of a zone is less by it."""
+    """The skew of a zone is less by it."""
     rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", LabelSelector(Map(app="s")))
     things = [
         a_node("n1", zone="a"),

@@ -42,6 +42,7 @@ GT_5 = [on_n("p0", 3, 0), on_n("p1", 1, 1), on_n("p2", 5, 2), on_n("p3", 1, 3)]
 COUNTER_CASE = [on_n("h", 5, 3), on_n("m", 3, 2), on_n("l", 2, 1)]
 
 
+@pytest.mark.spec("SCH-86")
 @pytest.mark.parametrize(
     ("things", "greedy", "fewest"),
     [(GT_5, ["p2"], ["p2"]), (COUNTER_CASE, ["m", "l"], ["h"])],
@@ -56,19 +57,22 @@ def test_golden_timeline_5_least_important_or_fewest(
     assert victims(*things, victim_minimisation="min_count") == fewest
 
 
+@pytest.mark.spec("SCH-85")
 def test_the_less_important_may_be_asked_first() -> None:
     """SCH-85, D-3: in `asc` order they are spared at the cost of the others."""
     assert victims(*GT_5, reprieve_order="asc") == ["p2"]
     assert victims(*COUNTER_CASE, reprieve_order="asc") == ["h"]
 
 
+@pytest.mark.spec("SCH-85")
 def test_a_pod_that_cannot_stay_does_not_stop_the_next() -> None:
-    """SCH-85: each is asked, though one before it has not fitted."""
+    """Each is asked, though one before it has not fitted."""
     assert victims(on_n("a", 4, 3), on_n("b", 3, 2), on_n("c", 1, 1)) == ["b"]
 
 
+@pytest.mark.spec("SCH-79")
 def test_only_pods_of_lower_priority_may_go() -> None:
-    """SCH-79: an equal one stays, and if nobody is lower nobody is asked."""
+    """An equal one stays, and if nobody is lower nobody is asked."""
     assert victims(on_n("same", 5, 10), on_n("less", 5, 9)) == ["less"]
     preemption = preemption_of(P, a_node("n"), on_n("same", 10, 10))
     assert preemption.said == (
@@ -76,6 +80,7 @@ def test_only_pods_of_lower_priority_may_go() -> None:
     )
 
 
+@pytest.mark.spec("SCH-89")
 def test_a_pod_that_asks_for_nothing_goes_only_for_a_place() -> None:
     """SCH-89, D-4: it is in nobody's way, but where there may be no more pods."""
     idle = on_n("idle", None, 0)
@@ -93,6 +98,7 @@ EQUALS = (
 )
 
 
+@pytest.mark.spec("SCH-82")
 @pytest.mark.parametrize(
     ("tie", "order"),
     [
@@ -112,8 +118,9 @@ def test_of_equal_priority_others_things_count(tie: str, order: list[str]) -> No
         assert went == order[spared:]
 
 
+@pytest.mark.spec("SCH-83")
 def test_what_is_equal_otherwise_is_told_apart_by_age_or_by_name() -> None:
-    """SCH-83: as they came to the node in 1.26; elsewhere by name."""
+    """As they came to the node in 1.26; elsewhere by name."""
     things = [on_n("b", 5), on_n("a", 5)]
     assert victims(*things) == ["a"]
     assert victims(*things, victim_last_tie="name") == ["b"]
@@ -121,8 +128,9 @@ def test_what_is_equal_otherwise_is_told_apart_by_age_or_by_name() -> None:
         assert victims(*things, profile=profile) == ["b"]
 
 
+@pytest.mark.spec("SCH-85", "SCH-87")
 def test_protected_pods_are_spared_first() -> None:
-    """SCH-85, SCH-87: whatever their priority; and they stand first among those that go."""
+    """Whatever their priority; and they stand first among those that go."""
     things = [on_n("plain", 5, 9), on_n("kept", 3, 2, labels={"app": "a"})]
     things += [on_n("lost", 2, 1, labels={"app": "a"})]
     guard = a_budget("guard", 0, {"app": "a"})
@@ -146,8 +154,9 @@ APP = {"app": "a"}
 THREE = [on_n(name, 1, labels=APP) for name in ("a", "b", "c")]
 
 
+@pytest.mark.spec("SCH-84")
 def test_a_budget_is_used_up_from_the_first_on() -> None:
-    """SCH-84: also by those that are spared later."""
+    """Also by those that are spared later."""
     assert protected(THREE, a_budget("guard", 2, APP)) == ["c"]
     things = [on_n("top", 1, 9, labels=APP), on_n("low", 9, 1, labels=APP)]
     preemption = preemption_of(P, a_node("n"), *things, budgets=[a_budget("guard", 1, APP)])
@@ -156,8 +165,9 @@ def test_a_budget_is_used_up_from_the_first_on() -> None:
     assert preemption.chosen.violations == 1
 
 
+@pytest.mark.spec("SCH-84")
 def test_every_budget_of_a_pod_counts() -> None:
-    """SCH-84: a pod of two budgets uses up both, and breaks either."""
+    """A pod of two budgets uses up both, and breaks either."""
     wide, narrow = a_budget("wide", 3, APP), a_budget("narrow", 1, {"tier": "x"})
     pods = [
         THREE[0],
@@ -168,6 +178,7 @@ def test_every_budget_of_a_pod_counts() -> None:
     assert protected([*pods, THREE[1]], narrow, wide) == ["y", "b"]
 
 
+@pytest.mark.spec("SCH-84")
 def test_a_budget_is_about_pods_it_means() -> None:
     """SCH-84, API-47: of its namespace, with labels, not yet counted out; an empty one of none."""
     assert protected(THREE, a_budget("guard", 0, {})) == []
@@ -188,11 +199,12 @@ PODS = st.lists(
 )
 
 
+@pytest.mark.spec("SCH-86")
 @given(pods=PODS, wanted=st.integers(1, 12), allowed=st.integers(0, 2))
 def test_the_fewest_are_the_best_of_all_sets(
     pods: list[tuple[int, int, bool]], wanted: int, allowed: int
 ) -> None:
-    """SCH-86: what it finds is what one finds who looks at every set there is."""
+    """What it finds is what one finds who looks at every set there is."""
     guard, units = a_budget("guard", allowed, APP), sum(units for units, _, _ in pods)
     things = [
         on_n(f"v{n}", units, priority, labels=APP if is_covered else {})
@@ -216,8 +228,9 @@ def test_the_fewest_are_the_best_of_all_sets(
     assert found.chosen.violations == loss(found.chosen.victims)[0]
 
 
+@pytest.mark.spec("SCH-86")
 def test_of_as_few_the_least_important_go() -> None:
-    """SCH-86: those of the lowest priorities; of equal ones, those that came last."""
+    """Those of the lowest priorities; of equal ones, those that came last."""
     things = [on_n("a", 4, 2), on_n("b", 3, 2), on_n("c", 2, 1), on_n("d", 1, 0)]
     assert victims(*things, victim_minimisation="min_count") == ["a", "d"]
     twins = [on_n("old", 5, start=1), on_n("young", 5, start=2)]
@@ -229,8 +242,9 @@ def asked(pod: Pod) -> int:
     return info_of(pod).requests["cpu"] // UNIT
 
 
+@pytest.mark.spec("SCH-86")
 def test_too_many_sets_are_not_tried() -> None:
-    """SCH-86: the greedy set is taken if the fewest cannot be found in so many."""
+    """The greedy set is taken if the fewest cannot be found in so many."""
     things = [on_n(f"v{n:02}", 2 if n < 20 else 1, 20 - n // 20) for n in range(40)]
     pod = a_pod("p", 24, priority=99)
     found = preemption_of(pod, a_node("n", 60), *things, victim_minimisation="min_count")
@@ -273,8 +287,9 @@ def test_a_selector_of_ones_own_chooses_the_victims() -> None:
     assert found.tried == 3
 
 
+@pytest.mark.spec("SCH-88")
 def test_a_node_without_victims_is_an_error() -> None:
-    """SCH-88: if it is the only one, so is the preemption, and a nomination stays as it is."""
+    """If it is the only one, so is the preemption, and a nomination stays as it is."""
     found = preemption_of(P, a_node("n"), *GT_5, selector=Nobody())
     assert found.code == "Error"
     assert found.said == 'expected at least one victim pod on node "n"'
