@@ -262,7 +262,7 @@ def test_a_node_without_the_label_is_out_for_good() -> None:
 
 @pytest.mark.spec("SCH-57")
 def test_the_first_constraint_that_fails_is_told() -> None:
-    """N3 is in a full zone, where it could help that others go, and has no rack."""
+    """The node n3 is in a full zone, where it could help that others go, and has no rack."""
     rack = {"rack": "r"}
     things = [a_node("n1", zone="x", labels=rack), a_node("n2", zone="y", labels=rack)]
     full = [a_node("n3", zone="x"), an_a("a1", "n1")]
@@ -280,6 +280,14 @@ def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:
     pod = an_a("p", topology_spread=(spread(),))
     assert decide(pod, *things, going, elsewhere).feasible == ("n1", "n2")
     assert decide(pod, *things, going, an_a("a", "n1")).feasible == ("n2",), "one that stays is"
+
+
+def test_an_empty_selector_spreads_all_pods_and_none_nobody() -> None:
+    """As before 1.27: what it does not select by, it does not leave out."""
+    things = [a_node("n1", zone="x"), a_node("n2", zone="y"), a_pod("o", on="n1")]
+    for selector, feasible in ((LabelSelector(), ("n2",)), (None, ("n1", "n2"))):
+        rule = attrs.evolve(spread(), label_selector=selector)
+        assert decide(a_pod("p", topology_spread=(rule,)), *things).feasible == feasible
 
 
 def test_too_few_domains_count_as_an_empty_one() -> None:

@@ -187,7 +187,7 @@ def test_the_search_may_begin_anywhere() -> None:
 
 @pytest.mark.spec("SCH-76")
 def test_nodes_that_will_never_do_are_not_looked_at() -> None:
-    """And the pod is nominated nowhere any more."""
+    """The pod is nominated nowhere any more."""
     pod = a_pod("p", 10, priority=100, node_selector={"disk": "ssd"}, nominated="n1")
     decision = decide(pod, a_node("n1"), a_pod("v", 10, on="n1"))
     assert decision.preemption is not None

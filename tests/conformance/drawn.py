@@ -122,7 +122,9 @@ spreads = st.builds(
     some([1, 2]),
     some(KEYS),
     some(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"]),
-    selectors | st.just(LabelSelector({}, (Requirement("app", "Exists"),))),
+    selectors
+    | st.just(LabelSelector({}, (Requirement("app", "Exists"),)))
+    | some([LabelSelector(), None]),
     node_affinity_policy=some([None, "Honor", "Ignore"]),
     node_taints_policy=some([None, "Honor", "Ignore"]),
 )

@@ -89,9 +89,10 @@ def _spread(
 
 
 def _standing(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
-    """How many pods it means stand on each row; those that are on their way count no more."""
+    """How many pods it means stand on each row; those that are on their way count no more. An empty
+    selector means all of them, as it did before 1.27; without one nobody is meant."""
     rows, selector = np.zeros(len(snapshot), np.int64), rule.label_selector
-    if selector is None or selector.is_empty:
+    if selector is None:
         return rows
     for stand in snapshot.standing.kinds:
         like = stand.like
