@@ -410,6 +410,42 @@ def test_every_order_of_a_class_made_anew_and_a_pod_is_one_of_three() -> None:
 # -- pods -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("is_served_first", [True, False])
+def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
+    is_served_first: bool,
+) -> None:
+    """As if it had been admitted, when those classes were there; but what it says itself stays."""
+    said = {"explicit": pod_of("explicit", "high", priority=7)}
+    said |= {name: pod_of(name, name) for name in ("high", "system-node-critical", "unknown")}
+    world = World("test")
+    if is_served_first:
+        world.serve(ApiServer)
+    world.add(class_of("high", 100, preemption_policy="Never"), *said.values(), pod_of("plain"))
+    if not is_served_first:
+        world.serve(ApiServer)
+    told = {}
+    pods: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]
+    for pod in pods:
+        spec = pod.spec
+        told[pod.meta.name] = (
+            spec.priority_class_name,
+            spec.priority,
+            spec.preemption_policy,
+        )
+    assert told == {
+        "explicit": ("high", 7, ""),
+        "high": ("high", 100, "Never"),
+        "system-node-critical": ("system-node-critical", 2_000_001_000, "PreemptLowerPriority"),
+        "unknown": ("unknown", None, ""),
+        "plain": ("", None, ""),
+    }
+    world = World("test")
+    world.serve(ApiServer)
+    world.add(pod_of("before"), class_of("usual", 5, global_default=True), pod_of("after"))
+    pods = [entry.value for entry in world.store.snapshot("pods/")]
+    assert [pod.spec.priority for pod in pods] == [5, None]
+
+
 @pytest.mark.spec("PRI-11")
 def test_a_pod_that_names_no_class_gets_that_of_the_default() -> None:
     """Its name, its value and its policy; without a default 0, and to preempt."""

@@ -129,6 +129,24 @@ def resolved(call: Call, pod: Pod) -> Pod:
     return attrs.evolve(pod, spec=spec)
 
 
+def standing(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
+    """A pod that was there before anything moves: where it does not say how important it is, by its
+    class, or by the default, among those that were there before it."""
+    spec = pod.spec
+    if spec.priority is not None:
+        return pod
+    known = {item.meta.name: item for item in (*SYSTEM_CLASSES, *classes)}
+    name = spec.priority_class_name
+    found = known.get(name) if name else default_of(known.values())
+    if found is None:
+        return pod
+    policy = spec.preemption_policy or found.preemption_policy or PREEMPT
+    spec = attrs.evolve(
+        spec, priority_class_name=found.meta.name, priority=found.value, preemption_policy=policy
+    )
+    return attrs.evolve(pod, spec=spec)
+
+
 def kept(new: Any, old: Any) -> Any:
     """The pod as it is to be, with what it does not say of its priority as it was (PRI-16)."""
     spec = new.spec

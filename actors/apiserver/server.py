@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from actors.apiserver import binding, creating, deleting, evicting, reading, rules, updating
+from actors.apiserver import (
+    binding,
+    creating,
+    deleting,
+    evicting,
+    priority,
+    reading,
+    rules,
+    updating,
+)
 from actors.apiserver.call import Call
 from actors.apiserver.desk import Desk
 from testbed.endpoint import Handler, Operation
@@ -55,6 +64,8 @@ class ApiServer(Desk):
 
     def completed(self, item: Object) -> Object:
         """As it would be if it had been created here, and had become since what it says it is."""
+        if isinstance(item, Pod):
+            item = priority.standing(item, self.all_there(PriorityClass))
         return rules.standing(item)  # type: ignore[no-any-return]
 
     # -- footprints -----------------------------------------------------------------------------
