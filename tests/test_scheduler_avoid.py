@@ -8,14 +8,19 @@ from typing import Any
 import attrs
 import pytest
 from deciding import a_node, a_pod, snapshot_of
+from scheduling import NAME, attempts, cluster, pending, there
+from stage import Puppet, play
 
-from actors.scheduler.avoid import Evictions, avoiding
+from actors.scheduler.avoid import Evictions, avoiding, evictions_of
 from actors.scheduler.filtering import Feasibility
 from actors.scheduler.podinfo import info_of
 from actors.scheduler.scores import PLACEMENTS
 from actors.scheduler.scoring import scores_of
 from actors.scheduler.switches import switches_of
-from testbed.objects import Node, Owner, Pod
+from testbed.client import Client
+from testbed.faults.crash import Crash
+from testbed.objects import Node, Owner, Pod, calendar
+from testbed.world import World
 
 
 def evicted(name: str, node: str, **more: Any) -> Pod:
@@ -65,4 +70,63 @@ def test_a_workload_is_known_by_its_template_too() -> None:
     assert evictions.nodes(a_pod("w", labels={"pod-template-hash": "h"})) == {"n1"}
     assert evictions.nodes(a_pod("x/w", labels={"pod-template-hash": "h"})) == frozenset()
     assert evictions.nodes(a_pod("w")) == frozenset()
-    assert avoiding(switches_of(), evictions) == ([], [])
+    assert avoiding(switches_of(), None) == ([], [])
+    assert evictions_of(switches_of(), lambda: 0) is None
+
+
+# -- in a World ---------------------------------------------------------------------------------
+
+OF_SET: dict[str, Any] = {"labels": {"pod-template-hash": "h"}}
+GONE = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet",
+        "lastTransitionTime": calendar.written(1000)}  # fmt: skip
+OVER = {"phase": "Failed", "reason": "Evicted", "conditions": [GONE]}
+
+
+def evicting(how: str = "", nodes: int = 2, **more: Any) -> World:
+    """At 1 s the kubelet of n1 evicts a pod, and at 2 s another of its kind is made; at 30 s that
+    one has changed. n1 has more room than n2."""
+
+    async def kubelet(client: Client) -> None:
+        await client.sleep(1000)
+        await client.patch(Pod("a"), {"status": OVER}, subresource="status")
+
+    async def user(client: Client) -> None:
+        await client.sleep(2000)
+        await client.create(pending("again", **OF_SET))
+        await client.sleep(28_000)
+        await client.patch(Pod("again"), {"metadata": {"labels": {"some": "news"}}})
+
+    switches = {"avoid_node_after_eviction_ms": "20000", "avoid_how": how} if how else {}
+    things = [there("a", 5, **OF_SET), *([there("b", 5, node="n2")] if nodes == 2 else [])]
+    world = cluster(*things, nodes=nodes, user=user, switches=switches, **more)
+    world.start(Puppet("kubelet", kubelet))
+    return world
+
+
+@pytest.mark.spec("SCH-108", "SCH-3")
+@pytest.mark.parametrize(
+    ("how", "nodes", "goes_to"),
+    [
+        ("", 2, ["2000 again#1 n1"]),
+        ("deprioritise", 2, ["2000 again#1 n2"]),
+        ("exclude", 2, ["2000 again#1 n2"]),
+        ("deprioritise", 1, ["2000 again#1 n1"]),
+        ("exclude", 1, ["2000 again#1 0/1", "30000 again#2 n1"]),
+    ],
+)
+def test_a_pod_is_kept_from_the_node_that_evicted_its_like(
+    how: str, nodes: int, goes_to: list[str]
+) -> None:
+    """As the last resort, or at all; and when the window is over, no more."""
+    world = evicting(how, nodes)
+    play(world)
+    assert [" ".join(each.split()[:3]) for each in attempts(world)] == goes_to
+
+
+@pytest.mark.spec("SCH-108", "SCH-43")
+def test_a_scheduler_that_begins_again_knows_since_when() -> None:
+    """From what failed pods say themselves: the window is not begun anew by a restart."""
+    world = evicting("exclude", 1)
+    world.allow(Crash(NAME, restart_after_ms=24_000))
+    play(world, "resume alpha/main queue alpha/ready", "fault * crash alpha")
+    assert [" ".join(each.split()[:3]) for each in attempts(world)][-1] == "26000 again#1 n1"

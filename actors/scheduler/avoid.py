@@ -1,7 +1,9 @@
 """Experiment: a workload keeps away for a while from a node that has evicted it (SCH-108).
 
 Nothing of the kind exists in Kubernetes; so a pod may go back and forth between a scheduler that
-places it and a kubelet that evicts it.
+places it and a kubelet that evicts it. Nor could its scheduler know better: its informer leaves out
+pods that are over, so that of an evicted one it is told only that it is gone, as it was before
+(API-45). This one watches the pods that have failed besides.
 """
 
 from __future__ import annotations
@@ -17,12 +19,16 @@ from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.score import BEST, Score
 from actors.scheduler.snapshot import Column, Snapshot
 from actors.scheduler.switches import Switches
-from testbed.objects import Pod
+from testbed import Selector
+from testbed.objects import Pod, condition
+from testbed.objects.pod import FAILED
 
 TEMPLATE = "pod-template-hash"
 """The label that pods of one template have in common."""
 EVICTED = "Evicted"
 """The reason that a kubelet gives for what it has evicted."""
+HAVE_FAILED = Selector(fields=(("status.phase", FAILED),))
+"""The pods it is told of besides those that are under way."""
 
 
 class Evictions:
@@ -34,10 +40,15 @@ class Evictions:
         self._at_ms: dict[tuple[str, str], int] = {}
 
     def note(self, pod: Pod) -> None:
-        """A pod is seen to have failed; if its node has evicted it, that is remembered."""
-        if pod.is_over and pod.status.reason == EVICTED and pod.is_bound:
+        """A pod is seen to have failed; if its node has evicted it, that is remembered, since when
+        it says so, or else since now."""
+        if pod.status.phase == FAILED and pod.status.reason == EVICTED and pod.is_bound:
+            target = condition.find(pod.status.conditions, "DisruptionTarget")
+            since_ms = None if target is None else target.since_ms
+            at_ms = self._clock() if since_ms is None else since_ms
             for workload in workloads(pod):
-                self._at_ms[workload, pod.spec.node_name] = self._clock()
+                place = (workload, pod.spec.node_name)
+                self._at_ms[place] = max(at_ms, self._at_ms.get(place, at_ms))
 
     def nodes(self, pod: Pod) -> frozenset[str]:
         """The nodes that this pod is to keep away from now."""
@@ -91,9 +102,15 @@ class NotEvictedThere(Score):
         return np.array([BEST * (snapshot.names[row] not in state) for row in rows], np.int64)
 
 
-def avoiding(switches: Switches, evictions: Evictions) -> tuple[list[Filter], list[Score]]:
+def evictions_of(switches: Switches, clock: Callable[[], int]) -> Evictions | None:
+    """What a scheduler remembers of evictions; None: it is not to care."""
+    window_ms = switches.avoid_node_after_eviction_ms
+    return Evictions(window_ms, clock) if window_ms else None
+
+
+def avoiding(switches: Switches, evictions: Evictions | None) -> tuple[list[Filter], list[Score]]:
     """What a scheduler has besides its own filters and scores, as the switches say."""
-    if not switches.avoid_node_after_eviction_ms:
+    if evictions is None:
         return [], []
     if switches.avoid_how == "exclude":
         return [EvictedThere(evictions)], []

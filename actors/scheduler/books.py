@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from actors.recorder import Recorder
+from actors.scheduler.avoid import HAVE_FAILED, Evictions
 from actors.scheduler.cache import SchedulerCache
 from actors.scheduler.decision import Decision
 from actors.scheduler.events import wakes_of
@@ -39,6 +40,7 @@ class Books:
         switches: Switches,
         filters: Iterable[Filter],
         replica: Replica | None = None,
+        evictions: Evictions | None = None,
     ) -> None:
         self.client = client
         self.pods_of = pods_of
@@ -51,6 +53,10 @@ class Books:
         self.nodes = Cache(client, Node, quorum=is_new)
         self.budgets = Cache(client, PodDisruptionBudget)
         self.namespaces = Cache(client, Namespace)
+        self.failed = None if evictions is None else Cache(client, Pod, HAVE_FAILED, quorum=is_new)
+        """The pods that have failed, if it matters why."""
+        self.evictions = evictions
+        """What is remembered of them."""
         self.cache = SchedulerCache(switches.assume_ttl_ms)
         self.nominator = Nominator(self.known, NOMINATION[switches.nnn_storage])
         self.queue = _queue(self.nominator, switches, filters)
@@ -73,8 +79,9 @@ class Books:
 
     async def synced(self) -> None:
         """Wait until every informer has listed (SCH-43)."""
-        for cache in (self.pods, self.nodes, self.budgets, self.namespaces):
-            await cache.synced()
+        for cache in (self.pods, self.nodes, self.budgets, self.namespaces, self.failed):
+            if cache is not None:
+                await cache.synced()
 
     def begin(self) -> None:
         """It schedules from now on, and its timers run."""

@@ -33,6 +33,9 @@ def listen(books: Books) -> None:
     _Nodes(books).listen()
     _Assigned(books).listen()
     _Unassigned(books).listen()
+    if books.failed is not None and books.evictions is not None:
+        note = books.evictions.note
+        books.failed.on(add=note, update=lambda _, new: note(new))
     heard = books.budgets_changed
     books.budgets.on(add=heard, update=heard, delete=heard)
 

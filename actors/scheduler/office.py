@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from actors.scheduler.avoid import avoiding, evictions_of
 from actors.scheduler.binding import Binder, Place
 from actors.scheduler.books import Books
 from actors.scheduler.decision import Decision
@@ -47,10 +48,12 @@ class Office:
     ) -> None:
         switches: Switches = client.switches
         own = chosen(switches.plugins, [make() for make in plugins])
-        asked = filters_of(switches, filters)
+        evictions = evictions_of(switches, client.now)
+        avoids, prefers = avoiding(switches, evictions)
+        asked = (*filters_of(switches, filters), *avoids)
         self.client = client
-        self.books = Books(client, pods_of, switches, asked, replica)
-        self.decider = decider_of(switches, asked, scores, client.pick)
+        self.books = Books(client, pods_of, switches, asked, replica, evictions)
+        self.decider = decider_of(switches, asked, scores, client.pick, prefers)
         self.binder = Binder(self.books, own)
         self.post_filters = [each for each in own if isinstance(each, PostFilter)]
         self._own = own

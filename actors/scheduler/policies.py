@@ -36,9 +36,15 @@ def selector_in(switches: Switches) -> VictimSelector:
 
 
 def decider_of(
-    switches: Switches, filters: Sequence[Filter], scores: Sequence[Score], pick: Pick
+    switches: Switches,
+    filters: Sequence[Filter],
+    scores: Sequence[Score],
+    pick: Pick,
+    more: Sequence[Score] = (),
 ) -> Any:
-    """Who decides of one pod after the other: anything that decides as a Decider does."""
+    """Who decides of one pod after the other: anything that decides as a Decider does. `more` are
+    scores that it has besides its own."""
     if switches.decider != BUILT_IN:
         return made(switches.decider)
-    return Decider(switches, filters, scores_of(switches, scores), pick, selector_in(switches))
+    liked = (*scores_of(switches, scores), *more)
+    return Decider(switches, filters, liked, pick, selector_in(switches))
