@@ -52,6 +52,15 @@ def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
         ) from error
 
 
+def as_named(fault: Fault) -> Fault:
+    """The Fault as its word names it: one of a scenario's own class, which strikes in fewer ways
+    than its kind, is of its kind in a race file, which says whom or what it struck."""
+    kind = fault_kinds().get(fault.word)
+    if kind is None or not isinstance(fault, kind):
+        return fault
+    return kind(**{field.name: getattr(fault, field.name) for field in attrs.fields(kind)})
+
+
 def parse_fault(text: str) -> Fault:
     """The Fault a text such as `crash`, `crash:alpha,restart=2s` or `2*lose_reply:beta` stands
     for."""

@@ -11,6 +11,7 @@ import attrs
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.raced import Counting, Fate, Numbers, Raced, is_start, names_of, request_of
 from testbed.fault import Fault
+from testbed.fault_kinds import as_named
 from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.option import (
@@ -311,7 +312,7 @@ class Names:
         """A fault that has struck, as a line of a race file: after what was performed last."""
         operation = self.of(request)
         target = str(operation or fault.key)
-        kind = attrs.evolve(fault.fault, times_max=1, target=aim(target))
+        kind = attrs.evolve(as_named(fault.fault), times_max=1, target=aim(target))
         moment = self.of(last)
         if moment is None:
             return Strike(kind, target, operation, "at", now_ms)

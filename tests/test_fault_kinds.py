@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import ClassVar
 
+import attrs
 import pytest
 
 import testbed.faults
 from testbed.errors import ScenarioError, UnknownName
-from testbed.fault_kinds import check_aim, fault_kinds, fault_of, parse_fault
+from testbed.fault import Fault
+from testbed.fault_kinds import as_named, check_aim, fault_kinds, fault_of, parse_fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.seeking import seek
@@ -39,6 +42,28 @@ def test_another_text_stands_for_none(text: str) -> None:
     """It is told what was expected."""
     with pytest.raises(ScenarioError, match=r"is no fault: expected .*\nNext: say crash"):
         parse_fault(text)
+
+
+@attrs.frozen(kw_only=True)
+class LoseTwo(LoseReply):
+    """One of a scenario's own, with a setting of its own."""
+
+    who: str = "two"
+
+
+@attrs.frozen(kw_only=True)
+class Flood(Fault):
+    """One that no race file can name."""
+
+    word: ClassVar[str] = "flood"
+
+
+def test_a_fault_of_a_scenarios_own_class_is_named_by_its_kind() -> None:
+    """With all that the kind knows of; one whose word no race file knows is what it is."""
+    assert as_named(LoseTwo("alpha", times_max=2, until_ms=9)) == LoseReply(
+        "alpha", times_max=2, until_ms=9
+    )
+    assert as_named(Flood("alpha")) == Flood("alpha")
 
 
 def test_an_unknown_word_or_setting_is_told_the_nearest() -> None:
