@@ -36,9 +36,9 @@ ORDER = """
              engines/* coverage finding sources ledger portfolio effort search
     telling  causality knowledge matter tale diagram mermaid explain necessity growth parting
              failing run seeking mutant
-    doors    __init__ strategies pytest_plugin checks/* benches/load benches/* cli/show cli/own
-             cli/playing cli/progress cli/raised cli/races cli/live cli/junit cli/folder cli/found
-             cli/searched cli/* __main__
+    doors    __init__ strategies pytest_plugin checks/* benches/load benches/cycles benches/*
+             cli/show cli/own cli/playing cli/progress cli/raised cli/races cli/live cli/junit
+             cli/folder cli/found cli/searched cli/* __main__
 """
 # These stand behind all of it, siblings within: the testbed knows none of them by name.
 BESIDE = ("actors", "scenarios")

@@ -10,11 +10,23 @@ from typing import Any
 import pytest
 from samples import orders, reads, scenario
 
-from testbed.benches import api, determinism, load, runs, search, store, turns
+from testbed.benches import (
+    api,
+    cycles,
+    determinism,
+    load,
+    preempt,
+    runs,
+    schedule,
+    search,
+    store,
+    turns,
+)  # fmt: skip
 from testbed.chooser_kinds import chooser_of, seeded
 from testbed.choosers.calm import Calm
 from testbed.scenario import find, known
 from testbed.trace import Trace
+from testbed.world import World
 
 
 def assert_measured(figures: dict[str, Any]) -> None:
@@ -67,6 +79,77 @@ def test_what_the_api_server_is_asked_in_its_bench_is_done() -> None:
     # Made, changed twice, bound, running; why it is evicted, then its grace; deleted: two commits.
     assert len(changes) == 20 * 9
     assert not [e for e in bench.store.snapshot("pods") if e.value.meta.is_terminating]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("bench", [schedule, preempt])
+def test_a_scheduler_is_measured_at_every_size(bench: Any) -> None:
+    """Decisions a second of its cycles alone and of whole Worlds, for every thousand checkpoints
+    too, and how the cost of one grows with the nodes; each World is told of."""
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = bench.measure(nodes=(2, 5), pods=6, rounds=2, done=done)
+    assert list(figures) == [
+        "trio_checkpoints_per_s", "nodes_2", "nodes_5", "cycle_exponent", "whole_exponent",
+    ]  # fmt: skip
+    for size in (2, 5):
+        assert list(figures[f"nodes_{size}"]) == [
+            "cycle_per_s", "whole_per_s", "cycle_per_1000_checkpoints",
+            "whole_per_1000_checkpoints", "whole_to_cycle",
+        ]  # fmt: skip
+        assert_measured(figures[f"nodes_{size}"])
+        assert figures[f"nodes_{size}"]["whole_to_cycle"] <= 1
+    assert told[1] == bench.length(nodes=(2, 5), rounds=2) == 4
+    assert "cycle_exponent" not in bench.measure(nodes=(3,), pods=2, rounds=1)
+    assert bench.NODES == (100, 1_000, 5_000)
+
+
+def test_every_pod_is_decided_of_once_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is timed is a cycle for each pod; when the time is over it is bound, and said so."""
+    stopwatches, worlds = _kept(monkeypatch)
+    cycles.played(schedule.fill, 3, 20)
+    assert stopwatches[0].decided == 20
+    store = worlds[0].store
+    assert all(entry.value.is_bound for entry in store.snapshot("pods/"))
+    assert [entry.value.reason for entry in store.snapshot("events/")] == ["Scheduled"] * 20
+    assert schedule.PODS == 2_000
+
+
+def test_every_preemptor_gets_one_victim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cycle for each, which nominates it; as many pods are to go, and none has gone."""
+    stopwatches, worlds = _kept(monkeypatch)
+    cycles.played(preempt.fill, 3, 5)
+    assert stopwatches[0].decided == 5
+    pods = [entry.value for entry in worlds[0].store.snapshot("pods/")]
+    assert len(pods) == 3 * 8 + 5
+    assert sum(pod.meta.is_terminating for pod in pods) == 5
+    assert sum(bool(pod.status.nominated_node_name) for pod in pods) == 5
+    assert preempt.PODS == 500
+
+
+def _kept(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
+    """Every Stopwatch and every World that is made from now on."""
+    stopwatches: list[Any] = []
+    worlds: list[Any] = []
+
+    def keeping(made: Any, kept: list[Any]) -> Any:
+        def make(*given: Any) -> Any:
+            kept.append(made(*given))
+            return kept[-1]
+
+        return make
+
+    monkeypatch.setattr(cycles, "Stopwatch", keeping(cycles.Stopwatch, stopwatches))
+    monkeypatch.setattr(cycles, "World", keeping(World, worlds))
+    return stopwatches, worlds
+
+
+def test_the_exponent_of_a_cost_is_its_slope() -> None:
+    """What costs ten times as much among ten times as many grows in proportion."""
+    assert cycles.exponent({10: [100.0], 100: [10.0], 1000: [1.0]}) == pytest.approx(1)
+    assert cycles.exponent({10: [7.0], 1000: [7.0]}) == pytest.approx(0)
 
 
 RATES = ("writes", "reads", "deliveries")

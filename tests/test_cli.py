@@ -774,7 +774,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, determinism, runs, search, store, turns.\nNext: testbed bench --help\n",
+        "Known: api, determinism, preempt, runs, schedule, search, store, turns.\n"
+        "Next: testbed bench --help\n",
     ),
     "an option of another benchmark": (
         ["bench", "turns", "--runs", "3"],
@@ -792,6 +793,23 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "search", "--chooser", "calm"],
         2,
         "UnknownName: there is no chooser that draws 'calm'.",
+    ),
+    "a size that is no number": (
+        ["bench", "schedule", "--nodes", "100,x"],
+        2,
+        "ScenarioError: --nodes 100,x: 'x' is out of place; expected how many nodes, whole numbers "
+        "from 1 with commas between, each once.\nNext: testbed bench schedule --nodes 100,1000\n",
+    ),
+    "a size said twice": (
+        ["bench", "preempt", "--nodes", "100,100"],
+        2,
+        "ScenarioError: --nodes 100,100: '100' is out of place;",
+    ),
+    "more preemptors than victims": (
+        ["bench", "preempt", "--nodes", "3,2", "--pods", "17"],
+        2,
+        "ScenarioError: --pods 17 --nodes 2: there are 16 pods to evict; expected as many as come, "
+        "8 on each node.\nNext: testbed bench preempt --pods 16 --nodes 2\n",
     ),
     "no runs at all": (["bench", "runs", "--runs", "0"], 2, "0 is not in the range x>=1"),
     "a module that is not there": (

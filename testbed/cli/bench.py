@@ -16,11 +16,26 @@ BENCHES = {
     "turns": (),
     "store": (),
     "api": (),
+    "schedule": ("nodes", "pods"),
+    "preempt": ("nodes", "pods"),
     "runs": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
 }
 """Each benchmark, and the options it takes."""
+
+
+def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers with commas between, each once."""
+    words = [] if value is None else value.split(",")
+    for nth, word in enumerate(words):
+        if not (word.isascii() and word.isdigit() and int(word)) or word in words[:nth]:
+            raise ScenarioError(
+                f"--nodes {value}: {word!r} is out of place; expected how many nodes, whole "
+                "numbers from 1 with commas between, each once.\n"
+                "Next: testbed bench schedule --nodes 100,1000"
+            )
+    return tuple(map(int, words)) or None
 
 
 @click.command("bench", epilog=EXIT_CODES)
@@ -33,14 +48,19 @@ BENCHES = {
 @click.option("--runs-max", type=click.IntRange(min=1), help="Runs of a trial of search, at most.")
 @click.option("--scenario", help="Of search: this race alone.")
 @click.option("--chooser", help="Of search: this Chooser alone.")
+@click.option("--nodes", callback=_sizes, help="Sizes, as in 100,1000 (schedule, preempt).")
+@click.option("--pods", type=click.IntRange(min=1), help="To decide of (schedule, preempt).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or all: turns, store, api, runs, determinism, search.
+    """Measure NAME, or all: turns, store, api, schedule, preempt, runs,
+    determinism, search.
 
     \b
     turns         turns a second, as a ratio to plain trio checkpoints
     store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
     api           requests a second by verb, deliveries; growth from 1,000 to 50,000 pods
+    schedule      pods placed a second, by the cycle alone and by the whole World
+    preempt       the same of pods for which room must be made on full nodes
     runs          whole runs a second, both drivers
     determinism   one digest over the traces of many runs, to compare between processes
     search        runs to the first violation of each race, by each chooser that draws
