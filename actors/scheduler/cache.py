@@ -210,7 +210,8 @@ class SchedulerCache:
             self._add(info, is_assumed=False)
             return
         self._pods[info.uid] = _Cached(info, known.node, is_assumed=False)
-        self._nodes[known.node].replace(info)
+        self._nodes[known.node].remove(known.info)
+        self._nodes[known.node].add(info)
         self._moves += ((known.info, known.node, -1), (info, known.node, 1))
         self._touch(self._nodes[known.node])
 

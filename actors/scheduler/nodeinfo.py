@@ -43,7 +43,7 @@ class NodeInfo:
 
     def _clear(self) -> None:
         self.pods: list[PodInfo] = []
-        """In the order in which they were added."""
+        """In the order in which they were added, but for what `remove` does to it."""
         self.requested: dict[str, int] = {}
         """What they ask for together, by resource."""
         self.scored_cpu = 0
@@ -80,15 +80,15 @@ class NodeInfo:
         self._count(info, 1)
 
     def remove(self, info: PodInfo) -> None:
-        """That pod is on it no more; KeyError if it was not. The others keep their order."""
-        self._count(self.pods.pop(self._place(info.uid)), -1)
+        """That pod is on it no more; KeyError if it was not.
 
-    def replace(self, info: PodInfo) -> None:
-        """That pod has changed; it keeps its place. KeyError if it was not here."""
-        place = self._place(info.uid)
+        The last one takes its place, as in 1.26. The order is what tells equal victims apart
+        (SCH-83), so one that has changed, which is removed and added, counts for less than others.
+        """
+        place, last = self._place(info.uid), self.pods[-1]
         self._count(self.pods[place], -1)
-        self.pods[place] = info
-        self._count(info, 1)
+        self.pods[place] = last
+        self.pods.pop()
 
     def copy(self) -> NodeInfo:
         """The same, to be changed by itself."""
