@@ -89,8 +89,8 @@ def test_an_assumed_pod_is_added_wherever_it_is_told_of() -> None:
     with pytest.raises(NotCached):
         cache.add_pod(to(pod, "n2"))
 
+
 @pytest.mark.spec("SCH-37", "SCH-83")
-@pytest.mark.spec("SCH-37")
 def test_only_a_pod_that_was_added_is_updated() -> None:
     """An assumed one waits to be added first. It then comes last on its node."""
     cache = cache_of(a_node("n1"), a_pod("p", 1, on="n1"), a_pod("q", 1, on="n1"))

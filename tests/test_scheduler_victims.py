@@ -128,6 +128,19 @@ def test_what_is_equal_otherwise_is_told_apart_by_age_or_by_name() -> None:
         assert victims(*things, profile=profile) == ["b"]
 
 
+@pytest.mark.spec("SCH-83")
+def test_of_pods_that_have_not_started_the_last_is_spared_first() -> None:
+    """The real one asks the clock anew for each; one that has started counts for more."""
+    waiting = [on_n(name, 2, start=None) for name in "abc"]
+    things = [*waiting[:2], on_n("runs", 2, start=5), waiting[2]]
+    for spared, went in enumerate((["runs", "c", "b", "a"], ["c", "b", "a"], ["b", "a"], ["a"])):
+        pod = a_pod("p", 8 - 2 * spared, priority=10)
+        assert victims(*things, pod=pod, units=8) == went
+    assert victims(*waiting, pod=a_pod("p", 2, priority=10), units=6) == ["a"]
+    for switch in ({"victim_last_tie": "name"}, {"victim_tiebreak": "none"}):
+        assert victims(*waiting, pod=a_pod("p", 2, priority=10), units=6, **switch) == ["c"]
+
+
 @pytest.mark.spec("SCH-85", "SCH-87")
 def test_protected_pods_are_spared_first() -> None:
     """Whatever their priority; and they stand first among those that go."""

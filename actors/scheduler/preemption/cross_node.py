@@ -10,7 +10,7 @@ import attrs
 from actors.scheduler.judging import AnyTrial
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.preemption.importance import Key
+from actors.scheduler.preemption.importance import ByImportance
 from actors.scheduler.snapshot import Snapshot
 
 SETS_MAX = 10_000
@@ -36,7 +36,7 @@ class Reach:
     pod: PodInfo
     snapshot: Snapshot
     may_go: Callable[[PodInfo], bool]
-    importance: Key
+    by_importance: ByImportance
     pods_max: int
     """So many pods of other nodes."""
     nodes_max: int
@@ -49,8 +49,8 @@ class Reach:
         of one size those of less important pods.
         """
         node = self.snapshot.infos[self.snapshot.row[trial.name]]
-        found = sorted(self._in_the_way(node), key=lambda each: self.importance(each[0]))
-        pods = [info for info, _ in reversed(found)]
+        found = list(self._in_the_way(node))
+        pods = self.by_importance(info for info, _ in found)[::-1]
         home = {info.uid: name for info, name in found}
         tried = min(len(pods), 1)
         if not pods or not self._helps(trial, pods, home, keep=False):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.switches import Switches
@@ -12,8 +11,9 @@ from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 QUALITY = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}
 """The less, the more important."""
-Key = Callable[[PodInfo], Any]
-"""What pods are sorted by, the most important first."""
+ByImportance = Callable[[Iterable[PodInfo]], list[PodInfo]]
+"""Sorts pods, the most important first; those that are equal by the order they are given in."""
+Rank = Sequence[int | str]
 
 
 def started_ms(pod: Pod, now_ms: int) -> int:
@@ -38,35 +38,44 @@ def outranked_by(pod: Pod, *, hostile: bool = False) -> Callable[[PodInfo], bool
     return lambda other: other.priority < priority or other.pod.spec.scheduler_name != owner
 
 
-def importance(switches: Switches, pod: Pod, now_ms: int) -> Key:
-    """What sorts the pods of a node, the one first that is to be spared first (SCH-82, SCH-83).
+def by_importance(switches: Switches, pod: Pod, now_ms: int) -> ByImportance:
+    """What sorts pods, the one first that is to be spared first (SCH-82, SCH-83)."""
+    tie = TIES[switches.victim_tiebreak](now_ms)
+    last_tie = LAST_TIES[switches.victim_last_tie]
+    owner = pod.spec.scheduler_name if switches.hostile else None
+    counts_starts = switches.victim_tiebreak in ("start_time", "qos_then_start")
 
-    The sort is stable: what is equal stays in the order in which it came to the node.
+    def rank(placed: tuple[int, PodInfo]) -> tuple[bool, int, Rank, Rank]:
+        place, other = placed
+        is_foreign = owner is not None and other.pod.spec.scheduler_name != owner
+        if counts_starts and other.pod.status.start_ms is None:
+            place = -place
+        return is_foreign, -other.priority, tie(other.pod), last_tie(other.pod, place)
+
+    return lambda pods: [info for _, info in sorted(enumerate(pods), key=rank)]
+
+
+def _by_start(now_ms: int) -> Callable[[Pod], Rank]:
+    """Who has not started has started later than all who have.
+
+    Of two of those the real one takes either for the older: whenever it compares two it asks the
+    clock for the first, then for the second. Its sort puts each in turn before all it is older
+    than, so the last of them comes first.
     """
-    key = TIES[switches.victim_tiebreak](now_ms)
-    if switches.victim_last_tie == "name":
-        key = _then_by_name(key)
-    return _ours_first(key, pod.spec.scheduler_name) if switches.hostile else key
+    return lambda pod: (started_ms(pod, now_ms), pod.status.start_ms is None)
 
 
-def _by_start(now_ms: int) -> Key:
-    def key(other: PodInfo) -> tuple[int, int]:
-        start_ms = other.pod.status.start_ms
-        return -other.priority, now_ms if start_ms is None else start_ms
-
-    return key
+def _by_quality(now_ms: int) -> Callable[[Pod], Rank]:
+    return lambda pod: (quality(pod),)
 
 
-def _by_quality(now_ms: int) -> Key:
-    return lambda other: (-other.priority, quality(other.pod))
+def _by_quality_and_start(now_ms: int) -> Callable[[Pod], Rank]:
+    by_start = _by_start(now_ms)
+    return lambda pod: (quality(pod), *by_start(pod))
 
 
-def _by_quality_and_start(now_ms: int) -> Key:
-    return lambda other: (-other.priority, quality(other.pod), started_ms(other.pod, now_ms))
-
-
-def _by_priority(now_ms: int) -> Key:
-    return lambda other: -other.priority
+def _by_priority(now_ms: int) -> Callable[[Pod], Rank]:
+    return lambda pod: ()
 
 
 TIES = {
@@ -76,11 +85,8 @@ TIES = {
     "none": _by_priority,
 }
 """What decides between pods of one priority (D-1)."""
-
-
-def _then_by_name(key: Key) -> Key:
-    return lambda other: (key(other), other.pod.meta.namespace, other.pod.meta.name)
-
-
-def _ours_first(key: Key, owner: str) -> Key:
-    return lambda other: (other.pod.spec.scheduler_name != owner, key(other))
+LAST_TIES: dict[str, Callable[[Pod, int], Rank]] = {
+    "added": lambda pod, place: (place,),
+    "name": lambda pod, place: (pod.meta.namespace, pod.meta.name),
+}
+"""What decides between those that are equal otherwise."""

@@ -14,7 +14,7 @@ from actors.scheduler.preemption.budgets import Budgets
 from actors.scheduler.preemption.choice import keys_of
 from actors.scheduler.preemption.cross_node import Far, Reach
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.preemption.importance import importance, outranked_by
+from actors.scheduler.preemption.importance import by_importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
 from actors.scheduler.switches import Switches
 
@@ -43,12 +43,12 @@ class Look:
         self._switches, self._selector = switches, selector
         self._now_ms = now_ms
         self._may_go = outranked_by(self.pod.pod, hostile=switches.hostile)
-        self._importance = importance(switches, self.pod.pod, now_ms)
+        self._by_importance = by_importance(switches, self.pod.pod, now_ms)
         self._reach = Reach(
             self.pod,
             feasibility.snapshot,
             self._may_go,
-            self._importance,
+            self._by_importance,
             switches.cross_node_victims,
             switches.cross_node_nodes,
         )
@@ -81,7 +81,7 @@ class Look:
             if not spared and not far.pods:
                 return refusal
             potential += far.pods
-        potential.sort(key=self._importance)
+        potential = self._by_importance(potential)
         groups = self._budgets.split(potential)
         return DryRun(self.pod, trial, potential, groups, far.home)
 
@@ -91,7 +91,7 @@ class Look:
         pods_max = self._switches.affinity_to_victims
         if not pods_max or not lacks_affinity(refusal):
             return ()
-        important = sorted(potential, key=self._importance)
+        important = self._by_importance(potential)
         namespaces = self._feasibility.snapshot.namespaces
         spared, tried = spare_for_affinity(self.pod, trial, important, pods_max, namespaces)
         self.tried += tried
@@ -110,7 +110,7 @@ class Look:
         if violations and self._switches.pdb_mode == "strict":
             return PROTECTED
         if not self._switches.bug_victims_unsorted:
-            victims = sorted(victims, key=self._importance)
+            victims = self._by_importance(victims)
         clear = self._switches.clear_lower
         lower = lower_nominated(self._feasibility, dry.node, victims, clear)
         return Candidate(

@@ -25,23 +25,28 @@ def _are_kin(pod: Pod, other: Pod) -> bool:
 def by_importance(
     guests: Iterable[Guest], pod: Pod, cluster: Cluster, switches: Switches
 ) -> list[Guest]:
-    """The most important first: by priority, then as the switches say (SCH-82, SCH-83)."""
+    """The most important first: by priority, then as the switches say (SCH-82, SCH-83). One that
+    has not started counts for more than those before it which have not, either."""
     tiebreak = switches.victim_tiebreak
 
-    def key(guest: Guest) -> tuple[int | str, ...]:
-        other = guest.pod
+    def key(numbered: tuple[int, Guest]) -> tuple[int | str, ...]:
+        number, other = numbered[0], numbered[1].pod
+        is_timed = "start" in tiebreak
+        waits = is_timed and other.status.start_ms is None
         quality = other.status.qos_class or BEST_EFFORT
         named = switches.victim_last_tie == "name"
         return (
             switches.hostile and not _are_kin(pod, other),
             -other.priority,
             QUALITIES.index(quality) if "qos" in tiebreak else 0,
-            started(other, cluster) if "start" in tiebreak else 0,
+            started(other, cluster) if is_timed else 0,
+            waits,
             other.meta.namespace if named else "",
             other.meta.name if named else "",
+            -number if waits else number,
         )
 
-    return sorted(guests, key=key)
+    return [each for _, each in sorted(enumerate(guests), key=key)]
 
 
 def started(pod: Pod, cluster: Cluster) -> int:
