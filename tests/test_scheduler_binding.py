@@ -17,9 +17,11 @@ from scheduling import (
     pending,
     pod_of,
     records,
+    there,
 )
 from stage import play
 
+from actors.scheduler.decision import Decision
 from actors.scheduler.points import Rejected, Wait, Waiting
 from actors.verbs import bind
 from testbed.client import Client
@@ -314,6 +316,51 @@ def test_a_pod_that_is_deleted_while_it_waits_for_leave_gives_its_place_back() -
     world = cluster(pending("a", 9), user=user, plugins=(Lone,))
     play(world)
     assert attempts(world)[-1] == "6000 c#2 n1"
+
+
+class Helps:
+    """Nominates pods that fit nowhere, if it knows where to."""
+
+    name = "Helps"
+    node = "n2"
+
+    async def post_filter(self, client: Client, decision: Decision) -> str | None:
+        client.record(f"asked {self.name}", pod=decision.pod.key)
+        return self.node
+
+
+class HelpsNobody(Helps):
+    name = "HelpsNobody"
+    node = None  # type: ignore[assignment]
+
+
+class HelpsToo(Helps):
+    name = "HelpsToo"
+    node = "n1"
+
+
+@pytest.mark.spec("SCH-101", "PRI-19")
+@pytest.mark.parametrize("disable", ["off", "on"])
+def test_a_plugin_may_nominate_whom_no_room_is_made_for(disable: str) -> None:
+    """Asked one after the other, until one does; also where preemption is switched off, but not
+    where it has found somebody to go."""
+    high = there("high", 10, 2000)
+    plugins = (HelpsNobody, Helps, HelpsToo)
+    switches = {"disable_preemption": disable}
+    world = cluster(high, pending("c", 5, 50), plugins=plugins, switches=switches)
+    play(world)
+    assert pod_of(world, "c").status.nominated_node_name == "n2"
+    asked = [len(records(world, f"asked {each.name}")) for each in plugins]
+    assert asked == [1, 1, 0]
+    alone = cluster(high, pending("c", 5, 50), plugins=(HelpsNobody,))
+    play(alone)
+    assert pod_of(alone, "c").status.nominated_node_name == ""
+    room = cluster(there("low", 10, 0), pending("c", 5, 50), plugins=plugins)
+    play(room)
+    assert pod_of(room, "c").status.nominated_node_name == "n1"
+    none = cluster(pending("c", 5, 50), plugins=plugins, nodes=0)
+    play(none)
+    assert records(room, "asked Helps") == records(none, "asked Helps") == []
 
 
 @pytest.mark.spec("SCH-35")

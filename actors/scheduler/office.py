@@ -108,14 +108,17 @@ class Office:
         return books.last
 
     async def refused(self, decision: Decision, because: int) -> Failure:
-        """Make room for it, if that was found to help; what it is to be told."""
+        """Make room for it, if that was found to help, or else let plugins do something for it, up
+        to the first that can; what it is to be told."""
         nominate, preemption = decision.nominate, decision.preemption
         if preemption is not None and preemption.chosen is not None:
             if not await make_room(self.books, decision, preemption.chosen, because):
                 nominate = None
-        elif preemption is not None:
+        elif decision.refusals and (preemption is None or preemption.code != "Error"):
             for plugin in self.post_filters:
                 node = await plugin.post_filter(self.client, decision)
-                nominate = nominate if node is None else node
+                if node is not None:
+                    nominate = node
+                    break
         reason = ERROR if decision.is_error else UNSCHEDULABLE
         return Failure(decision.message, reason, nominate, frozenset(decision.failed))

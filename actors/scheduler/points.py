@@ -97,7 +97,8 @@ class Bind(Protocol):
 
 @runtime_checkable
 class PostFilter(Protocol):
-    """Does something for a pod that fits nowhere, and for which preemption has found no room."""
+    """Does something for a pod that fits nowhere, and for which preemption has found no room, or
+    must not look for any."""
 
     name: str
 
