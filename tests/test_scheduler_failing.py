@@ -21,6 +21,10 @@ from scheduling import (
 )
 from stage import play
 
+from actors.scheduler import Scheduler
+from actors.scheduler.decision import Decision
+from actors.scheduler.office import Office
+from actors.scheduler.queued import QueuedPod
 from testbed.client import Client
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
@@ -198,13 +202,84 @@ def test_a_pod_that_is_to_go_is_not_tried() -> None:
     assert not any(books(world).queue.places.values())
 
 
-@pytest.mark.spec("SCH-51", "SCH-26")
-def test_a_pod_that_changes_while_it_is_tried_is_not_tried_twice() -> None:
-    """It stands in the queue again, but is assumed by the time it is taken."""
+@pytest.mark.spec("SCH-51")
+def test_what_is_assumed_is_not_tried_again() -> None:
+    """In the real one a pod can change after it was decided on, before it is assumed: it stands in
+    the queue again, and is assumed by the time it is taken."""
+
+    class Hears(Office):
+        def decide(self, pod: Pod) -> Decision:
+            decision = super().decide(pod)
+            self.books.queue.update(pod, pod, self.client.elapsed())
+            self.books.settle()
+            return decision
+
+    class Real(Scheduler):
+        office = Hears
+
+    world = cluster()
+    world.add(pending("c", scheduler_name="real"))
+    world.start(Real("real"))
+    play(world, late=("* real/bind-c *",))
+    assert attempts(world) == ["0 c#1 n1"]
+    assert not any("FailedScheduling" in each for each in events(world))
+    assert books(world, "real").queue.cycle == 2
+
+
+@pytest.mark.spec("SCH-26")
+def test_a_pod_that_changes_while_its_bind_is_on_its_way_does_not_wait() -> None:
+    """It is assumed, so that its informer's news of it is for the cache alone."""
 
     async def user(client: Client) -> None:
         await client.patch(Pod("c"), {"metadata": {"labels": {"a": "b"}}})
 
-    world = cluster(there("v", 9), pending("p", 10, 1000), pending("c", 1, 2000), user=user)
-    play(world)
-    assert len([each for each in attempts(world) if " c#" in each]) == 1
+    world = cluster(pending("c"), user=user)
+    play(world, late=("* alpha/bind-c *",))
+    assert books(world).queue.cycle == 1
+    assert attempts(world) == ["0 c#1 n1"]
+
+
+MEANWHILE = (
+    "resume alpha/main queue alpha/ready", "start user/main", "serve user/main patch *",
+    "answer user/main patch *", "serve user/main patch/status *",
+    "deliver alpha/watch-pods *c MODIFIED", "deliver alpha/watch-pods *c MODIFIED#2",
+)  # fmt: skip
+"""It was decided to make room for a pod; before anything is written that pod changes twice."""
+OTHER = {"conditions": [{"type": "Other", "status": "True"}]}
+
+
+async def changes_twice(client: Client) -> None:
+    """Its labels, then its status."""
+    await client.patch(Pod("c"), {"metadata": {"labels": {"some": "news"}}})
+    await client.patch(Pod("c"), {"status": OTHER}, subresource="status")
+
+
+@pytest.mark.spec("SCH-67")
+def test_its_status_is_patched_as_if_it_were_still_what_was_tried() -> None:
+    """The difference is to the pod that was taken from the queue, not to what is known by now."""
+    world = cluster(there("a", 5), pending("c", 10, 1000), user=changes_twice)
+    played = play(world, *MEANWHILE)
+    first: Any = played.every("serve alpha/main patch/status *c")[0].operation
+    assert "$setElementOrder/conditions" not in first.body["status"], "it had no conditions then"
+    kinds = [each.type for each in pod_of(world, "c").status.conditions]
+    assert sorted(kinds) == ["Other", "PodScheduled"]
+
+
+@pytest.mark.spec("SCH-67")
+def test_it_is_nominated_as_its_informer_has_it_by_then() -> None:
+    """What others yield to is the pod as it is, not as it was when it was tried."""
+    seen: list[list[dict[str, str]]] = []
+
+    class Shows(Office):
+        async def cycle(self, queued: QueuedPod) -> None:
+            await super().cycle(queued)
+            seen.append([dict(info.labels) for info in self.books.nominator.on("n1")])
+
+    class Real(Scheduler):
+        office = Shows
+
+    world = cluster(there("a", 5), pending("c", 10, 1000, scheduler_name="real"),
+                    user=changes_twice)  # fmt: skip
+    world.start(Real("real"))
+    play(world, *(cue.replace("alpha", "real") for cue in MEANWHILE))
+    assert seen[0] == [{"some": "news"}]
