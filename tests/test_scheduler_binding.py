@@ -19,7 +19,7 @@ from scheduling import (
     records,
     there,
 )
-from stage import play
+from stage import Puppet, play
 
 from actors.scheduler.decision import Decision
 from actors.scheduler.points import Rejected, Wait, Waiting
@@ -242,6 +242,33 @@ def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
     said = "rejected due to timeout after waiting 5000 ms at plugin Lone"
     assert f"a FailedScheduling: {said}" in events(world)
     assert node_of(world, "a") == ""
+
+
+@pytest.mark.spec("SCH-19", "SCH-16")
+@pytest.mark.parametrize(("at_ms", "where"), [(1000, "unschedulable"), (3000, "backoff")])
+def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: str) -> None:
+    """Not since that pod itself was, which has failed long after: another was tried at 2 s, and
+    only what happens later sends the first one to be tried again."""
+
+    class Lone(Pair):
+        name = "Lone"
+
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait:
+            return Wait(5000)
+
+    async def user(client: Client) -> None:
+        await client.sleep(2000)
+        await client.create(pending("big", 20))
+
+    async def news(client: Client) -> None:
+        await client.sleep(at_ms)
+        await client.patch(Node("n1"), {"metadata": {"labels": {"some": "news"}}})
+
+    world = cluster(pending("a"), user=user, plugins=(Lone,))
+    world.start(Puppet("news", news))
+    play(world)
+    waits = [each["where"] for each in records(world, "waits") if each["pod"].endswith("/a")]
+    assert waits[0] == where
 
 
 @pytest.mark.spec("SCH-63")

@@ -25,7 +25,7 @@ from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
 from testbed.objects import Affinity, LabelSelector, Map, Namespace, Node, Pod, Taint
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
-from testbed.objects.pod import SchedulingGate
+from testbed.objects.pod import Port, SchedulingGate
 from testbed.store_endpoint import StoreEndpoint
 
 
@@ -135,6 +135,56 @@ def test_a_node_that_will_not_do_at_a_glance_wakes_nobody() -> None:
     play(world)
     assert tried(attempts(world)) == ["0 c#1", "0 d#1", "10000 c#2", "10000 d#2"]
     assert node_of(world, "c") == "fresh"
+
+
+def with_port(pod: Pod) -> Pod:
+    """The same, which takes a port of its node."""
+    (main,) = pod.spec.containers
+    return attrs.evolve(pod, spec=attrs.evolve(
+        pod.spec, containers=(attrs.evolve(main, ports=(Port(80, 8080),)),)
+    ))  # fmt: skip
+
+
+@pytest.mark.spec("SCH-23")
+def test_at_a_glance_labels_and_ports_are_seen_and_what_evicts_is_not() -> None:
+    """A pod that has come to the node before counts there. A taint NoExecute is only seen when the
+    pod is tried."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(5000)
+        await client.create(Node.of("n2", cpu_m=5000))
+        await client.sleep(5000)
+        evicts = (Taint("k", "v", "NoExecute"),)
+        await client.create(Node.of("n3", cpu_m=50_000, taints=evicts))
+
+    world = cluster(
+        there("a", 10), with_port(there("early", node="n2")), with_port(pending("porter")),
+        pending("picky", node_selector={"disk": "ssd"}), pending("plain"), pending("big", 20),
+        user=user,
+    )  # fmt: skip
+    play(world)
+    assert tried(attempts(world)) == [
+        "0 big#1", "0 picky#1", "0 plain#1", "0 porter#1",
+        "5000 plain#2", "10000 big#2", "10000 porter#2",
+    ]  # fmt: skip
+    assert node_of(world, "plain") == "n2"
+
+
+@pytest.mark.spec("PRI-18", "SCH-8")
+def test_how_important_a_pod_is_goes_by_its_number_alone() -> None:
+    """Whatever class it names: in the queue, and for who has to go."""
+    named_high = pending("high", 6, priority=0, priority_class_name="p2000")
+    named_low = pending("low", 6, priority=1000, priority_class_name="p0")
+    world = cluster(named_high, named_low)
+    play(world)
+    assert tried(attempts(world)) == ["0 low#1", "0 high#1"]
+    assert not pod_of(world, "low").meta.is_terminating
+    runs = attrs.evolve(there("runs", 9), spec=attrs.evolve(
+        there("runs", 9).spec, priority=0, priority_class_name="p2000"
+    ))  # fmt: skip
+    world = cluster(runs, named_low)
+    play(world)
+    assert pod_of(world, "runs").meta.is_terminating
 
 
 @pytest.mark.spec("SCH-21")

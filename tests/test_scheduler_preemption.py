@@ -209,7 +209,7 @@ def test_of_nodes_that_are_as_good_one_is_picked() -> None:
     assert gone(preemption) == ("n002", ["v-n002"])
 
 
-@pytest.mark.spec("SCH-92")
+@pytest.mark.spec("SCH-91", "SCH-92")
 @pytest.mark.parametrize(
     ("losses", "better"),
     [

@@ -109,6 +109,30 @@ def test_the_most_important_is_tried_first_then_who_came_first_then_by_name() ->
     assert bench.queue.cycle == 5
 
 
+@pytest.mark.spec("SCH-9", "SCH-10")
+def test_what_is_known_of_a_pod_goes_with_it_through_its_attempts() -> None:
+    """When it came and when it last failed, how often it was tried, who refused it last. All of
+    that is forgotten when it leaves, and comes anew."""
+    bench, pod = Bench(), Pod.of("a")
+    bench.now_ms = 100
+    bench.add(pod)
+    queued = bench.pop()
+    bench.now_ms = 200
+    bench.fail(queued, "fit")
+    told = (queued.pod, queued.first_ms, queued.since_ms, queued.attempts)
+    assert told == (pod, 100, 200, 1)
+    assert (queued.refused_by, queued.is_gated) == (frozenset({"fit"}), False)
+    bench.wait(5000)
+    bench.queue.move(POD_DELETED, bench.now_ms)
+    assert bench.pop() is queued
+    assert (queued.attempts, queued.refused_by) == (2, frozenset())
+    bench.fail(queued)
+    bench.queue.delete(pod)
+    bench.add(pod)
+    anew = bench.pop()
+    assert (anew.attempts, anew.first_ms) == (1, 5200)
+
+
 @pytest.mark.spec("SCH-11", "SCH-12", "SCH-17")
 def test_a_pod_is_left_alone_twice_as_long_each_time_up_to_ten_seconds() -> None:
     """From when it failed, not from when it came; and it is let in at that instant, not before."""

@@ -20,7 +20,7 @@ from scheduling import (
     with_kubelets,
     writes,
 )
-from stage import play
+from stage import Puppet, play
 from strike import at_every_turn
 
 from actors.scheduler import Scheduler
@@ -53,7 +53,7 @@ def golden(**settings: Any) -> World:
     return with_kubelets(cluster(*victims, user=two, **settings), "n1")
 
 
-@pytest.mark.spec("SCH-10", "SCH-25", "SCH-67", "SCH-72", "SCH-98", "SCH-101", "SCH-102")
+@pytest.mark.spec("SCH-10", "SCH-24", "SCH-25", "SCH-67", "SCH-72", "SCH-98", "SCH-101", "SCH-102")
 @BOTH
 def test_a_preemptor_waits_until_its_victims_have_ended(driver: str) -> None:
     """Each cycle at its time, with its message; nobody takes the room that was made, and nobody is
@@ -85,6 +85,35 @@ def test_a_nomination_outlives_the_scheduler() -> None:
     ]  # fmt: skip
     assert len(played.every("serve alpha/* delete *")) == 2
     assert (node_of(world, "c"), node_of(world, "d")) == ("n1", "")
+
+
+@pytest.mark.spec("SCH-117", "SCH-75")
+def test_a_crash_between_two_victims_is_gone_over_again() -> None:
+    """It is nominated to nothing yet: so it may preempt though one victim is on its way. To delete
+    that once more changes nothing."""
+    world = golden()
+    world.allow(Crash(NAME, restart_after_ms=5000))
+    played = play(world, "serve alpha/main delete *a", "fault * crash alpha")
+    deletes = played.every("serve alpha/main delete *")
+    assert [f"{step.now_ms} {step.operation.name}" for step in deletes if step.operation] == [
+        "0 a", "5000 a", "5000 b",
+    ]  # fmt: skip
+    told = [each.split() for each in attempts(world) if " c#" in each]
+    assert [each[0] for each in told] == ["0", "5000", "35000", "60000"]
+    assert (node_of(world, "c"), pod_of(world, "a")) == ("n1", None)
+
+
+@pytest.mark.spec("SCH-119")
+def test_what_was_assumed_at_a_crash_is_free_again() -> None:
+    """Before the bind was sent: it is scheduled anew, and whoever is more important goes first."""
+    world = cluster(pending("a", 9))
+    world.allow(Crash(NAME, restart_after_ms=5000))
+    world.start(Puppet("user", later(pending("c", 9, 1000), 2000)))
+    play(world, "resume alpha/main queue alpha/ready", "fault * crash alpha")
+    assert [" ".join(each.split()[:3]) for each in attempts(world)] == [
+        "0 a#1 n1", "5000 c#1 n1", "5000 a#1 0/1",
+    ]  # fmt: skip
+    assert (node_of(world, "c"), node_of(world, "a")) == ("n1", "")
 
 
 @pytest.mark.long

@@ -21,6 +21,7 @@ from testbed.objects import (
     Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
+    Quantity,
     Requirement,
 )
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
@@ -87,6 +88,18 @@ def test_a_pod_that_asks_for_nothing_goes_only_for_a_place() -> None:
     assert victims(idle, on_n("v", 10, 5)) == ["v"]
     small = [a_node("n", 100, pods=1), idle]
     assert gone(preemption_of(P, *small)) == ("n", ["idle"])
+
+
+@pytest.mark.spec("SCH-90", "GEN-12")
+def test_only_what_was_asked_for_is_freed() -> None:
+    """That one may use nine times of what it asks for makes no room for others."""
+    greedy = on_n("greedy", 1, 0)
+    (main,) = greedy.spec.containers
+    limits = Map({"cpu": Quantity.parse("9")})
+    main = attrs.evolve(main, resources=attrs.evolve(main.resources, limits=limits))
+    greedy = attrs.evolve(greedy, spec=attrs.evolve(greedy.spec, containers=(main,)))
+    things = [greedy, on_n("v", 1, 5), on_n("stays", 8, 10)]
+    assert victims(*things, pod=a_pod("p", 2, priority=10)) == ["v", "greedy"]
 
 
 EQUALS = (
