@@ -245,6 +245,16 @@ def test_nodes_where_few_of_a_kind_stand_are_liked() -> None:
     assert scores("PodTopologySpread", hard, *NODES, *pods) == {}
 
 
+def test_an_empty_selector_means_all_pods_of_the_namespace() -> None:
+    """And none means nobody, as everywhere; later versions count nobody for either."""
+    pods = [a_pod("x", on="n1"), a_pod("y", on="n1", labels=APP)]
+    everybody = TopologySpreadConstraint(1, HOST, "ScheduleAnyway", LabelSelector())
+    nobody = attrs.evolve(everybody, label_selector=None)
+    for rule, at_n1 in ((everybody, 0), (nobody, 200)):
+        found = scores("PodTopologySpread", a_pod("p", topology_spread=(rule,)), *NODES, *pods)
+        assert found == {"n1": at_n1, "n2": 200, "n3": 200, "n4": 200}
+
+
 def test_hosts_and_places_where_a_pod_cannot_be_are_counted_apart() -> None:
     """Of the hostname, node by node; where its selector does not let it be, only if it says so."""
     hosts = a_pod("p", labels=APP, topology_spread=(spread(HOST, 2),))

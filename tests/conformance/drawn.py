@@ -125,6 +125,7 @@ spreads = st.builds(
     selectors
     | st.just(LabelSelector({}, (Requirement("app", "Exists"),)))
     | some([LabelSelector(), None]),
+    min_domains=some([None, None, 2]),
     node_affinity_policy=some([None, "Honor", "Ignore"]),
     node_taints_policy=some([None, "Honor", "Ignore"]),
 )
@@ -225,7 +226,7 @@ def pods(draw: st.DrawFn, name: str, node: str = "", nominated: str = "") -> Pod
         labels=draw(labels),
         containers=(one, draw(containers)) if draw(rarely) else (one,),
         init_containers=(draw(containers),) if draw(rarely) else (),
-        overhead=amounts({"memory": "16Mi"}) if draw(rarely) else Map(),
+        overhead=amounts({"cpu": "300m", "memory": "16Mi"}) if draw(rarely) else Map(),
         node_name=node,
         scheduler_name=draw(some(["one", "one", "one", "two"])),
         priority=draw(some([0, 5, -5, 10, 20, None])),
@@ -245,7 +246,7 @@ def pods(draw: st.DrawFn, name: str, node: str = "", nominated: str = "") -> Pod
     meta = attrs.evolve(
         pod.meta,
         uid=f"uid-{name}",
-        deleted_ms=5000 if node and draw(rarely) else None,
+        deleted_ms=5000 if draw(rarely if node else seldom) else None,
         annotations=Map({ANNOTATION: nominated} if nominated and draw(often) else {}),
     )
     return attrs.evolve(pod, meta=meta, status=status)

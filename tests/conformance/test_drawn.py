@@ -11,9 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from actors.scheduler.decision import Candidate, Decision, Refusal
 from actors.scheduler.reference.cluster import Cluster
 from actors.scheduler.reference.decide import decide
+from actors.scheduler.switches import Switches
 from conformance.answers import IN_VAIN
 from conformance.by_scheduler import Nominated, decider_of, snapshot_of
-from conformance.drawn import NAMESPACES, NOW_MS, Situation, situations
+from conformance.drawn import NAMESPACES, NOW_MS, ZONE, Situation, situations
+from testbed.objects import LabelSelector, Node, Pod
+from testbed.objects.affinity import TopologySpreadConstraint
+from testbed.objects.quantity import amounts
 
 WHOLE = settings(
     deadline=None,
@@ -83,6 +87,45 @@ def candidate(candidate: Candidate) -> Sequence[Any]:
     victims = [each.meta.name for each in candidate.victims]
     lower = [each.meta.name for each in candidate.lower]
     return victims, candidate.violations, lower, candidate.keys
+
+
+def seldom(pod: Pod, *others: Pod) -> Situation:
+    """A situation of two nodes in two zones; of the others, those without a node are nominated."""
+    nodes = [Node.of(f"n{n}", cpu_m=n * 4000, memory=2**32, labels={ZONE: f"z{n}"}) for n in (1, 2)]
+    bound = tuple(each for each in others if each.is_bound)
+    nominated = tuple((each, "n1") for each in others if not each.is_bound)
+    return Situation(tuple(nodes), bound, nominated, (), pod, Switches(), 0)
+
+
+def one(name: str, *spread: TopologySpreadConstraint, goes: bool = False, **spec: Any) -> Pod:
+    """A pod of the application a, with a uid."""
+    pod = Pod.of(name, cpu_m=100, labels={"app": "a"}, topology_spread=spread, **spec)
+    return pod.with_meta(uid=f"uid-{name}", deleted_ms=5000 if goes else None)
+
+
+OF_ALL, OF_ITS_OWN = LabelSelector(), LabelSelector({"app": "a"})
+SELDOM = {
+    "minDomains": seldom(
+        one("p", TopologySpreadConstraint(1, ZONE, "DoNotSchedule", OF_ITS_OWN, min_domains=3)),
+        one("a", node_name="n1"),
+        one("b", node_name="n2"),
+    ),
+    "an empty selector": seldom(
+        one("p", TopologySpreadConstraint(1, ZONE, "ScheduleAnyway", OF_ALL)),
+        one("a", node_name="n1"),
+    ),
+    "a nominated pod that is about to go": seldom(
+        one("p", TopologySpreadConstraint(1, ZONE, "DoNotSchedule", OF_ITS_OWN)),
+        one("q", goes=True),
+    ),
+    "an overhead of cpu": seldom(one("p", overhead=amounts({"cpu": "1500m"}))),
+}
+
+
+@pytest.mark.parametrize("what", SELDOM)
+def test_both_paths_decide_the_same_of_what_is_seldom_drawn(what: str) -> None:
+    """Two rare things must meet before these make a difference."""
+    assert told(by_scheduler(SELDOM[what])) == told(by_reference(SELDOM[what]))
 
 
 @given(situations())

@@ -35,14 +35,12 @@ class Spread:
     def too_many(self) -> int:
         """How many there may not be at one value before the pod comes.
 
-        The fewest anywhere are the measure, or none if there are too few values (minDomains).
-        Where nothing is counted, nothing is uneven.
+        The fewest anywhere are the measure; `minDomains` and `matchLabelKeys` were off by default
+        in 1.26. Where nothing is counted, nothing is uneven.
         """
-        values = len(self.counts)
-        if not values:
+        if not len(self.counts):
             return 2**31
-        least = self.counts.least if values >= (self.rule.min_domains or 1) else 0
-        return least + self.rule.max_skew - self.own + 1
+        return self.counts.least + self.rule.max_skew - self.own + 1
 
 
 @attrs.frozen(eq=False)

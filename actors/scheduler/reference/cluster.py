@@ -58,8 +58,10 @@ class Place:
     """In the order in which they came."""
     nominated: tuple[Guest, ...] = ()
     """Who is nominated to it, in that order."""
+    came: tuple[Guest, ...] = ()
+    """Who of them was put there to see what would be then."""
     gone: tuple[Guest, ...] = ()
-    """Who was taken away to see what would be then."""
+    """Who was taken away for that."""
 
     @property
     def name(self) -> str:
@@ -68,7 +70,8 @@ class Place:
 
     def with_guests(self, guests: Iterable[Guest]) -> Place:
         """The same node with these upon it as well."""
-        return attrs.evolve(self, guests=(*self.guests, *guests))
+        new = tuple(guests)
+        return attrs.evolve(self, guests=(*self.guests, *new), came=(*self.came, *new))
 
     def without(self, guests: Iterable[Guest]) -> Place:
         """The same node with these taken away."""

@@ -61,14 +61,17 @@ def is_included(pod: Pod, constraint: TopologySpreadConstraint, place: Place) ->
 
 def standing(pod: Pod, constraint: TopologySpreadConstraint, place: Place) -> int:
     """How many pods on the node the constraint counts: in the namespace of its pod, and not about
-    to go. Whoever is taken away to see what would be then is subtracted though he was about to go,
-    and so was never counted: the real one does that."""
+    to go. Whoever is put there or taken away to see what would be then is added or subtracted even
+    if he is about to go, and so would not be counted: the real one does that."""
 
     def counts(other: Guest) -> bool:
         return other.pod.meta.namespace == pod.meta.namespace and is_meant(constraint, other.pod)
 
-    here = sum(counts(each) and not each.pod.meta.is_terminating for each in place.guests)
-    return here - sum(counts(each) and each.pod.meta.is_terminating for each in place.gone)
+    def is_going(guest: Guest) -> bool:
+        return counts(guest) and guest.pod.meta.is_terminating
+
+    here = sum(counts(each) and not is_going(each) for each in place.guests)
+    return here + sum(map(is_going, place.came)) - sum(map(is_going, place.gone))
 
 
 def is_meant(constraint: TopologySpreadConstraint, pod: Pod) -> bool:
