@@ -102,6 +102,21 @@ def test_resources_are_weighed_as_the_real_one_does(
     assert balanced == {"n": int((1 - uneven) * 100)}
 
 
+def test_an_overhead_of_cpu_counts_for_next_to_nothing_before_the_pod_is_there() -> None:
+    """As 1.26 has it: whole cpus, rounded up, are added to thousandths; once the pod is on a node,
+    thousandths. Memory is counted as it is."""
+    overhead = Map(cpu="1500m", memory="100Mi")
+    pod = Pod.of("p", cpu_m=500, memory=0, overhead=overhead)
+    node = Node.of("n", cpu_m=4000, memory=1000 * MEBI)
+    (alone,) = scores("NodeResourcesFit", pod, node).values()
+    assert alone == ((4000 - 502) * 100 // 4000 + 90) // 2
+    (even,) = scores("NodeResourcesBalancedAllocation", pod, node).values()
+    assert even == int((1 - abs(502 / 4000 - 0.1) / 2) * 100)
+    there = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name="n"))
+    (beside,) = scores("NodeResourcesFit", Pod.of("q", cpu_m=0, memory=0), node, there).values()
+    assert beside == (50 + 90) // 2
+
+
 @pytest.mark.spec("SCH-62")
 def test_the_first_by_name_wins_where_that_is_the_placement() -> None:
     """Whatever else there is to like."""

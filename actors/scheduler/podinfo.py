@@ -71,6 +71,9 @@ class PodInfo:
     scored_cpu: int
     """As its cpu, with a least for each container (SCH-40)."""
     scored_memory: int
+    overhead_amiss: int
+    """What is to be added to its cpu where nodes are weighed for it: of its overhead 1.26 counts
+    whole cpus there, as if they were thousandths; not so once it is on a node."""
     ports: tuple[HostPort, ...]
     affinity: tuple[Term, ...]
     """Near which pods it must be; next, near which it must not be."""
@@ -124,6 +127,7 @@ def info_of(pod: Pod) -> PodInfo:
         room=(requests.get(CPU, 0), requests.get(MEMORY, 0), requests.get(EPHEMERAL, 0)),
         scored_cpu=_scored(pod, CPU),
         scored_memory=_scored(pod, MEMORY),
+        overhead_amiss=_overhead_amiss(pod),
         ports=tuple(port for container in spec.containers for port in _ports(container)),
         affinity=tuple(_term(pod, each) for each in near.required) if near else (),
         anti_affinity=tuple(_term(pod, each) for each in far.required) if far else (),
@@ -155,6 +159,11 @@ def _scored(pod: Pod, resource: str) -> int:
         total = max(total, _said(container.resources.requests, resource))
     overhead = spec.overhead.get(resource)
     return total if overhead is None else total + counted(resource, overhead)
+
+
+def _overhead_amiss(pod: Pod) -> int:
+    overhead = pod.spec.overhead.get(CPU)
+    return 0 if overhead is None else overhead.whole - overhead.milli
 
 
 def _said(requests: Mapping[str, Quantity], resource: str) -> int:

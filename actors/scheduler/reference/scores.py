@@ -34,7 +34,8 @@ def node_resources_fit(
     def points(place: Place) -> int:
         parts = []
         for name, has in _compute(place):
-            asked = guest.scored[name] + sum(each.scored[name] for each in place.guests)
+            asked = guest.scored[name] - _overlooked(guest.pod, name)
+            asked += sum(each.scored[name] for each in place.guests)
             if switches.placement == "most_allocated":
                 parts.append(min(asked, has) * BEST // has)
             else:
@@ -52,13 +53,22 @@ def balanced_allocation(
     def points(place: Place) -> int:
         parts = []
         for name, has in _compute(place):
-            asked = guest.requests.get(name, 0)
+            asked = guest.requests.get(name, 0) - _overlooked(guest.pod, name)
             asked += sum(each.requests.get(name, 0) for each in place.guests)
             parts.append(min(asked / has, 1.0))
         deviation = abs((parts[0] - parts[1]) / 2) if len(parts) == 2 else 0.0
         return int((1 - deviation) * BEST)
 
     return {place.name: points(place) for place in places}
+
+
+def _overlooked(pod: Pod, resource: str) -> int:
+    """How much of its overhead is overlooked: cpus are counted in thousandths, but those of the
+    overhead as whole ones."""
+    overhead = pod.spec.overhead.get(resource)
+    if overhead is None or resource != "cpu":
+        return 0
+    return overhead.milli - overhead.whole
 
 
 def _compute(place: Place) -> list[tuple[str, int]]:

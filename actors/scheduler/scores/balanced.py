@@ -33,7 +33,8 @@ class NodeResourcesBalancedAllocation(Score):
 def _part(name: str, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Parts:
     """Which part of a resource would be asked for of each node; nan where it has none."""
     has = snapshot.allocatable[name][rows].astype(np.float64)
-    asked = (snapshot.requested[name][rows] + pod.requests.get(name, 0)).astype(np.float64)
+    own = pod.requests.get(name, 0) + (pod.overhead_amiss if name == CPU else 0)
+    asked = (snapshot.requested[name][rows] + own).astype(np.float64)
     parts: Parts = np.full(len(rows), np.nan)
     np.divide(asked, has, out=parts, where=has != 0)
     np.minimum(parts, 1.0, out=parts)

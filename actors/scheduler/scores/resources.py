@@ -24,7 +24,8 @@ class NodeResourcesFit(Score):
 
     def score_all(self, state: PodInfo, snapshot: Snapshot, rows: Column) -> Column:
         total, counted = np.zeros((2, len(rows)), np.int64)
-        for name, own in ((CPU, state.scored_cpu), (MEMORY, state.scored_memory)):
+        own_cpu = state.scored_cpu + state.overhead_amiss
+        for name, own in ((CPU, own_cpu), (MEMORY, state.scored_memory)):
             has = snapshot.allocatable[name][rows]
             asked = np.minimum(snapshot.scored[name][rows] + own, has)
             liked = asked if self._likes_full else has - asked
