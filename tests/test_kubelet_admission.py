@@ -130,6 +130,7 @@ def test_a_pod_goes_only_where_its_affinity_lets_it() -> None:
     (asking(80, "10.0.0.1"), asking(80, "10.0.0.1"), True),
     (asking(80, "0.0.0.0"), asking(80, "10.0.0.2"), True),
     (asking(80, "10.0.0.1"), asking(80), True),
+    (asking(80, "::"), asking(80, "10.0.0.1"), False),
     (asking(0), asking(0), False),
 ])  # fmt: skip
 def test_no_two_pods_have_one_port_of_the_node(one: Pod, other: Pod, clash: bool) -> None:

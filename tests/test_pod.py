@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from testbed.objects import Condition, Container, Map, Pod, PodSpec, PodStatus, Resources
 from testbed.objects import qos_of as qos
 from testbed.objects import requests_of as requests
+from testbed.objects.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm
 from testbed.objects.form import from_tree, to_tree
+from testbed.objects.labels import Requirement
 from testbed.objects.pod import (
     BEST_EFFORT,
     BURSTABLE,
@@ -21,6 +23,7 @@ from testbed.objects.pod import (
     PENDING,
     RUNNING,
     SUCCEEDED,
+    Port,
 )
 from testbed.objects.quantity import NANO
 
@@ -173,6 +176,49 @@ def test_a_priority_that_nobody_has_said_is_zero(said: int | None, is_so: int) -
     assert pod.priority == is_so
     assert to_tree(pod).get("spec") == (None if said is None else {"priority": said})
     assert from_tree(Pod, to_tree(pod)) == pod
+
+
+@pytest.mark.parametrize(("one", "other", "clash"), [
+    (Port(1, 80), Port(2, 80, protocol="TCP"), True),
+    (Port(1, 80, "0.0.0.0"), Port(1, 80, "10.0.0.1"), True),
+    (Port(1, 80, "10.0.0.1"), Port(1, 80, "10.0.0.1"), True),
+    (Port(1, 80, "10.0.0.1"), Port(1, 80, "10.0.0.2"), False),
+    (Port(1, 80, "::"), Port(1, 80, "10.0.0.1"), False),
+    (Port(1, 80), Port(1, 81), False),
+    (Port(1, 80), Port(1, 80, protocol="UDP"), False),
+])  # fmt: skip
+def test_no_node_gives_one_port_twice(one: Port, other: Port, clash: bool) -> None:
+    """By its number, protocol and address; none said, or 0.0.0.0, is each. `::` is one of them."""
+    assert one.clashes(other) is other.clashes(one) is clash
+
+
+def test_a_pod_takes_the_ports_that_it_says_of_its_node() -> None:
+    """Of all its containers; a port of the container alone is none of the node's."""
+    taken = Port(80, 8080)
+    ports = (Port(80), taken), (taken,)
+    assert spec(*(Container(ports=each) for each in ports)).host_ports == (taken, taken)
+
+
+HERE = NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),))
+THERE = NodeSelectorTerm((Requirement("rack", "Exists"),))
+
+
+@pytest.mark.parametrize(("selector", "terms", "may"), [
+    ({}, None, True),
+    ({"disk": "ssd"}, None, True),
+    ({"disk": "ssd", "rack": "1"}, None, False),
+    ({}, (), False),
+    ({}, (THERE, HERE), True),
+    ({}, (THERE,), False),
+    ({"rack": "1"}, (HERE,), False),
+])  # fmt: skip
+def test_a_pod_may_be_where_its_selector_and_its_affinity_let_it(
+    selector: dict[str, str], terms: tuple[NodeSelectorTerm, ...] | None, may: bool
+) -> None:
+    """Both of them; of several terms of the affinity one is enough, and of none, none."""
+    nodes = NodeAffinity(None if terms is None else NodeSelector(terms))
+    asked = spec(node_selector=selector, affinity=Affinity(nodes))
+    assert asked.may_be_on("n1", {"disk": "ssd"}) is may
 
 
 def test_a_pod_is_made_of_a_few_words() -> None:

@@ -8,13 +8,10 @@ import attrs
 
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.affinity import NO_EXECUTE, tolerated
-from testbed.objects.pod import Port
 
 PODS = "pods"
 ORDINARY = ("cpu", "memory", "ephemeral-storage")
 """What every node has; of anything else it may know nothing, and then does not mind."""
-ANYWHERE = ("", "0.0.0.0", "::")
-"""As the address of a port: each one of the node."""
 
 
 @attrs.frozen
@@ -43,7 +40,7 @@ def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> Refusal | 
     if lacking is not None:
         return lacking
     checks = (
-        ("NodeAffinity", _is_wanted(pod, node)),
+        ("NodeAffinity", pod.spec.may_be_on(node.meta.name, node.meta.labels)),
         ("NodeName", pod.spec.node_name in ("", node.meta.name)),
         ("NodePorts", _has_ports(pod, others)),
         ("TaintToleration", _is_tolerated(pod, node)),
@@ -75,31 +72,10 @@ def _out_of(name: str, asked: int, used: int, has: int) -> Refusal:
     return Refusal(f"OutOf{name}", said)
 
 
-def _is_wanted(pod: Pod, node: Node) -> bool:
-    """Whether it may be on that node, by its selector and its affinity."""
-    name, labels, spec = node.meta.name, node.meta.labels, pod.spec
-    if any(labels.get(key) != value for key, value in spec.node_selector.items()):
-        return False
-    nodes = spec.affinity.node_affinity if spec.affinity is not None else None
-    if nodes is None or nodes.required is None:
-        return True
-    return any(term.matches(name, labels) for term in nodes.required.node_selector_terms)
-
-
 def _has_ports(pod: Pod, others: list[Pod]) -> bool:
     """Whether no other pod has taken one of the node's ports that it asks for."""
-    taken = [port for other in others for port in _ports(other)]
-    return not any(_clash(port, other) for port in _ports(pod) for other in taken)
-
-
-def _ports(pod: Pod) -> list[Port]:
-    return [port for each in pod.spec.containers for port in each.ports if port.host_port]
-
-
-def _clash(one: Port, other: Port) -> bool:
-    if one.host_port != other.host_port or (one.protocol or "TCP") != (other.protocol or "TCP"):
-        return False
-    return one.host_ip == other.host_ip or one.host_ip in ANYWHERE or other.host_ip in ANYWHERE
+    taken = [port for other in others for port in other.spec.host_ports]
+    return not any(port.clashes(other) for port in pod.spec.host_ports for other in taken)
 
 
 def _is_tolerated(pod: Pod, node: Node) -> bool:

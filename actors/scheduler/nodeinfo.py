@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actors.scheduler.podinfo import ANYWHERE, PODS, HostPort, PodInfo
+from actors.scheduler.podinfo import PODS, HostPort, PodInfo
 from testbed.objects import Node, room_of
+from testbed.objects.pod import ANYWHERE
 
 NOTHING: Mapping[str, int] = {}
 

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from testbed.objects import Container, LabelSelector, Node, Pod, Quantity, Taint, requests_of
+from testbed.objects import LabelSelector, Node, Pod, Quantity, Taint, requests_of
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, PodAffinityTerm, tolerated
+from testbed.objects.pod import ANYWHERE, TCP, Port
 from testbed.objects.quantity import CPU, counted
 
 MEMORY, EPHEMERAL, PODS = "memory", "ephemeral-storage", "pods"
 UNSAID = {CPU: 100, MEMORY: 200 * 2**20}
 """What a container that does not say is taken to ask for, where nodes are weighed (SCH-40)."""
-ANYWHERE = "0.0.0.0"
-"""As the address of a port: each one of the node."""
-
 Namespaces = Mapping[str, Mapping[str, str]]
 """The labels of each namespace that has some."""
 HostPort = tuple[str, str, int]
@@ -89,14 +87,7 @@ class PodInfo:
 
     def may_be_on(self, node: Node) -> bool:
         """Whether its selector and its affinity let it be on that node."""
-        spec, labels = self.pod.spec, node.meta.labels
-        for key, value in spec.node_selector.items():
-            if labels.get(key) != value:
-                return False
-        nodes = spec.affinity.node_affinity if spec.affinity is not None else None
-        if nodes is None or nodes.required is None:
-            return True
-        return nodes.required.matches(node.meta.name, labels)
+        return self.pod.spec.may_be_on(node.meta.name, node.meta.labels)
 
     def repelled_by(self, taints: Iterable[Taint]) -> Taint | None:
         """The first taint that keeps it away (SCH-57); None if it puts up with all that would."""
@@ -128,7 +119,7 @@ def info_of(pod: Pod) -> PodInfo:
         scored_cpu=_scored(pod, CPU),
         scored_memory=_scored(pod, MEMORY),
         overhead_amiss=_overhead_amiss(pod),
-        ports=tuple(port for container in spec.containers for port in _ports(container)),
+        ports=tuple(map(_host_port, spec.host_ports)),
         affinity=tuple(_term(pod, each) for each in near.required) if near else (),
         anti_affinity=tuple(_term(pod, each) for each in far.required) if far else (),
         liked=_wishes(pod, near),
@@ -171,7 +162,5 @@ def _said(requests: Mapping[str, Quantity], resource: str) -> int:
     return UNSAID[resource] if amount is None else counted(resource, amount)
 
 
-def _ports(container: Container) -> Iterable[HostPort]:
-    for port in container.ports:
-        if port.host_port > 0:
-            yield port.host_ip or ANYWHERE, port.protocol or "TCP", port.host_port
+def _host_port(port: Port) -> HostPort:
+    return port.host_ip or ANYWHERE, port.protocol or TCP, port.host_port

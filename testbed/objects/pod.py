@@ -13,6 +13,9 @@ from testbed.objects.meta import Map, Object, named, texts, wire
 from testbed.objects.quantity import CPU, Quantity, amounts, counted, milli, whole
 
 BEST_EFFORT, BURSTABLE, GUARANTEED = "BestEffort", "Burstable", "Guaranteed"
+ANYWHERE = "0.0.0.0"
+"""As the address of a port: each one of the node."""
+TCP = "TCP"
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
 
 
@@ -35,6 +38,14 @@ class Port:
     protocol: str = ""
     """TCP, which is what empty means, UDP or SCTP."""
     name: str = ""
+
+    def clashes(self, other: Port) -> bool:
+        """Whether no node can have both: the same port of it for the same protocol, at the same
+        address, or where one of them takes it at each."""
+        if self.host_port != other.host_port or (self.protocol or TCP) != (other.protocol or TCP):
+            return False
+        here, there = self.host_ip or ANYWHERE, other.host_ip or ANYWHERE
+        return here == there or ANYWHERE in (here, there)
 
 
 @attrs.frozen
@@ -84,6 +95,19 @@ class PodSpec:
         default=(), metadata=wire("topologySpreadConstraints")
     )
     scheduling_gates: tuple[SchedulingGate, ...] = ()
+
+    @property
+    def host_ports(self) -> tuple[Port, ...]:
+        """The ports of its node that it takes."""
+        ports = (port for container in self.containers for port in container.ports)
+        return tuple(port for port in ports if port.host_port > 0)
+
+    def may_be_on(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether its selector and its affinity let it be on a node of that name, so labelled."""
+        if any(labels.get(key) != value for key, value in self.node_selector.items()):
+            return False
+        nodes = self.affinity.node_affinity if self.affinity is not None else None
+        return nodes is None or nodes.required is None or nodes.required.matches(name, labels)
 
 
 @attrs.frozen

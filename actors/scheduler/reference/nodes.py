@@ -57,10 +57,4 @@ def node_affinity(guest: Guest, place: Place, cluster: Cluster) -> Refusal | Non
 
 def selects(pod: Pod, place: Place) -> bool:
     """Whether the node is one that the pod may go to, by its name and labels."""
-    labels = place.node.meta.labels
-    if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
-        return False
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    if not affinity or affinity.required is None:
-        return True
-    return affinity.required.matches(place.name, labels)
+    return pod.spec.may_be_on(place.name, place.node.meta.labels)

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from actors.scheduler.decision import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
-from testbed.objects import Pod
 from testbed.objects.node import room_of
-from testbed.objects.pod import Port
 
 
 def node_ports(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
     """No two pods of a node take the same port of it."""
-    taken = [port for each in place.guests for port in ports_of(each.pod)]
-    if any(_clash(mine, other) for mine in ports_of(guest.pod) for other in taken):
+    taken = [port for each in place.guests for port in each.pod.spec.host_ports]
+    if any(mine.clashes(other) for mine in guest.pod.spec.host_ports for other in taken):
         reason = "node(s) didn't have free ports for the requested pod ports"
         return Refusal("NodePorts", (reason,))
     return None
-
-
-def ports_of(pod: Pod) -> list[Port]:
-    """The ports of its node that it takes."""
-    return [port for each in pod.spec.containers for port in each.ports if port.host_port > 0]
-
-
-def _clash(one: Port, other: Port) -> bool:
-    """The same port for the same protocol, unless on different addresses; none said: on all."""
-    if one.host_port != other.host_port or (one.protocol or "TCP") != (other.protocol or "TCP"):
-        return False
-    mine, theirs = one.host_ip or "0.0.0.0", other.host_ip or "0.0.0.0"
-    return mine == theirs or "0.0.0.0" in (mine, theirs)
 
 
 def resources(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
