@@ -132,6 +132,14 @@ def test_a_field_is_found_by_its_path(path: str, value: object) -> None:
     assert field_of(Note("n", data=Map(owner="x")), "data.owner") == "x"
 
 
+def test_a_name_in_a_map_may_have_dots() -> None:
+    """As a label's has: what stands there is found by the path that says it has changed."""
+    old, new = (Note("n", data=Map({"a.example/b": text, "a": "x"})) for text in ("1", "2"))
+    (path,) = changed_fields(old, new)
+    assert (field_of(old, path), field_of(new, path)) == ("1", "2")
+    assert field_of(old, "data.a.example/c") is None
+
+
 texts = st.sampled_from(["", "1", "2"])
 pods = st.builds(
     Pod,

@@ -234,9 +234,17 @@ def prefix_of(kind: type[Object], namespace: str | None = None) -> str:
 
 
 def field_of(value: object, path: str) -> object:
-    """What stands at a dotted path (`spec.node_name`, `data.owner`), or None."""
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
+    """What stands at a dotted path (`spec.node_name`, `data.owner`), or None. A name in a Map may
+    have dots itself, as those of labels have."""
+    parts = path.split(".")
+    for n, part in enumerate(parts):
+        if isinstance(value, dict):
+            name = ".".join(parts[n:])
+            if name in value:
+                return value[name]
+            value = value.get(part)
+        else:
+            value = getattr(value, part, None)
         if value is None:
             return None
     return value
