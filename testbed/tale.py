@@ -5,7 +5,8 @@
 2. So do the faults and restarts in its slice, and who had not yet seen what it wrote itself. If
    nothing was stale, the last writes of what the Violation speaks of are told instead; a long to
    and fro is one sentence.
-3. The dullest are left out until eight are left. They stand in the order in which things happened.
+3. The dullest are left out until eight are left, and two of what actors say of why. They stand in
+   the order in which things happened.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from testbed.spoken import past, spoken, struck, withheld
 from testbed.store import Change
 from testbed.trace import SAID, Record, Step
 
-SENTENCES_MAX = 8
+SENTENCES_MAX, WHYS_MAX = 8, 2
 FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
 FIELDS_MAX = 2
 VALUE_MAX = 24
 TURNS_MIN = 5
 """So many writes of one object, each by another than the one before, are a to and fro."""
-VIOLATED, ACTED, WROTE, LATE, KNEW, STRUCK, HELD, DID = range(8)
+VIOLATED, ACTED, WROTE, LATE, STRUCK, KNEW, HELD, DID = range(8)
 """Why a sentence is told: the first of these matter most."""
 
 
@@ -65,10 +66,12 @@ class Tale:
                 *self._instead(),
             ]
             beats.append(self._broken(matter.violation))
-        beats += self._why(beats)
-        unique = list({(beat.step, beat.key, beat.weight): beat for beat in beats}.values())
-        unique.sort(key=lambda beat: (beat.weight, -beat.step))
-        told = unique[:SENTENCES_MAX]
+        whys = list(self._why(beats))
+        unique = {(beat.step, beat.key, beat.weight): beat for beat in [*beats, *whys]}.values()
+        by_said = {beat.said: beat for beat in unique}.values()
+        told = sorted(by_said, key=lambda beat: (beat.weight, -beat.step))
+        told, rest = told[:SENTENCES_MAX], told[SENTENCES_MAX:]
+        told += [beat for beat in rest if beat in whys][:WHYS_MAX]
         self.beats = sorted(told, key=lambda b: (b.weight == VIOLATED, b.step, b.weight == LATE))
         """In the order in which things happened; what broke comes last."""
 
@@ -117,7 +120,11 @@ class Tale:
             return ""
         fields = list(changed_fields(change.old.value, change.new.value))[:FIELDS_MAX]
         value = known.entry.value
-        shown = [f"{field} was {_shown(field_of(value, field))}" for field in fields]
+        new = change.new.value
+        shown = [
+            f"{field} was {_shown(_others(field_of(value, field), field_of(new, field)))}"
+            for field in fields
+        ]
         return f": {', '.join(shown)}" if shown else ""
 
     def _wrote(self, version: Version, *, is_judged: bool = False) -> Beat:
@@ -295,17 +302,19 @@ class Tale:
 
     def _why(self, told: list[Beat]) -> Iterator[Beat]:
         """What actors themselves say of why: of the writes that are told, the record that each
-        follows from; and of what the Violation names, the last that speaks of it. Where nothing
-        is broken, all they say, each thing once."""
+        follows from; and of what the Violation names, the last of each thing that they say of
+        it, by its first word. Where nothing is broken, all they say. Each is told once."""
         records = [act.record for act in self.matter.knowledge.acts if act.record]
         said = {record.number: record for record in records if record.facts.get(SAID)}
-        found = list({record.said: number for number, record in said.items()}.values())
+        found = list(said)
         if self.matter.violation is not None:
             steps = [n for beat in told for n in beat.steps or (beat.step,) if n in self._steps]
             found = [self._steps[number].because for number in steps]
             for key in sorted(self.matter.named_keys):
-                found += [n for n, record in said.items() if key in record.speaks_of][-1:]
-        for record in (said[number] for number in found if number in said):
+                of = {n: record for n, record in said.items() if key in record.speaks_of}
+                found += {record.said.partition(" ")[0]: n for n, record in of.items()}.values()
+        last = {said[number].said: said[number] for number in sorted(found) if number in said}
+        for record in last.values():
             yield self._said(record.path.partition("/")[0], record)
 
     def _said(self, actor: str, record: Record) -> Beat:
@@ -345,18 +354,30 @@ def _changed(change: Change) -> str:
     old, new = change.old.value, change.new.value
     fields = list(changed_fields(old, new))
     shown = [
-        f"{field} {_shown(field_of(old, field))} → {_shown(field_of(new, field))}"
+        f"{field} {_became(field_of(old, field), field_of(new, field))}"
         for field in fields[:FIELDS_MAX]
     ]
     more = [f"and {len(fields) - FIELDS_MAX} more"] if len(fields) > FIELDS_MAX else []
     return f": {', '.join([*shown, *more])}" if shown else ""
 
 
+def _became(old: object, new: object) -> str:
+    """What a value was and is; of conditions, those that are not as they were."""
+    was, now = (_shown(_others(one, other)) for one, other in ((old, new), (new, old)))
+    return f"{was}, in other words" if was == now else f"{was} → {now}"
+
+
+def _others(value: object, known: object) -> object:
+    if not (isinstance(value, tuple) and isinstance(known, tuple)):
+        return value
+    return tuple(each for each in value if each not in known or not isinstance(each, Condition))
+
+
 def _shown(value: object) -> str:
     if value is None or value in ("", ()):
         return "empty"
     if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
-        text = " ".join(f"{each.type}={each.status}" for each in value)
+        text = " ".join(f"{each.type}={each.status or 'nothing'}" for each in value)
     else:
         text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"

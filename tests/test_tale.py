@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any
 
+import attrs
 import pytest
 from binders import two_binders
 from stage import Cued, note, world_of
@@ -27,12 +28,13 @@ from testbed.faults.stall import Stall
 from testbed.invariant import Violation
 from testbed.knowledge import changed_nothing
 from testbed.matter import Matter
-from testbed.objects import Note
+from testbed.objects import Note, Pod, PodStatus
+from testbed.objects.condition import Condition
 from testbed.option import SERVE, Marks, Option
 from testbed.pattern import Pattern
 from testbed.race import Hold, Race
 from testbed.scenario import find
-from testbed.tale import SENTENCES_MAX, Tale
+from testbed.tale import ACTED, DID, SENTENCES_MAX, WHYS_MAX, Beat, Tale, _changed
 from testbed.trace import Step, Trace
 from testbed.world import World
 
@@ -392,6 +394,65 @@ def test_an_actor_says_itself_why_it_did_what_broke_a_claim() -> None:
         "alpha waited for n (step 2, 1,000 ms).",
         "alpha created notes/default/n at rv 2 (step 4, 2,000 ms).",
         "So claimed is broken: n is there (step 5, 2,000 ms).",
+    ]
+
+
+def test_of_what_a_claim_names_each_thing_that_was_said_is_told_once() -> None:
+    """A scheduler that made room first, and found no node ever after: both, each where it was last
+    so; and what is said twice of different steps is one sentence."""
+
+    async def move(client: Client) -> None:
+        for said in ("made room for it", "found none: 1", "found none: 2", "found none: 2"):
+            client.record("cycle", said=said, note="notes/default/n")
+            await client.sleep(1000, "wait")
+        await client.create(note("n"))
+
+    assert tale_of(world_of(alpha=move), Calm(), said="n is there") == [
+        "alpha made room for it (step 1).",
+        "alpha found none: 2 (step 4, 3,000 ms).",
+        "alpha created notes/default/n at rv 2 (step 6, 4,000 ms).",
+        "So claimed is broken: n is there (step 7, 4,000 ms).",
+    ]
+
+
+def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
+    """The last two; who knew what when does not say why it was decided so."""
+    whys = {f"chose-{n}": Beat(n, f"alpha chose {n}.", DID, key=f"{n}") for n in range(4)}
+    others = [Beat(9, f"alpha was stale {n}.", ACTED, key=f"{n}") for n in range(9)]
+
+    class Whole(Tale):
+        def _stale(self) -> Iterator[Beat]:
+            yield from others
+
+        def _why(self, told: list[Beat]) -> Iterator[Beat]:
+            yield from whys.values()
+
+    said = Whole(Matter(*played(world_of(), Calm()))).sentences
+    assert len(said) == SENTENCES_MAX + WHYS_MAX
+    assert said[:2] == ["alpha chose 2.", "alpha chose 3."]
+
+
+def test_of_conditions_those_that_changed_are_told() -> None:
+    """Not the ones beside them; and that one says the same of other grounds."""
+    ready, waits = Condition("Ready", "True"), Condition("PodScheduled", "False", "A")
+    pods = [
+        Pod("p", status=PodStatus(conditions=conditions))
+        for conditions in ((ready,), (ready, waits), (ready, attrs.evolve(waits, reason="B")))
+    ]
+
+    async def move(client: Client) -> None:
+        for pod in pods:
+            await client.sleep(1000, "wait")
+            if pod is pods[0]:
+                await client.create(pod)
+            else:
+                await client.update(pod, whatever_it_was=True)
+
+    trace, _ = played(world_of(alpha=move), Calm())
+    said = [_changed(change) for step in trace.steps for change in step.marks.changes if change.old]
+    assert said == [
+        ": status.conditions empty → PodScheduled=False",
+        ": status.conditions PodScheduled=False, in other words",
     ]
 
 
