@@ -58,7 +58,7 @@ class Binder:
         books.nominator.drop(pod)
         failure = self._reserve(place) or self._ask_leave(place)
         if failure is not None:
-            self._give_up(place)
+            self._give_up(place, failure.message)
             return failure
         books.client.record("assumed", pod=pod.key, uid=pod.meta.uid, node=place.node)
         books.client.spawn(f"bind-{pod.meta.name}", self._go_on, place)
@@ -86,7 +86,7 @@ class Binder:
             books.client.record("waits for leave", pod=pod.key, of=sorted(timeouts_ms))
         return None
 
-    def _give_up(self, place: Place) -> bool:
+    def _give_up(self, place: Place, why: str) -> bool:
         """Take back all that was done for it; whether it was still assumed there."""
         for plugin in reversed(self._reserves):
             plugin.unreserve(place.pod, place.node)
@@ -95,7 +95,7 @@ class Binder:
         except NotCached as error:
             self._books.client.record("not cached", why=str(error))
             return False
-        said = f"gave up {place.node} for {place.pod.key}"
+        said = f"gave up {place.node} for {place.pod.key}: {why.rstrip('.')}"
         self._books.client.record("forgot", said=said, pod=place.pod.key, node=place.node)
         return True
 
@@ -116,14 +116,14 @@ class Binder:
             said = f"Successfully assigned {pod.meta.namespace}/{pod.meta.name} to {place.node}"
             books.recorder.note(pod, "Scheduled", said, action="Binding")
             return
-        if self._give_up(place):
+        if self._give_up(place, failure.message):
             books.move(POD_DELETED)
         await fail(books, place.queued, failure, place.because)
 
     async def _leave_refused(self, place: Place, rejected: Rejected) -> None:
         """Others may have its place; it itself has nothing from that, so they are told last
         (SCH-66)."""
-        was_assumed = self._give_up(place)
+        was_assumed = self._give_up(place, rejected.said)
         failure = Failure(rejected.said, ERROR if rejected.is_error else UNSCHEDULABLE)
         await fail(self._books, place.queued, failure, place.because)
         if was_assumed:
