@@ -23,6 +23,7 @@ from testbed.errors import (
     Forbidden,
     Invalid,
     NotFound,
+    ScenarioError,
     UnknownName,
 )
 from testbed.faults.restart import Restart
@@ -416,7 +417,7 @@ def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
 ) -> None:
     """As if it had been admitted, when those classes were there; but what it says itself stays."""
     said = {"explicit": pod_of("explicit", "high", priority=7)}
-    said |= {name: pod_of(name, name) for name in ("high", "system-node-critical", "unknown")}
+    said |= {name: pod_of(name, name) for name in ("high", "system-node-critical")}
     world = World("test")
     if is_served_first:
         world.serve(ApiServer)
@@ -436,7 +437,6 @@ def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
         "explicit": ("high", 7, ""),
         "high": ("high", 100, "Never"),
         "system-node-critical": ("system-node-critical", 2_000_001_000, "PreemptLowerPriority"),
-        "unknown": ("unknown", None, ""),
         "plain": ("", None, ""),
     }
     world = World("test")
@@ -444,6 +444,16 @@ def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
     world.add(pod_of("before"), class_of("usual", 5, global_default=True), pod_of("after"))
     pods = [entry.value for entry in world.store.snapshot("pods/")]
     assert [pod.spec.priority for pod in pods] == [5, None]
+
+
+@pytest.mark.spec("PRI-12")
+def test_a_pod_of_a_class_that_is_not_there_is_no_beginning() -> None:
+    """It would wait last, as one of no importance, and nobody would be told why."""
+    world = World("test")
+    world.serve(ApiServer)
+    with pytest.raises(ScenarioError, match=r"(?s)default/p names .*'high'.*\nNext: add that"):
+        world.add(pod_of("p", "high"))
+    world.add(pod_of("p", "high", priority=3), class_of("high"))
 
 
 @pytest.mark.spec("PRI-11")

@@ -9,7 +9,7 @@ import attrs
 
 from actors.apiserver.call import Call
 from actors.apiserver.rules import refuse
-from testbed.errors import BadRequest
+from testbed.errors import BadRequest, ScenarioError
 from testbed.objects import Pod, PriorityClass
 from testbed.objects.meta import key_of
 from testbed.objects.priority import NEVER, PREEMPT
@@ -138,6 +138,11 @@ def standing(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
     known = {item.meta.name: item for item in (*SYSTEM_CLASSES, *classes)}
     name = spec.priority_class_name
     found = known.get(name) if name else default_of(known.values())
+    if found is None and name:
+        raise ScenarioError(
+            f"{pod.key} names the PriorityClass {name!r}, which is not there.\n"
+            "Next: add that before the pod, or say the pod's priority."
+        )
     if found is None:
         return pod
     policy = spec.preemption_policy or found.preemption_policy or PREEMPT
