@@ -275,6 +275,7 @@ class Trigger(Office):
     """Deletes whomever it has assumed, as well."""
 
     async def refused(self, decision: Decision, because: int) -> Failure:
+        """With victims of another node beside those that were chosen."""
         found = decision.preemption
         if found is not None and found.chosen is not None and self.books.snapshot is not None:
             chosen = far_ones_too(found, self.books.snapshot)
@@ -286,6 +287,7 @@ class Sparing(Office):
     """Leaves the less important their nominations: it looks for them elsewhere."""
 
     async def refused(self, decision: Decision, because: int) -> Failure:
+        """As if another node had been chosen."""
         found = decision.preemption
         if found is not None and found.chosen is not None:
             found = attrs.evolve(found, chosen=attrs.evolve(found.chosen, node="elsewhere"))
