@@ -14,7 +14,7 @@ from actors.scheduler import Scheduler
 from actors.scheduler.events import NOMINATED
 from testbed import Actor, Client, Evidence, World, always
 from testbed.errors import AlreadyExists
-from testbed.objects import Map, Node, Pod, PriorityClass, requests_of
+from testbed.objects import Node, Pod, PriorityClass, requests_of
 from testbed.objects.pod import RUNNING
 
 NODE, NAME = "n1", "alpha"
@@ -88,9 +88,10 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
     if guard:
         world.start(Scheduler(NAME))
     else:
-        world.start(Scheduler(NAME, profile="alpha", switches=Map(fifo_retry="1000")))
+        world.start(Scheduler(NAME, profile="alpha"))
         world.needs_no_race = "in one line, whoever stands before the important pod takes its room"
     world.start(User("user", pods))
-    # A small pod that finds no room is tried again after minutes, for ever.
+    # A pod that finds no room is tried again for ever, in the end once a minute: with four of them
+    # there are 15 seconds without a try.
     world.limit(horizon_ms=12_000)
     world.claim(always(nobody_takes_its_room))
