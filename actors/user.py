@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import ClassVar
 
 import attrs
 
 from testbed import Actor, Client
+from testbed.errors import AlreadyExists
 from testbed.objects import Object
 
 
 @attrs.frozen
 class User(Actor):
-    """Creates objects, each so many milliseconds after it was started; then it is done."""
+    """Creates objects, each so many milliseconds after it was started; then it is done. What an
+    earlier life of it has created is there already."""
 
     rank: ClassVar[int] = 0
 
@@ -24,4 +27,5 @@ class User(Actor):
         for at_ms, item in self.creates:
             if (left_ms := began_ms + at_ms - client.now()) > 0:
                 await client.sleep(left_ms, f"create {item.key}")
-            await client.create(item)
+            with suppress(AlreadyExists):
+                await client.create(item)
