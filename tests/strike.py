@@ -9,8 +9,11 @@ from testbed.choosers.struck import Struck
 from testbed.pending import Alternatives, Options
 
 
-def at_every_turn(fault: str, play: Callable[[Struck], None]) -> Iterator[Struck]:
-    """Play with that fault at the first turn, at the second, … until a Run ends before it."""
+def at_every_turn(
+    fault: str, play: Callable[[Struck], None], *, stride: int = 1
+) -> Iterator[Struck]:
+    """Play with that fault at the first turn, at the second, … until a Run ends before it; or only
+    at one turn of so many."""
     turn = 1
     while True:
         chooser = Struck(turn, fault)
@@ -18,7 +21,7 @@ def at_every_turn(fault: str, play: Callable[[Struck], None]) -> Iterator[Struck
         if not chooser.was_reached:
             return
         yield chooser
-        turn += 1
+        turn += stride
 
 
 class Raises(Chooser):
