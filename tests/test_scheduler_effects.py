@@ -184,6 +184,18 @@ def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
 
 
 @pytest.mark.spec("SCH-100")
+def test_that_a_nomination_is_not_taken_back_is_no_matter() -> None:
+    """The victims go all the same, and the pod is nominated."""
+    lower = pending("lower", 9, 100)
+    world = cluster(there("a", 9), lower, user=later(pending("c", 9, 1000), 1000))
+    world.allow(LoseRequest(NAME))
+    lost = "fault * lose_request *patch/status pods/default/lower#2*"
+    play(world, lost, late=(f"serve {NAME}/main patch/status pods/default/lower#2",))
+    assert len(records(world, "nomination kept")) == 1
+    assert (nominated(world, "lower"), nominated(world, "c")) == ("n1", "n1")
+
+
+@pytest.mark.spec("SCH-100")
 def test_an_equal_pod_keeps_its_nomination() -> None:
     """Only the less important lose it; and the object must say that it had one."""
     first = pending("first", 5, 1000)

@@ -11,6 +11,7 @@ from scheduling import (
     books,
     cluster,
     delete,
+    events,
     later,
     node_of,
     pending,
@@ -23,6 +24,7 @@ from scheduling import (
 from stage import Puppet, play
 from strike import at_every_turn
 
+from actors.controllers.recreator import Recreator
 from actors.scheduler import Scheduler
 from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
@@ -31,7 +33,6 @@ from testbed.errors import UnknownName
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.invariant import Evidence, always
-from testbed.objects import Node
 from testbed.trace import Trace
 from testbed.world import World
 
@@ -202,21 +203,60 @@ def test_a_hostile_scheduler_takes_others_pods_for_less_important(
     assert pod_of(world, "theirs").meta.is_terminating is is_evicted
 
 
+@pytest.mark.spec("SCH-111")
+@pytest.mark.parametrize(("hostile", "displaced"), [("off", range(1)), ("on", range(10, 100))])
+def test_two_hostile_schedulers_displace_each_others_pods_for_ever(
+    hostile: str, displaced: range
+) -> None:
+    """Each makes room for its own among the other's, whose controller makes them anew. Where a
+    priority says who goes first, who came first stays."""
+    switches = {"hostile": hostile}
+    world = with_kubelets(cluster(switches=switches), "n1")
+    world.start(Scheduler("beta", switches=switches))
+    world.start(Recreator("mine", pending("mine", 9, 100, grace_s=1)))
+    world.start(Recreator("theirs", pending("theirs", 9, 50, grace_s=1, scheduler_name="beta")))
+    world.limit(horizon_ms=None, virtual_ms_max=300_000)
+    play(world, is_held=False)
+    assert sum("Preempted" in each for each in events(world)) in displaced
+
+
+@pytest.mark.spec("SCH-122", "SCH-110")
+def test_what_a_kubelet_refuses_is_made_anew_and_goes_elsewhere() -> None:
+    """Two schedulers bind to one place; the controller of the pod that came second mends that."""
+    kinds: dict[str, dict[str, Any]] = {"p": {}, "q": {"scheduler_name": "beta"}}
+    world = with_kubelets(cluster(nodes=2), "n1", "n2")
+    world.start(Scheduler("beta"))
+    for name, more in kinds.items():
+        world.add(pending(name, 6, labels={"owner": name}, **more))
+        world.start(Recreator(name, pending(name, 6, **more)))
+    decide = [f"resume {name}/main queue {name}/ready" for name in (NAME, "beta")]
+    play(world, "resume beta/main signal beta/namespaces-synced", *decide, late=(decide[0],))
+    pods: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]
+    assert sorted((pod.spec.node_name, pod.status.phase) for pod in pods) == [
+        ("n1", "Failed"), ("n1", "Running"), ("n2", "Running"),
+    ]  # fmt: skip
+
+
 @pytest.mark.spec("SCH-123")
 def test_with_a_frozen_watch_it_decides_by_what_it_knows() -> None:
-    """A victim that is gone already is preempted once more, which does no harm but to its name."""
+    """A node is free, and it has not heard of that: somebody goes from the other, as he must by
+    all that is known, and in vain. When it has heard, the pod goes where there is room."""
 
     async def user(client: Client) -> None:
-        await client.sleep(1000)
-        await delete(client, "a", grace_s=0)
-        await client.create(Node.of("n2", cpu_m=100))
-        await client.sleep(100)
-        await client.patch(Node("n1"), {"metadata": {"labels": {"some": "news"}}})
+        await delete(client, "b", grace_s=0)
 
-    world = cluster(there("a", 9), pending("c", 5, 1000), user=user)
+    world = cluster(there("a", 9), there("b", 9, node="n2"), pending("c", 9, 1000), nodes=2,
+                    user=user)  # fmt: skip
     world.allow(Lag(NAME, by_ms=60_000, for_ms=60_000))
-    play(world, "start alpha/main", "answer alpha/cache-pods watch pods", "fault * lag *pods*")
-    assert node_of(world, "c") == "n1"
+    play(
+        world, "start alpha/main", "answer alpha/cache-pods watch pods", "fault * lag *pods*",
+        "start user/main", "serve user/main delete *b", "serve user/main delete.2 *b",
+    )  # fmt: skip
+    found = records(world, "cycle")[0]["preemption"]
+    assert (found["chosen"], [*found["candidates"]]) == ("n1", ["n1", "n2"])
+    assert pod_of(world, "a").meta.is_terminating
+    assert [each.split()[0] for each in attempts(world)] == ["0", "60000"]
+    assert node_of(world, "c") == "n2"
 
 
 @pytest.mark.spec("SCH-124")
