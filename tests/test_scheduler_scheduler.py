@@ -73,6 +73,16 @@ def test_a_preemptor_waits_until_its_victims_have_ended(driver: str) -> None:
     assert played.verdict.virtual_ms == 60_000
 
 
+@pytest.mark.spec("GEN-7")
+def test_only_the_api_server_writes_what_is_stored() -> None:
+    """Of all that is done, only what it serves changes an object; nobody asks the Store itself."""
+    world = golden()
+    steps = play(world).steps
+    assert {step.kind for step in steps if step.marks.changes} == {"serve"}
+    assert {step.operation.endpoint for step in steps if step.operation} == {""}
+    assert world.wire.front == "api"
+
+
 @pytest.mark.spec("SCH-43", "SCH-118")
 def test_a_nomination_outlives_the_scheduler() -> None:
     """Killed and begun again, it reads it from the status: nobody else is preempted, nobody takes
