@@ -16,6 +16,7 @@ from actors.scheduler.filtering import Feasibility, enough_of
 from actors.scheduler.filters import FILTERS
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, info_of
+from actors.scheduler.trying import trial_of
 from testbed.objects import Affinity, Pod, Requirement
 from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
 
@@ -236,7 +237,7 @@ def test_a_filter_of_ones_own_is_a_name_and_a_check() -> None:
     snapshot = snapshot_of(*(a_node(f"n{n}") for n in range(40)), *others)
     feasibility = Feasibility(info_of(a_pod("p")), snapshot, [*FILTERS, NotOnFridays()], {})
     assert feasibility.reasons == {"node(s) are busy": 20}
-    trial = feasibility.trial("n0")
+    trial = trial_of(feasibility, "n0")
     assert not trial.fits()
     trial.remove(info_of(others[0]))
     assert trial.fits()

@@ -13,6 +13,7 @@ from actors.scheduler.judging import Judging
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.room import Room
 from actors.scheduler.trial import Trial
+from actors.scheduler.trying import trial_of
 from testbed.objects import Container, Map, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
 
@@ -48,7 +49,7 @@ def test_room_says_what_a_trial_says(
 ) -> None:
     """Whatever comes and goes: the same refusal in the same words, and the same are spared."""
     judging, there = cluster
-    room, slow = judging.trial("n"), Trial(judging, judging.node("n"))
+    room, slow = trial_of(judging, "n"), Trial(judging, judging.node("n"))
     assert isinstance(room, Room)
     gone: list[PodInfo] = []
     for is_back in data.draw(st.lists(st.booleans(), max_size=8)):
@@ -71,7 +72,7 @@ def test_what_happens_elsewhere_is_no_matter_to_room() -> None:
     other = a_pod("v", 9, on="m")
     snapshot = snapshot_of(a_node("n"), a_node("m"), other)
     room, far_pod = (
-        Judging(info_of(a_pod("p", 2)), snapshot, FILTERS, {}).trial("n"),
+        trial_of(Judging(info_of(a_pod("p", 2)), snapshot, FILTERS, {}), "n"),
         info_of(other),
     )
     room.add(far_pod, "m")
@@ -99,7 +100,7 @@ def test_room_is_for_pods_that_mind_nobody() -> None:
     ]
     for each, things, is_quick in cases:
         judging = Judging(info_of(each), snapshot_of(*things), FILTERS, {})
-        assert isinstance(judging.trial("n"), Room) == is_quick
+        assert isinstance(trial_of(judging, "n"), Room) == is_quick
     nominated = Nominations.of([waiting]).nominated
     judging = Judging(info_of(pod), snapshot_of(*plain), FILTERS, nominated)
-    assert not isinstance(judging.trial("n"), Room)
+    assert not isinstance(trial_of(judging, "n"), Room)

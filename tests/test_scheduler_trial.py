@@ -18,6 +18,7 @@ from actors.scheduler.judging import Judging
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo, info_of
 from actors.scheduler.trial import Trial
+from actors.scheduler.trying import trial_of
 from testbed.objects import Container, LabelSelector, Map, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.meta import Object
@@ -61,7 +62,7 @@ def test_a_trial_says_what_would_be_said_of_such_a_cluster(
             assert trial.refusal() == truth.verdict(truth.states, truth.node(home))
 
 
-def trial_of(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[PodInfo]]:
+def found_on(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[PodInfo]]:
     """What is found of it, and the pods of that node."""
     snapshot = snapshot_of(*things)
     info = snapshot.get(node)
@@ -79,11 +80,11 @@ def test_a_zone_is_cleared_from_within_only() -> None:
         a_pod("q", on="n2", labels={"app": "q"}),
         a_pod("r", on="n1"),
     ]
-    found, (q,) = trial_of(a_pod("p", affinity=far(ZONE, app="q")), "n2", *things)
-    there = found.trial("n2")
+    found, (q,) = found_on(a_pod("p", affinity=far(ZONE, app="q")), "n2", *things)
+    there = trial_of(found, "n2")
     there.remove(q)
     assert there.fits()
-    here = found.trial("n1")
+    here = trial_of(found, "n1")
     assert not here.fits()
     here.remove(q, "n2")
     assert here.fits()
@@ -95,8 +96,8 @@ def test_a_zone_is_cleared_from_within_only() -> None:
 def test_what_it_must_be_near_may_not_go() -> None:
     """Affinity to a pod that goes holds no more; and what comes can make it hold."""
     friend = a_pod("w", on="n1", labels={"app": "w"})
-    found, (w,) = trial_of(a_pod("p", affinity=near(HOST, app="w")), "n1", a_node("n1"), friend)
-    trial = found.trial("n1")
+    found, (w,) = found_on(a_pod("p", affinity=near(HOST, app="w")), "n1", a_node("n1"), friend)
+    trial = trial_of(found, "n1")
     trial.remove(w)
     refusal = trial.refusal()
     assert refusal is not None
@@ -109,8 +110,8 @@ def test_what_it_must_be_near_may_not_go() -> None:
 def test_who_does_not_want_it_there_may_go() -> None:
     """The anti-affinity of a pod goes with it, and comes with another."""
     shy = a_pod("q", on="n1", affinity=far(ZONE, app="a"))
-    found, (q,) = trial_of(a_pod("p", labels={"app": "a"}), "n1", a_node("n1"), shy)
-    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+    found, (q,) = found_on(a_pod("p", labels={"app": "a"}), "n1", a_node("n1"), shy)
+    for trial in (trial_of(found, "n1"), Trial(found, found.node("n1"))):
         assert not trial.fits()
         trial.remove(q)
         assert trial.fits()
@@ -123,8 +124,8 @@ def test_a_port_is_free_when_its_pod_goes() -> None:
     """However little else that pod takes."""
     main = Container("main", ports=(Port(80, 80),))
     other = Pod.of("q", containers=(main,), node_name="n1")
-    found, (q,) = trial_of(Pod.of("p", containers=(main,)), "n1", a_node("n1"), other)
-    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+    found, (q,) = found_on(Pod.of("p", containers=(main,)), "n1", a_node("n1"), other)
+    for trial in (trial_of(found, "n1"), Trial(found, found.node("n1"))):
         assert not trial.fits()
         trial.remove(q)
         assert trial.fits()
@@ -133,8 +134,8 @@ def test_a_port_is_free_when_its_pod_goes() -> None:
 def test_a_pod_that_goes_leaves_its_place() -> None:
     """SCH-89: also one that asks for nothing else."""
     other = a_pod("q", None, on="n1")
-    found, (q,) = trial_of(a_pod("p", None), "n1", a_node("n1", pods=1), other)
-    for trial in (found.trial("n1"), Trial(found, found.node("n1"))):
+    found, (q,) = found_on(a_pod("p", None), "n1", a_node("n1", pods=1), other)
+    for trial in (trial_of(found, "n1"), Trial(found, found.node("n1"))):
         assert not trial.fits()
         trial.remove(q)
         assert trial.fits()
@@ -150,9 +151,9 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
         a_pod("s", on="n1", labels={"app": "s"}),
     ]
     pod = a_pod("p", labels={"app": "s"}, topology_spread=(rule,))
-    found, (s,) = trial_of(pod, "n1", *things)
+    found, (s,) = found_on(pod, "n1", *things)
     assert found.feasible == ("n2",)
-    trial = found.trial("n1")
+    trial = trial_of(found, "n1")
     trial.remove(s)
     assert trial.fits()
 
@@ -168,7 +169,7 @@ def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(NodeResourcesFit, "check", watched)
     others = [a_pod(f"p{n}", 5, on="n1") for n in range(2)]
-    found, pods_there = trial_of(a_pod("p", 5), "n1", a_node("n1"), *others)
+    found, pods_there = found_on(a_pod("p", 5), "n1", a_node("n1"), *others)
     asked.clear()
     trial = Trial(found, found.node("n1"))
     assert not trial.fits()

@@ -9,7 +9,7 @@ what it knows  books.py        all of that together; handlers.py: what informers
 how it decides cycle.py        one pod, one decision (decision.py)
                filters/        which nodes will do; filtering, judging: asked together
                scores/         which is liked best; scoring: added up
-               preemption/     who has to go; trial, room: what would be then
+               preemption/     who has to go; trying, trial, room: what would be then
 what it does   binding.py      assume, reserve, permit, bind
                effects.py      evict the victims; failing.py: let the pod wait again
                leading.py      one of several replicas at a time

@@ -163,7 +163,7 @@ class Feasibility(Judging):
                     crowded.refuse(refused)
         answers.put_all(np.array([*crowds], np.int64), crowded)
         for name in tried:
-            refusal = self.trial(name).refusal()
+            refusal = self.verdict(self.states, self.node(name))
             if refusal is not None:
                 answers.put(snapshot.row[name], refusal)
         return answers

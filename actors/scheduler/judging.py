@@ -10,14 +10,10 @@ from actors.scheduler.filter import Filter, NodeFilter, State
 from actors.scheduler.filters.resources import FOUR, Asked, NodeResourcesFit
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.room import Room
 from actors.scheduler.snapshot import Snapshot
-from actors.scheduler.trial import Trial
 
 Nominated = Mapping[str, Sequence[PodInfo]]
 """The pods that are nominated to each node, in order."""
-AnyTrial = Trial | Room
-"""One node as it would be, in whichever way is the quicker."""
 States = list[tuple[Filter, State]]
 """Filters, each with what it knows of a pod."""
 
@@ -47,15 +43,8 @@ class Judging:
         """The same filters, asked of another pod beside other nominations."""
         return Judging(pod, self.snapshot, self._filters, nominated)
 
-    def trial(self, node: str) -> AnyTrial:
-        """A node to try things on; KeyError if there is none of that name."""
-        place = self.node(node)
-        if self._room is None or any(f.check(s, place) is not None for f, s in self._fixed):
-            return Trial(self, place)
-        return Room(*self._room, place, self.nominated_on(node))
-
     @cached_property
-    def _room(self) -> tuple[NodeResourcesFit, Asked] | None:
+    def only_room(self) -> tuple[NodeResourcesFit, Asked] | None:
         """The filter that minds how much is left, and what is asked of it, if no other minds any
         pod that may come or go."""
         others = [info for pods in self.nominated.values() for info in pods]
@@ -72,7 +61,7 @@ class Judging:
         )
 
     @cached_property
-    def _fixed(self) -> States:
+    def fixed(self) -> States:
         """The filters that look at nodes alone."""
         return [(f, s) for f, s in self.states if isinstance(f, NodeFilter)]
 

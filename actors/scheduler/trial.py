@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from actors.scheduler.decision import Refusal
 from actors.scheduler.filter import Account
+from actors.scheduler.judging import Judging
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
-
-if TYPE_CHECKING:
-    from actors.scheduler.judging import Judging
 
 Said = Refusal | Account
 """What a filter says: once for all, or kept up to date."""

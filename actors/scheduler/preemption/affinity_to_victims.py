@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from actors.scheduler.decision import Refusal
-from actors.scheduler.judging import AnyTrial
 from actors.scheduler.podinfo import Namespaces, PodInfo
+from actors.scheduler.trying import AnyTrial
 
 
 def lacks_affinity(refusal: Refusal) -> bool:

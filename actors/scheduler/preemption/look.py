@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from actors.scheduler.decision import Candidate, Refusal
 from actors.scheduler.filtering import Feasibility
-from actors.scheduler.judging import AnyTrial
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
 from actors.scheduler.preemption.affinity_to_victims import lacks_affinity, spare_for_affinity
@@ -17,6 +16,7 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.importance import by_importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
 from actors.scheduler.switches import Switches
+from actors.scheduler.trying import AnyTrial, trial_of
 
 PLUGIN = "DefaultPreemption"
 NOBODY = Refusal(PLUGIN, ("No preemption victims found for incoming pod",), is_resolvable=False)
@@ -58,7 +58,7 @@ class Look:
         potential = [info for info in node.pods if self._may_go(info)]
         if not potential and not self._switches.cross_node_victims:
             return NOBODY
-        dry = self._emptied(self._feasibility.trial(node.name), potential)
+        dry = self._emptied(trial_of(self._feasibility, node.name), potential)
         if isinstance(dry, Refusal):
             return dry
         victims = self._selector.victims(dry)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from actors.scheduler.filtering import Feasibility
 from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.trying import trial_of
 
 
 def lower_nominated(
@@ -24,7 +25,7 @@ def lower_nominated(
     staying = [info for info in there if info.priority >= pod.priority and info.uid != pod.uid]
     lost: list[PodInfo] = []
     for info in sorted(lower, key=lambda info: -info.priority):
-        trial = feasibility.of(info, {node: staying}).trial(node)
+        trial = trial_of(feasibility.of(info, {node: staying}), node)
         for victim in victims:
             trial.remove(victim, victim.pod.spec.node_name)
         trial.add(pod)
