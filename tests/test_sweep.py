@@ -105,14 +105,18 @@ def test_every_place_is_struck_and_those_between_two_writes_are_red() -> None:
 
 @pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
 @pytest.mark.parametrize("fault", [Crash(restart_after_ms=0), Compact(), LoseReply()])
-def test_a_fault_strikes_where_its_cell_says(recipe: Scenario, fault: Fault) -> None:
+@pytest.mark.parametrize("cells_max", [50, pytest.param(10_000, marks=pytest.mark.long)])
+def test_a_fault_strikes_where_its_cell_says(
+    recipe: Scenario, fault: Fault, cells_max: int
+) -> None:
     """Replayed from its choices: before it the Step of that row is still to come; after it that
     Step is the last thing that happened, or else the telling of its caller is."""
     calm = recipe.world()
     if calm.needs_no_race:
         pytest.skip("its calm run is violated, so nothing is swept")
     calm.run(Again([0] * 1000), driver="direct", trace=Trace({}, keep=True))
-    for cell in sweep(recipe, fault).cells[:: 3 if recipe.name == "late_short_write" else 1]:
+    cells = sweep(recipe, fault).cells
+    for cell in cells[:: 1 + len(cells) // cells_max]:
         steps = steps_of(recipe, fault, cell)
         (at,) = (n for n, step in enumerate(steps) if step.kind == FAULT)
         assert steps[at].option.verb == fault.word
