@@ -23,7 +23,9 @@ from stage import Puppet, play
 
 from actors.scheduler.decision import Decision
 from actors.scheduler.points import Rejected, Wait, Waiting
+from actors.scheduler.preemption.dry_run import DryRun
 from actors.verbs import bind
+from testbed import policy
 from testbed.client import Client
 from testbed.errors import Conflict
 from testbed.faults.crash import Crash
@@ -390,6 +392,27 @@ def test_a_plugin_may_nominate_whom_no_room_is_made_for(disable: str) -> None:
     none = cluster(pending("c", 5, 50), plugins=plugins, nodes=0)
     play(none)
     assert records(room, "asked Helps") == records(none, "asked Helps") == []
+
+
+class SparesAll:
+    """Lets nobody go, though the pod fits only where somebody does."""
+
+    def victims(self, dry: DryRun) -> tuple[()]:
+        return ()
+
+
+@pytest.mark.spec("SCH-88", "SCH-74")
+def test_after_an_error_of_preemption_no_plugin_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the nomination of the pod stays as it is."""
+    monkeypatch.setattr(policy, "_OWN", {})
+    policy.use(SparesAll)
+    waiting = pending("c", 5, 50)
+    status = attrs.evolve(waiting.status, nominated_node_name="n1")
+    world = cluster(there("low", 10, 0), attrs.evolve(waiting, status=status), plugins=(Helps,),
+                    switches={"victims": "SparesAll"})  # fmt: skip
+    play(world)
+    assert records(world, "asked Helps") == []
+    assert pod_of(world, "c").status.nominated_node_name == "n1"
 
 
 @pytest.mark.spec("SCH-35")
