@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from actors.apiserver import ApiServer
+from actors.scheduler import Scheduler
 from actors.scheduler.cache import SchedulerCache
 from actors.scheduler.decision import Decision, Refusal
-from actors.scheduler.filter import Filter
+from actors.scheduler.filter import Filter, NodeFilter
 from actors.scheduler.filters import FILTERS
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.nominator import NOMINATION, Nominator
@@ -22,8 +24,10 @@ from actors.scheduler.snapshot import Snapshot
 from actors.scheduler.switches import FILTERS as FILTER_NAMES
 from actors.scheduler.switches import SCORES, switches_of
 from testbed import policy
+from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Node, Pod
+from testbed.world import World
 
 
 class NoWeekends(Filter):
@@ -110,6 +114,52 @@ def test_a_score_of_ones_own_has_a_say_with_its_weight() -> None:
     assert {*found.scores["n3"]} == {"Last"}
     found = decided(Pod.of("p", cpu_m=100), scores="+FirstFitByName,-NodeResourcesFit")
     assert "FirstFitByName" in found.scores["n1"]
+
+
+def own(base: type, **said: Any) -> str:
+    """The name of a class that is used from now on."""
+    methods = {k: v if k == "weight" else lambda *_, v=v: v for k, v in said.items()}
+    policy.use(type("Mine", (base,), {"__module__": __name__, **methods}))
+    return "Mine"
+
+
+@pytest.mark.parametrize(
+    ("base", "said", "switch", "told"),
+    [
+        (Filter, {}, "filters", "Mine has no check(pod, node)"),
+        (Filter, {"check": "no way"}, "filters", "Mine.check gave a str: expected None or self.no"),
+        (NodeFilter, {"check": False}, "filters", "Mine.check gave a bool: expected None or self"),
+        (Score, {}, "scores", "Mine has no score(pod, node)"),
+        (Score, {"score": 0.5}, "scores", "Mine.score gave a float: expected a whole number"),
+        (Score, {"score": None}, "scores", "Mine.score gave a NoneType: expected a whole number"),
+        (Score, {"score": 101}, "scores", "Mine gives a node 101: expected 0 to 100"),
+        (Score, {"score": -1}, "scores", "Mine gives a node -1: expected 0 to 100"),
+        (Score, {"score": 1, "weight": 0.5}, "scores", "Mine.weight is 0.5: expected a whole"),
+        (Score, {"score": 1, "weight": 0}, "scores", "Mine.weight is 0: expected a whole number"),
+        (object, {"victims": None}, "victims", "Mine.victims gave a NoneType: expected a list"),
+        (object, {"victims": [Pod("x")]}, "victims", "Mine.victims gave a list: expected a list"),
+    ],
+)
+def test_what_a_policy_cannot_say_is_told_where_it_says_it(
+    base: type, said: dict[str, Any], switch: str, told: str
+) -> None:
+    """By the name of its class, and with what was expected; before anybody goes by it."""
+    mine = own(base, **said)
+    there = [on(n, f"{n}-x", 1000) for n in ("n1", "n2", "n3")] if switch == "victims" else []
+    name = mine if switch == "victims" else f"+{mine}"
+    with pytest.raises((TypeError, ValueError, NotImplementedError)) as caught:
+        decided(Pod.of("p", cpu_m=400, priority=10), *there, **{switch: name})
+    assert str(caught.value).startswith(told)
+
+
+def test_a_decider_that_decides_nothing_is_told_by_its_name() -> None:
+    """It dies of that, as of any mistake of its own."""
+    world = World("test")
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000), Pod.of("p", scheduler_name="alpha"))
+    world.start(Scheduler("alpha", switches={"decider": own(object, decide=None)}))
+    said = str(world.run(Calm(), driver="direct"))
+    assert "died of TypeError: Mine.decide gave a NoneType: expected a Decision" in said
 
 
 def test_a_victim_selector_of_ones_own_says_who_goes() -> None:

@@ -76,7 +76,7 @@ class Filter:
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         """Why the pod may not go to that node with those pods on it; None if it may."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.name} has no check(pod, node)")
 
     def only(self, state: State) -> frozenset[str] | None:
         """The names of the nodes it is worth while to look at; None: all."""
@@ -89,7 +89,7 @@ class Filter:
         for row, node in enumerate(snapshot.infos):
             refusal = self.check(state, node)
             if refusal is not None:
-                refusals.append(refusal)
+                refusals.append(self.sound(refusal))
                 codes[row] = len(refusals)
         return Refused(codes, lambda code: refusals[code - 1]) if refusals else None
 
@@ -120,6 +120,13 @@ class Filter:
         """What stands for `check` of that node while pods come and go; None: nothing does."""
         return None
 
+    def sound(self, said: object) -> Refusal:
+        """What a `check` has said that was not None; TypeError if no `check` can say that."""
+        if not isinstance(said, Refusal):
+            what = type(said).__name__
+            raise TypeError(f'{self.name}.check gave a {what}: expected None or self.no("why")')
+        return said
+
     def no(self, *reasons: str, is_resolvable: bool = True) -> Refusal:
         """A Refusal of its own."""
         return Refusal(self.name, reasons, is_resolvable)
@@ -141,9 +148,9 @@ class NodeFilter(Filter):
     def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
         kinds = snapshot.told_apart(self.name, self.kind)
         refusals = [self.check(state, node) for node in kinds.samples]
-        if not any(refusals):
+        if not any(refusal is not None for refusal in refusals):
             return None
-        said = [refusal for refusal in refusals if refusal is not None]
+        said = [self.sound(refusal) for refusal in refusals if refusal is not None]
         which = [0 if refusal is None else said.index(refusal) + 1 for refusal in refusals]
         codes = np.array([*which, 0], np.int64)[kinds.codes]
         return Refused(codes, lambda code: said[code - 1])

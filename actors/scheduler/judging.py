@@ -112,5 +112,5 @@ def _first(states: States, node: NodeInfo) -> Refusal | None:
     for each, state in states:
         refusal = each.check(state, node)
         if refusal is not None:
-            return refusal
+            return each.sound(refusal)
     return None

@@ -105,6 +105,9 @@ class Office:
             pod, books.snapshot, books.nominator, books.all_budgets(), books.known_now,
             self.client.now(),
         )  # fmt: skip
+        if not isinstance(books.last, Decision):
+            who, what = type(self.decider).__name__, type(books.last).__name__
+            raise TypeError(f"{who}.decide gave a {what}: expected a Decision")
         return books.last
 
     async def refused(self, decision: Decision, because: int) -> Failure:

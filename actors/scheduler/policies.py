@@ -7,7 +7,8 @@ from typing import Any
 
 from actors.scheduler.cycle import Decider, Pick
 from actors.scheduler.filter import Filter
-from actors.scheduler.preemption.dry_run import VictimSelector
+from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.victims import selector_of
 from actors.scheduler.score import Score
 from actors.scheduler.scores import PLACEMENTS
@@ -27,12 +28,27 @@ def scores_of(switches: Switches, usual: Sequence[Score]) -> tuple[Score, ...]:
     return chosen(switches.scores, usual or PLACEMENTS[switches.placement], others)
 
 
+class OwnSelector:
+    """A user's own: TypeError if it lets anybody go who may not."""
+
+    def __init__(self, own: VictimSelector) -> None:
+        self.name = own.name
+        self._own = own
+
+    def victims(self, dry: DryRun) -> Sequence[PodInfo]:
+        """Whom it says, of those that may go."""
+        said: Any = self._own.victims(dry)
+        if not isinstance(said, list | tuple) or any(each not in dry.potential for each in said):
+            wanted = "expected a list of some of dry_run.potential"
+            raise TypeError(f"{self.name}.victims gave a {type(said).__name__}: {wanted}")
+        return said
+
+
 def selector_in(switches: Switches) -> VictimSelector:
     """Who says which pods have to go."""
     if switches.victims == BUILT_IN:
         return selector_of(switches.victim_minimisation, switches.reprieve_order)
-    selector: VictimSelector = made(switches.victims)
-    return selector
+    return OwnSelector(made(switches.victims))
 
 
 def decider_of(

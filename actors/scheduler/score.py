@@ -35,11 +35,19 @@ class Score:
 
     def score(self, state: State, node: NodeInfo) -> int:
         """How much it likes that node, on a scale of its own."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.name} has no score(pod, node)")
 
     def score_all(self, state: State, snapshot: Snapshot, rows: Column) -> Column:
         """The same of each of these rows."""
-        return np.array([self.score(state, snapshot.infos[row]) for row in rows], np.int64)
+        return np.array([self._whole(state, snapshot.infos[row]) for row in rows], np.int64)
+
+    def _whole(self, state: State, node: NodeInfo) -> int:
+        """TypeError if a user's own `score` gives what would have to be rounded."""
+        given = self.score(state, node)
+        if not isinstance(given, int | np.integer):
+            what = type(given).__name__
+            raise TypeError(f"{self.name}.score gave a {what}: expected a whole number")
+        return int(given)
 
     def normalise(self, state: State, scores: Column) -> Column:
         """The same from 0 to 100."""

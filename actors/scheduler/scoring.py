@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.score import Score
+from actors.scheduler.score import BEST, Score
 from actors.scheduler.snapshot import Column, Snapshot
 
 
@@ -39,6 +39,16 @@ class Scored(Mapping[str, Mapping[str, int]]):
         return tuple(sorted(self._names[place] for place in places))
 
 
+def _check(score: Score, column: Column) -> None:
+    """ValueError if a user's own score gives what none may: one could outweigh all others."""
+    weight: object = score.weight
+    if not isinstance(weight, int) or weight < 1:
+        raise ValueError(f"{score.name}.weight is {weight}: expected a whole number from 1")
+    wrong = column[(column < 0) | (column > BEST)]
+    if len(wrong):
+        raise ValueError(f"{score.name} gives a node {wrong[0]}: expected 0 to {BEST}")
+
+
 def scores_of(
     pod: PodInfo, snapshot: Snapshot, nodes: Sequence[int], scores: Sequence[Score]
 ) -> Scored:
@@ -48,6 +58,7 @@ def scores_of(
     for score in scores:
         state = score.prepare(pod, snapshot, rows)
         if state is not None:
-            raw = score.score_all(state, snapshot, rows)
-            columns[score.name] = score.normalise(state, raw) * score.weight
+            column = score.normalise(state, score.score_all(state, snapshot, rows))
+            _check(score, column)
+            columns[score.name] = column * score.weight
     return Scored(snapshot, rows, columns)

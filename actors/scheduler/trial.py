@@ -119,7 +119,7 @@ class Trial:
                 continue
             refusal = each.check(state, self._home)
             if refusal is not None:
-                return [*said, refusal]
+                return [*said, each.sound(refusal)]
         if nominated:
             again = [each.account(state, self._home) for each, state in self._states]
             said += [account for account in again if account is not None]
