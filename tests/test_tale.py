@@ -34,7 +34,17 @@ from testbed.option import SERVE, Marks, Option
 from testbed.pattern import Pattern
 from testbed.race import Hold, Race
 from testbed.scenario import find
-from testbed.tale import ACTED, DID, SENTENCES_MAX, WHYS_MAX, Beat, Tale, _changed
+from testbed.tale import (
+    ACTED,
+    DID,
+    KNEW,
+    SENTENCES_MAX,
+    STRUCK,
+    WHYS_MAX,
+    Beat,
+    Tale,
+    _changed,
+)
 from testbed.trace import Step, Trace
 from testbed.world import World
 
@@ -430,6 +440,22 @@ def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
     said = Whole(Matter(*played(world_of(), Calm()))).sentences
     assert len(said) == SENTENCES_MAX + WHYS_MAX
     assert said[:2] == ["alpha chose 2.", "alpha chose 3."]
+
+
+def test_a_fault_goes_before_what_was_known() -> None:
+    """Without it nobody would have been stale."""
+    fault = Beat(1, "alpha was cut off.", STRUCK)
+
+    class Whole(Tale):
+        def _stale(self) -> Iterator[Beat]:
+            yield from (Beat(9, f"alpha knew {n}.", KNEW, key=f"{n}") for n in range(9))
+
+        def _faults(self) -> Iterator[Beat]:
+            yield fault
+
+    said = Whole(Matter(*played(world_of(), Calm(), said="n is there"))).sentences
+    assert said[0] == fault.said
+    assert len(said) == SENTENCES_MAX
 
 
 def test_of_conditions_those_that_changed_are_told() -> None:
