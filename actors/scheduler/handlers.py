@@ -175,9 +175,10 @@ class _Unassigned(_Told):
             self.removed(pod)
 
     def updated(self, old: Pod, new: Pod) -> None:
-        """One that was assumed meanwhile has left the queue (SCH-26)."""
+        """One that was assumed meanwhile has left the queue. Of one that a list shows again as it
+        was, no Cache tells (SCH-26)."""
         books = self.books
-        if old.meta.revision != new.meta.revision and not books.cache.is_assumed(new):
+        if not books.cache.is_assumed(new):
             books.queue.update(old, new, books.client.elapsed())
             books.settle()
 
