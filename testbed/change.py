@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import islice
 from operator import attrgetter
 
 import attrs
@@ -65,7 +64,9 @@ class Log:
 
     def after(self, revision: int) -> Iterator[Change]:
         """The Changes kept that are newer than that revision, oldest first."""
-        return islice(self.changes, self.place_after(revision) - self.first, None)
+        # Place by place: an islice walks there from the oldest.
+        places = range(self.place_after(revision) - self.first, len(self.changes))
+        return map(self.changes.__getitem__, places)
 
     def forget_before(self, revision: int) -> list[Change]:
         """Forget the Changes older than that revision, and hand them back."""

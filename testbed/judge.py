@@ -144,11 +144,13 @@ class Judge:
             self._found(invariant, invariant.look(step, self._evidence))
 
     def _found(self, invariant: Invariant, said: str | None) -> None:
-        if not isinstance(said, str | None):
+        if said is None:
+            return
+        if not isinstance(said, str):
             raise ScenarioError(
                 f"the claim {invariant.name} returned {said!r}: expected a sentence that says what "
                 "is wrong, or None if nothing is."
             )
-        if said is not None and all(v.invariant != invariant.name for v in self.violations):
+        if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
             self.violations.append(Violation(invariant.name, said, step, now_ms))

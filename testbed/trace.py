@@ -148,13 +148,19 @@ class Record:
         }
 
 
+UNCHANGING = frozenset({str, int, bool, type(None)})
+"""The types of nearly all that is recorded."""
+
+
 def _as_it_is_now(value: Any) -> Any:
     """A copy of what could still change; a set, which has no order, as a sorted list."""
-    if isinstance(value, list | tuple):
-        return [_as_it_is_now(item) for item in value]
+    if type(value) in UNCHANGING:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [each if type(each) in UNCHANGING else _as_it_is_now(each) for each in value]
     if isinstance(value, dict):
-        return {name: _as_it_is_now(item) for name, item in value.items()}
-    if isinstance(value, set | frozenset):
+        return {name: _as_it_is_now(each) for name, each in value.items()}
+    if isinstance(value, (set, frozenset)):
         return decode(encode(value))
     return value
 

@@ -186,3 +186,13 @@ def test_a_node_is_cordoned_by_its_spec() -> None:
     assert not Node("n1").spec.unschedulable
     assert Node("n1", spec=NodeSpec(unschedulable=True)).spec.unschedulable
     assert (Pod.kind, Node.kind, Note.kind) == ("Pod", "Node", "Note")
+
+
+def test_a_meta_in_which_nothing_changes_is_kept() -> None:
+    """The object is the same one; any change makes another, and a field there is not is refused."""
+    note = Note("n")
+    assert note.with_meta(uid="", deleted_ms=None) is note
+    changed = note.with_meta(uid="u", deleted_ms=None)
+    assert (changed.meta.uid, note.meta.uid) == ("u", "")
+    with pytest.raises(TypeError, match="a Meta has no uids; it has name, namespace"):
+        note.with_meta(uids="")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from actors.apiserver.call import Call
 from testbed.endpoint import Handler
 from testbed.errors import BadRequest
 from testbed.objects import Binding, Condition, condition
+from testbed.objects.meta import evolved
 
 SCHEDULED = Condition("PodScheduled", "True")
 
@@ -40,10 +39,10 @@ def bind(call: Call) -> Handler:
     if pod.spec.scheduling_gates:
         raise call.conflict(f"pod {name} has non-empty .spec.schedulingGates")
     conditions = condition.having(pod.status.conditions, SCHEDULED, call.now_ms)
-    status = attrs.evolve(pod.status, conditions=conditions)
+    status = evolved(pod.status, conditions=conditions)
     if call.server.switches.clear_nnn_on_bind:
-        status = attrs.evolve(status, nominated_node_name="")
+        status = evolved(status, nominated_node_name="")
     pod = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
-    spec = attrs.evolve(pod.spec, node_name=body.target.name)
-    return call.put(attrs.evolve(pod, spec=spec, status=status))
+    spec = evolved(pod.spec, node_name=body.target.name)
+    return call.put(evolved(pod, spec=spec, status=status))
     yield

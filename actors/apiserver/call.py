@@ -71,7 +71,9 @@ class Call:
     def put(self, item: Any) -> Any:
         """Commit it, and tell it with its new revision."""
         store = self.server.store
-        item = item.with_meta(revision=Revision(store.revision + 1))
+        revision = Revision(store.revision + 1)
+        if item.meta.revision != revision:
+            item = item.with_meta(revision=revision)
         store.put(item.key, item)
         return item
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from testbed.objects.meta import wire
+from testbed.objects.meta import evolved, wire
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
@@ -41,7 +41,7 @@ def having(conditions: tuple[Condition, ...], new: Condition, now_ms: int) -> tu
     when it is so stays as it was unless its status changes."""
     old = find(conditions, new.type)
     if old is None:
-        return (*conditions, attrs.evolve(new, since_ms=now_ms // 1000 * 1000))
+        return (*conditions, evolved(new, since_ms=now_ms // 1000 * 1000))
     since_ms = old.since_ms if old.status == new.status else now_ms // 1000 * 1000
-    new = attrs.evolve(new, since_ms=since_ms)
+    new = evolved(new, since_ms=since_ms)
     return conditions if new == old else tuple(new if c is old else c for c in conditions)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import attrs
@@ -27,7 +28,7 @@ class Map(dict[str, V]):
 
     def having(self, **items: V) -> Map[V]:
         """The same Map with these items set."""
-        return Map({**self, **items})
+        return Map({**self, **items}) if items else self
 
 
 def texts(items: Mapping[str, str]) -> Map[str]:
@@ -189,10 +190,14 @@ class Object:
         """The same object with these fields of its Meta changed."""
         if "labels" in changes:
             changes["labels"] = texts(changes["labels"])
-        return _with(self, meta=_with(self.meta, **changes))
+        meta = self.meta
+        if all(getattr(meta, name, ...) is value for name, value in changes.items()):
+            return self
+        return evolved(self, meta=evolved(meta, **changes))
 
 
 _known_names: dict[type, tuple[str, ...]] = {}
+_known_readers: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 
 
 def _names(kind: type) -> tuple[str, ...]:
@@ -203,19 +208,30 @@ def _names(kind: type) -> tuple[str, ...]:
     return names
 
 
+def _reader(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads all its fields at once, in order."""
+    read = _known_readers.get(kind)
+    if read is None:
+        names = _names(kind)
+        get = attrgetter(*names) if names else lambda _: ()
+        read = _known_readers[kind] = get if len(names) != 1 else lambda value: (get(value),)
+    return read
+
+
 def _differ(one: object, other: object) -> bool:
     return one is not other and one != other
 
 
-def _with(value: T, **changes: Any) -> T:
-    """As `attrs.evolve`, four times as fast: for changes that are already of their types."""
-    names = _names(type(value))
-    for name in changes:
+def evolved(value: T, **changes: Any) -> T:
+    """As `attrs.evolve`, three times as fast: for changes that are already of their types."""
+    kind = type(value)
+    names, new = _names(kind), object.__new__(kind)
+    for name, each in zip(names, _reader(kind)(value), strict=True):
+        object.__setattr__(new, name, each)
+    for name, each in changes.items():
         if name not in names:
-            raise TypeError(f"a {type(value).__name__} has no {name}; it has {', '.join(names)}")
-    new = object.__new__(type(value))
-    for name in names:
-        object.__setattr__(new, name, changes[name] if name in changes else getattr(value, name))
+            raise TypeError(f"a {kind.__name__} has no {name}; it has {', '.join(names)}")
+        object.__setattr__(new, name, each)
     return new
 
 
