@@ -10,6 +10,7 @@ from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import Namespaces, PodInfo, info_of
 from actors.scheduler.snapshot import Move, Snapshot
 from testbed.objects import Node, Pod
+from testbed.objects.meta import evolved
 
 REGION, ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
 OLD_REGION = "failure-domain.beta.kubernetes.io/region"
@@ -247,7 +248,7 @@ def _uid(pod: Pod) -> str:
 
 
 def _bound(pod: Pod, node: str) -> Pod:
-    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
+    return evolved(pod, spec=evolved(pod.spec, node_name=node))
 
 
 def _moved(pod: Pod, node: str) -> str:

@@ -39,7 +39,9 @@ def _why_there(decision: Decision) -> str:
         return "it was nominated there"
     if len(decision.feasible) == 1:
         return "no other node will do" if decision.nodes > 1 else "there is no other node"
-    others = [name for name in decision.best if name != node]
+    others = list(decision.best)
+    if node in others:
+        others.remove(node)
     if others:
         return f"{_listed(others)} would have done as well"
     if not decision.scores:

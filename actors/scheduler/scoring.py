@@ -14,16 +14,20 @@ from actors.scheduler.snapshot import Column, Snapshot
 class Scored(Mapping[str, Mapping[str, int]]):
     """What each score gives each node, times its weight; by node, made when it is read."""
 
-    def __init__(self, snapshot: Snapshot, rows: Column, columns: Mapping[str, Column]) -> None:
-        self._names = [snapshot.names[row] for row in rows]
-        self._place = {name: n for n, name in enumerate(self._names)}
+    def __init__(
+        self, snapshot: Snapshot, nodes: Sequence[int], columns: Mapping[str, Column]
+    ) -> None:
+        self._names = list(map(snapshot.names.__getitem__, nodes))
         self.columns = columns
         """By score."""
-        self.total: Column = sum(columns.values(), np.zeros(len(rows), np.int64))
+        self.total: Column = sum(columns.values(), np.zeros(len(nodes), np.int64))
         """Of all scores together."""
 
     def __getitem__(self, node: str) -> Mapping[str, int]:
-        place = self._place[node]
+        # Mostly one is asked for, the node that was chosen: that is no reason to index them all.
+        if node not in self._names:
+            raise KeyError(node)
+        place = self._names.index(node)
         return {name: int(column[place]) for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[str]:
@@ -35,7 +39,7 @@ class Scored(Mapping[str, Mapping[str, int]]):
     @property
     def best(self) -> tuple[str, ...]:
         """The nodes with the highest total, by name."""
-        places = np.flatnonzero(self.total == self.total.max())
+        places = np.flatnonzero(self.total == self.total.max()).tolist()
         return tuple(sorted(self._names[place] for place in places))
 
 
@@ -44,8 +48,8 @@ def _check(score: Score, column: Column) -> None:
     weight: object = score.weight
     if not isinstance(weight, int) or weight < 1:
         raise ValueError(f"{score.name}.weight is {weight}: expected a whole number from 1")
-    wrong = column[(column < 0) | (column > BEST)]
-    if len(wrong):
+    if len(column) and not (column.min() >= 0 and column.max() <= BEST):
+        wrong = column[(column < 0) | (column > BEST)]
         raise ValueError(f"{score.name} gives a node {wrong[0]}: expected 0 to {BEST}")
 
 
@@ -61,4 +65,4 @@ def scores_of(
             column = score.normalise(state, score.score_all(state, snapshot, rows))
             _check(score, column)
             columns[score.name] = column * score.weight
-    return Scored(snapshot, rows, columns)
+    return Scored(snapshot, nodes, columns)

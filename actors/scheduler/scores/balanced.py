@@ -26,8 +26,8 @@ class NodeResourcesBalancedAllocation(Score):
     def score_all(self, state: PodInfo, snapshot: Snapshot, rows: Column) -> Column:
         parts = [_part(name, state, snapshot, rows) for name in (CPU, MEMORY)]
         uneven: Parts = np.abs((parts[0] - parts[1]) / 2)
-        even: Parts = 1 - np.nan_to_num(uneven)
-        return (even * float(BEST)).astype(np.int64)
+        uneven[np.isnan(uneven)] = 0
+        return ((1 - uneven) * float(BEST)).astype(np.int64)
 
 
 def _part(name: str, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Parts:

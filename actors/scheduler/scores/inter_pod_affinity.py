@@ -45,6 +45,8 @@ class InterPodAffinity(Score):
 
     def normalise(self, state: Counts, scores: Column) -> Column:
         """From the least liked to the best, in the floating point numbers of the real one."""
+        if not state:
+            return scores
         least = int(scores.min())
         span = int(scores.max()) - least
         stretched: Column = (float(BEST) * ((scores - least) / max(span, 1))).astype(np.int64)
