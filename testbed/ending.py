@@ -103,10 +103,21 @@ class Ending:
         if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
             return self._lasso()
         if due_ms > budget.virtual_ms_max:
-            return f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
+            said = f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
+            return said + self._could_rest(due_ms)
         if self._trace.bytes_written > budget.trace_bytes_max:
             return f"trace_bytes_max: {budget.trace_bytes_max:,} bytes were written"
         return ""
+
+    def _could_rest(self, due_ms: int) -> str:
+        """How it would have ended in quiet, if nothing but timers went on."""
+        off_ms = due_ms - self._table.now_ms
+        if any(each.kind != WAKE for each in self._table.pending):
+            return ""
+        return (
+            f"; only timers go on, and the next is {off_ms:,} ms off: with a horizon_ms below that "
+            "(world.limit) the Run would be over"
+        )
 
     def _stopped(self, why: BaseException, turns: int) -> End:
         if isinstance(why, Overrun):

@@ -287,7 +287,12 @@ def test_claims_are_judged_before_anything_is_torn_down(driver: str) -> None:
     ("main", "limits", "said"),
     [
         (ticks, {"turns_max": 50}, "turns_max: 50 turns were played"),
-        (ticks, {"virtual_ms_max": 95}, "virtual_ms_max: of 95 ms; next would be 100 ms"),
+        (
+            ticks,
+            {"virtual_ms_max": 95},
+            "virtual_ms_max: of 95 ms; next would be 100 ms; only timers go on, and the next is 10 "
+            "ms off: with a horizon_ms below that (world.limit) the Run would be over",
+        ),
         (
             spins,
             {"instant_turns_max": 1000},

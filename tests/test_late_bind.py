@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.objects import condition
 from testbed.race import Race
@@ -90,6 +91,12 @@ def test_what_is_said_of_the_bound_pod_mixes_two_states() -> None:
     said = condition.find(pod_of(replayed(guard="off"), "c").status.conditions, "PodScheduled")
     assert said is not None
     assert said.reason == "SchedulerError"
+
+
+@pytest.mark.parametrize("switches", [{"scheduler.queue": "fifo"}, {"profile": "alpha"}])
+def test_it_is_over_though_a_line_tries_again_each_minute(switches: dict[str, str]) -> None:
+    """Whatever queue its scheduler has: the pod that finds no room does not keep the Run going."""
+    assert RECIPE.world(switches).run(Calm(), driver="direct").is_held
 
 
 def test_the_guard_costs_nobody_its_place() -> None:
