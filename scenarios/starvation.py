@@ -13,7 +13,7 @@ from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.scheduler.events import NOMINATED
 from testbed import Actor, Client, Evidence, World, always
-from testbed.errors import AlreadyExists
+from testbed.errors import AlreadyExists, ScenarioError
 from testbed.objects import Node, Pod, PriorityClass, requests_of
 from testbed.objects.pod import RUNNING
 
@@ -80,6 +80,8 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
 
     To that scheduler a nomination is a word. Guarded, it is today's, and keeps the room free.
     """
+    if pods < 1:
+        raise ScenarioError(f"pods={pods}: expected 1 or more")
     world.serve(ApiServer)
     world.serve(partial(Runtime, node=NODE))
     world.add(IMPORTANT, Node.of(NODE, cpu_m=HAS_M))

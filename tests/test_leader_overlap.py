@@ -98,7 +98,13 @@ def test_a_deposed_replica_ends_itself_and_waits_in_its_next_life() -> None:
     world = RECIPE.world()
     world.goes_on = True
     run = play(world, SENT, "fault * partition alpha-1", is_held=False)
-    told = [(r.path, r.name, r.now_ms) for r in world.table.records if r.name.startswith("leads")]
+    records = [record for record in world.table.records if record.name.startswith("leads")]
+    assert [record.said for record in records] == [
+        "leads alpha in term 0",
+        "could not renew its lease, and ends itself: it led alpha in term 0",
+        "leads alpha in term 1",
+    ]
+    told = [(record.path, record.name, record.now_ms) for record in records]
     assert told == [
         ("alpha-1/main", "leads", 0), ("alpha-1/lease", "leads no more", 12_000),
         ("alpha-2/main", "leads", 16_000),

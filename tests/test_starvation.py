@@ -6,6 +6,7 @@ import pytest
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
+from testbed.errors import ScenarioError
 from testbed.scenario import find
 from testbed.trace import Trace
 
@@ -73,3 +74,9 @@ def test_the_claim_tells_one_from_the_other() -> None:
         assert next(str(v) for v in starved.violations).startswith(
             "nobody_takes_its_room: room was made on n1 for p, and it is taken by s0"
         )
+
+
+def test_without_small_pods_nobody_starves() -> None:
+    """So that is refused: the Run would hold, and prove nothing."""
+    with pytest.raises(ScenarioError, match="pods=0: expected 1 or more"):
+        RECIPE.world({"pods": "0"})

@@ -61,7 +61,7 @@ class Replica:
 
     async def _lead(self) -> None:
         await self._leader.lead()
-        self._client.record("leads", term=self._leader.term)
+        self._record("leads", "leads")
         self._client.spawn("lease", self._keep)
 
     async def _keep(self) -> None:
@@ -69,8 +69,12 @@ class Replica:
         self._end()
 
     def _end(self) -> NoReturn:
-        self._client.record("leads no more", term=self._leader.term)
+        self._record("leads no more", "could not renew its lease, and ends itself: it led")
         self._client.exit(AGAIN_MS)
+
+    def _record(self, name: str, said: str) -> None:
+        term = self._leader.term
+        self._client.record(name, said=f"{said} {self._pods_of} in term {term}", term=term)
 
     async def _outdate_all(self) -> None:
         client = self._client
