@@ -276,6 +276,23 @@ def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: s
 
 
 @pytest.mark.spec("SCH-63")
+def test_no_pod_waits_for_more_than_a_quarter_of_an_hour() -> None:
+    """Whatever a plugin says."""
+
+    class Patient(Pair):
+        name = "Patient"
+
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+            return Wait(3_600_000)
+
+    world = cluster(pending("a"), plugins=(Patient,))
+    world.limit(horizon_ms=901_000, virtual_ms_max=901_000)
+    play(world, is_held=False)
+    said = "rejected due to timeout after waiting 900000 ms at plugin Patient"
+    assert f"a FailedScheduling: {said}" in events(world)
+
+
+@pytest.mark.spec("SCH-63")
 def test_a_pod_that_gets_no_leave_waits_again() -> None:
     """Unschedulable, by the plugin's own words."""
     world = cluster(pending("a"), plugins=(Never,))

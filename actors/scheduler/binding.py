@@ -17,7 +17,15 @@ from actors.scheduler.cache import NotCached
 from actors.scheduler.events import POD_DELETED
 from actors.scheduler.failing import ERROR, UNSCHEDULABLE, Failure, fail
 from actors.scheduler.permit import WaitingPod
-from actors.scheduler.points import Bind, Permit, PreBind, Rejected, Reserve, Wait
+from actors.scheduler.points import (
+    TIMEOUT_MS_MAX,
+    Bind,
+    Permit,
+    PreBind,
+    Rejected,
+    Reserve,
+    Wait,
+)
 from actors.scheduler.queued import QueuedPod
 from actors.verbs import bind
 from testbed import ApiError
@@ -78,7 +86,7 @@ class Binder:
         for plugin in self._permits:
             said = plugin.permit(pod, place.node, books.waiting)
             if isinstance(said, Wait):
-                timeouts_ms[plugin.name] = said.timeout_ms
+                timeouts_ms[plugin.name] = min(said.timeout_ms, TIMEOUT_MS_MAX)
             elif said is not None:
                 return _refused_leave(said, plugin.name)
         if timeouts_ms:
