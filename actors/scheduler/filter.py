@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
@@ -13,10 +13,8 @@ from actors.scheduler.decision import Refusal
 from actors.scheduler.events import ANY_EVENT, NODE_ADDED, NODE_UPDATED
 from actors.scheduler.nodeinfo import NodeInfo
 from actors.scheduler.podinfo import PodInfo
+from actors.scheduler.snapshot import Snapshot
 from testbed.objects import Node
-
-if TYPE_CHECKING:
-    from actors.scheduler.snapshot import Snapshot
 
 Codes = NDArray[np.int64]
 State = Any

@@ -24,8 +24,6 @@ from actors.scheduler.podinfo import info_of
 from actors.scheduler.queued import May
 from testbed.objects import Namespace, Node, Pod
 
-PodTold = Callable[[Pod], None]
-
 
 def listen(books: Books) -> None:
     """Hear of everything from now on."""

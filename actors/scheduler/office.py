@@ -1,10 +1,10 @@
 """Office: what one life of a scheduler does, one pod after another (SCH-5).
 
 1. Its informers list; what they tell fills its cache and its queue. One of several replicas waits
-until it leads. 2. A cycle takes the most
-important pod that waits, and decides in one turn. 3. A pod that fits is assumed on its node and
-bound by a task of its own. For one that does not, room is made if that helps, within its cycle;
-then it waits again. 4. Before the next cycle it hears what has happened meanwhile.
+until it leads. 2. A cycle takes the most important pod that waits, and decides in one turn. 3. A
+pod that fits is assumed on its node and bound by a task of its own. For one that does not, room is
+made if that helps, within its cycle; then it waits again. 4. Before the next cycle it hears what
+has happened meanwhile.
 """
 
 from __future__ import annotations
