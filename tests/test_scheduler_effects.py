@@ -67,7 +67,7 @@ def test_all_is_written_in_order_within_the_cycle() -> None:
     world = cluster(there("a", 5), there("b", 5), lower, user=later(pending("c", 9, 1000), 1000))
     played = play(world)
     assert writes(played.steps)[5:] == [
-        "patch/status a", "delete a", "patch/status b", "delete b", "patch/status lower",
+        "patch/status b", "delete b", "patch/status a", "delete a", "patch/status lower",
         "patch/status c",
     ]  # fmt: skip
     assert (nominated(world, "lower"), nominated(world, "c")) == ("", "n1")
