@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from actors.scheduler.nominator import Nominator, identity
+from actors.scheduler.nominator import Nominator
+from actors.scheduler.podinfo import identity
 from testbed.objects import Pod
 
 

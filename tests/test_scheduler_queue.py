@@ -17,7 +17,8 @@ from actors.scheduler.events import (
     POD_UPDATED,
     wakes_of,
 )
-from actors.scheduler.nominator import Nominator, identity, in_annotation
+from actors.scheduler.nominator import Nominator, in_annotation
+from actors.scheduler.podinfo import identity
 from actors.scheduler.queue import SchedulingQueue
 from actors.scheduler.queued import QueuedPod
 from actors.scheduler.switches import switches_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from actors.scheduler.nodeinfo import NodeInfo
-from actors.scheduler.podinfo import Namespaces, PodInfo, info_of
+from actors.scheduler.podinfo import Namespaces, PodInfo, identity, info_of
 from actors.scheduler.snapshot import Move, Snapshot
 from testbed.objects import Node, Pod
 from testbed.objects.meta import evolved
@@ -70,14 +70,14 @@ class SchedulerCache:
 
     def finish_binding(self, pod: Pod, now_ms: int) -> None:
         """Its binding has come to an end; from now on it may expire, if there is a limit."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         if known is not None and known.is_assumed:
             known.has_finished = True
             known.due_ms = now_ms + self._ttl_ms if self._ttl_ms else None
 
     def forget(self, pod: Pod, node: str) -> PodInfo:
         """Take back that it was assumed there; NotCached if it was not (SCH-36)."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         if known is None or not known.is_assumed or known.node != node:
             raise NotCached(f"{pod.key} was not assumed on {node}, so it cannot be forgotten")
         return self._remove(known)
@@ -93,7 +93,7 @@ class SchedulerCache:
         One that was assumed is that pod from now on, wherever it has gone. NotCached if it was
         added before.
         """
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         if known is not None and not known.is_assumed:
             raise NotCached(f"{pod.key} was added already")
         if known is None:
@@ -104,7 +104,7 @@ class SchedulerCache:
     def update_pod(self, pod: Pod) -> None:
         """It has changed. NotCached if it was never added; CacheCorrupted if it has another node
         than it was added on."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         if known is None or known.is_assumed:
             raise NotCached(f"{pod.key} was not added, so it cannot be updated")
         if known.node != pod.spec.node_name:
@@ -114,7 +114,7 @@ class SchedulerCache:
     def remove_pod(self, pod: Pod) -> None:
         """It is gone, or over. NotCached if it is unknown; CacheCorrupted if it has another node
         than is known (SCH-38)."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         if known is None:
             raise NotCached(f"{pod.key} is not in the cache, so it cannot be removed")
         if pod.spec.node_name not in ("", known.node):
@@ -123,12 +123,12 @@ class SchedulerCache:
 
     def is_assumed(self, pod: Pod) -> bool:
         """Whether it counts on a node where the server has not yet shown it."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         return known is not None and known.is_assumed
 
     def get_pod(self, pod: Pod) -> PodInfo | None:
         """As the cache has it; None if it has not."""
-        known = self._pods.get(_uid(pod))
+        known = self._pods.get(identity(pod))
         return None if known is None else known.info
 
     # -- nodes ----------------------------------------------------------------------------------
@@ -241,10 +241,6 @@ def _zone(node: Node) -> str:
     labels = node.meta.labels
     region = labels.get(OLD_REGION, labels.get(REGION, ""))
     return f"{region}\0{labels.get(OLD_ZONE, labels.get(ZONE, ''))}"
-
-
-def _uid(pod: Pod) -> str:
-    return pod.meta.uid or f"{pod.meta.namespace}/{pod.meta.name}"
 
 
 def _bound(pod: Pod, node: str) -> Pod:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from actors.scheduler.events import NOMINATED
-from actors.scheduler.podinfo import PodInfo, info_of
+from actors.scheduler.podinfo import PodInfo, identity, info_of
 from testbed.objects import Pod
 
 
@@ -21,11 +21,6 @@ def in_annotation(pod: Pod) -> str:
 
 NOMINATION = {"status": in_status, "annotation": in_annotation}
 """How a nomination is read, by where it is written (the switch nnn_storage)."""
-
-
-def identity(pod: Pod) -> str:
-    """As PodInfo's `uid`: what tells this pod from all others, also of its name."""
-    return pod.meta.uid or f"{pod.meta.namespace}/{pod.meta.name}"
 
 
 class Nominator:

@@ -56,7 +56,7 @@ class PodInfo:
     key: str
     """Its namespace and name, as `default/p1`."""
     uid: str
-    """What it is known by; its key if nobody has given it an identity."""
+    """Its `identity`: what it is known by."""
     namespace: str
     labels: Mapping[str, str]
     priority: int
@@ -99,6 +99,11 @@ class PodInfo:
         return None
 
 
+def identity(pod: Pod) -> str:
+    """What tells this pod from all others, also of its name; its key if nobody has given it one."""
+    return pod.meta.uid or f"{pod.meta.namespace}/{pod.meta.name}"
+
+
 def info_of(pod: Pod) -> PodInfo:
     """All that a scheduler reckons with of a pod."""
     meta, spec = pod.meta, pod.spec
@@ -109,7 +114,7 @@ def info_of(pod: Pod) -> PodInfo:
     return PodInfo(
         pod=pod,
         key=key,
-        uid=meta.uid or key,
+        uid=identity(pod),
         namespace=meta.namespace,
         labels=meta.labels,
         priority=spec.priority or 0,
