@@ -191,9 +191,10 @@ class Object:
         if "labels" in changes:
             changes["labels"] = texts(changes["labels"])
         meta = self.meta
-        if all(getattr(meta, name, ...) is value for name, value in changes.items()):
-            return self
-        return evolved(self, meta=evolved(meta, **changes))
+        for name, value in changes.items():
+            if getattr(meta, name, ...) is not value:
+                return evolved(self, meta=evolved(meta, **changes))
+        return self
 
 
 _known_names: dict[type, tuple[str, ...]] = {}
