@@ -8,7 +8,7 @@ import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.invariants.lasso import AGAIN, NoLasso
-from testbed.option import Choice
+from testbed.option import Choice, HoldBack, LetPass
 from testbed.pending import Alternatives, Options
 from testbed.trace import Trace
 from testbed.world import World
@@ -36,7 +36,18 @@ class Lapping(Chooser):
         if into >= len(self.lap) * LAPS_MAX:
             return CUT
         choice = self.lap[into % len(self.lap)]
-        return choice if not isinstance(choice, int) or choice < len(options) else CUT
+        return choice if _can_be(choice, options) else CUT
+
+
+def _can_be(choice: Choice, options: Options | Alternatives) -> bool:
+    """Whether that can be chosen here, as it could where the lap was first met. Time that was let
+    pass until then does not come again."""
+    if isinstance(choice, int):
+        return choice < len(options)
+    if isinstance(options, Alternatives) or isinstance(choice, LetPass):
+        return False
+    among = options.ready if isinstance(choice, HoldBack) else len(options.held)
+    return choice.index < among
 
 
 def prove_lasso(

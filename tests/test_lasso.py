@@ -31,7 +31,7 @@ from testbed.likeness import Likeness
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Meta
 from testbed.objects.note import Note
-from testbed.option import SERVE, Choice
+from testbed.option import SERVE, Choice, HoldBack, LetPass, Release
 from testbed.pending import Alternatives, Options
 from testbed.scenario import Scenario, find, of, play_runs
 from testbed.store import Store
@@ -707,6 +707,15 @@ def test_a_proof_is_a_function_of_the_choices() -> None:
     assert texts[0] == texts[1] == world.verdict.violations[0].said  # type: ignore[union-attr]
     guarded = prove_lasso(lambda: make({"guard": "on"}), trace.choices[:20], [0] * 4)
     assert guarded is None
+
+
+@pytest.mark.parametrize(
+    "choice", [99, HoldBack(99), Release(0), LetPass(1)], ids=lambda choice: type(choice).__name__
+)
+def test_what_cannot_be_chosen_again_is_no_lap(choice: Choice) -> None:
+    """Nothing so far down the line is there, nothing is held, and the past is over."""
+    make = find("tug_of_war").world
+    assert prove_lasso(make, [0] * 8, [0, choice]) is None
 
 
 def test_it_is_the_same_whether_the_trace_is_kept() -> None:
