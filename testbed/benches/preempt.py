@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from testbed.benches import cycles
 from testbed.errors import ScenarioError
 from testbed.objects import Node, Pod
+from testbed.objects.pod import RUNNING, PodStatus
 from testbed.world import World
 
 NODES = (100, 1_000, 5_000)
@@ -40,6 +43,6 @@ def fill(world: World, nodes: int, pods: int) -> None:
         world.add(Node.of(f"n{number}", cpu_m=HERE * 1000))
         for nth in range(HERE):
             pod = Pod.of(f"low-{number}-{nth}", cpu_m=1000, priority=0, node_name=f"n{number}")
-            world.add(pod)
+            world.add(attrs.evolve(pod, status=PodStatus(phase=RUNNING, start_ms=0)))
     for number in range(pods):
         world.add(Pod.of(f"p{number}", cpu_m=1000, priority=100))
