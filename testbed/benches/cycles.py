@@ -1,14 +1,15 @@
 """Cycles: a scheduler's cycles in whole Worlds of different sizes, timed from within and without.
 
 Each size is played alternately with plain trio checkpoints; figures are medians. `cycle` is what a
-second of the scheduler's own reckoning decides: snapshot, filters, scores or preemption, and
-assuming. `whole` is what a second of the whole World does, from its first turn to its last: the API
-server, the watches, the binds, the Events, the trace that is kept and not rendered.
+second within the scheduler's cycles decides: snapshot, filters, scores or preemption, the record
+that says why, assuming, or what is to be written of victims and of the pod; but not while it waits
+for an answer. `whole` is what a second of the whole World does, from its first turn to its last:
+the API server, the watches, the binds, the Events, the trace that is kept and not rendered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from importlib import import_module
 from math import log
 from statistics import median
@@ -37,17 +38,26 @@ class Stopwatch:
         self.seconds = 0.0
         self.decided = 0
 
-    def timed(self, do: Callable[..., Any], *, decides: bool) -> Callable[..., Any]:
-        """The same function, its time added up."""
 
-        def doing(*given: Any) -> Any:
+class Timed:
+    """A coroutine whose own moves are timed; while it waits, others move. No request fails here, so
+    nothing is ever raised into it."""
+
+    def __init__(self, stopwatch: Stopwatch, moves: Coroutine[Any, Any, None]) -> None:
+        self._stopwatch = stopwatch
+        self._moves = moves
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        answer: Any = None
+        while True:
             began = perf_counter()
-            done = do(*given)
-            self.seconds += perf_counter() - began
-            self.decided += decides
-            return done
-
-        return doing
+            try:
+                asked = self._moves.send(answer)
+            except StopIteration:
+                return
+            finally:
+                self._stopwatch.seconds += perf_counter() - began
+            answer = yield asked
 
 
 def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any) -> dict[str, Any]:
@@ -95,12 +105,12 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
     module = import_module("actors.scheduler.scheduler")
 
     class Office(module.Office):  # type: ignore[misc, name-defined]
-        """One whose decisions are timed."""
+        """One whose cycles are timed."""
 
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given)
-            self.decide: Any = stopwatch.timed(self.decide, decides=True)
-            self.binder.begin = stopwatch.timed(self.binder.begin, decides=False)
+        async def cycle(self, queued: Any) -> None:
+            """And counted."""
+            stopwatch.decided += 1
+            await Timed(stopwatch, super().cycle(queued))
 
     class Scheduler(module.Scheduler):  # type: ignore[misc, name-defined]
         """One that keeps such an office."""
