@@ -12,7 +12,7 @@ from testbed.scenario import find, play_runs
 from testbed.session import DRIVERS
 from testbed.world import World
 
-RUNS = 6
+RUNS = 3
 LOTS = 30
 CRASHES = (0, 2)
 
