@@ -70,7 +70,7 @@ def test_nothing_is_kept_between_two_worlds(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", ALL)
 def test_nothing_is_read_that_was_not_declared(scenario: Scenario) -> None:
     """Under --audit every read of a field is checked, and the trace is the same."""
-    for seed in range(5):
+    for seed in range(3):
         plain, audited = Trace({}, keep=True), Trace({}, keep=True)
         scenario.world().run(Uniform(seed), driver="direct", trace=plain)
         scenario.world(audit=True).run(Uniform(seed), driver="direct", trace=audited)
