@@ -10,18 +10,8 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
-from actors.verbs import bind
-from testbed import (
-    Actor,
-    Cache,
-    Client,
-    Conflict,
-    Evidence,
-    Selector,
-    Unavailable,
-    World,
-    always,
-)
+from actors.shared.verbs import bind
+from testbed import Actor, Cache, Client, Conflict, Evidence, Selector, Unavailable, World, always
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.labels import parse
 

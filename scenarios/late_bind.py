@@ -11,7 +11,7 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
-from actors.verbs import bind
+from actors.shared.verbs import bind
 from testbed import Client, Evidence, NotFound, Unavailable, World, always
 from testbed.fault import Levers, Way
 from testbed.faults.lose_reply import LoseReply

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.framework.cluster_events import NOMINATED
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
-from actors.scheduler.events import NOMINATED
 from testbed import Actor, Client, Evidence, World, always
 from testbed.errors import AlreadyExists, ScenarioError
 from testbed.objects import Node, Pod, PriorityClass, requests_of

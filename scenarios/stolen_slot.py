@@ -8,7 +8,7 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
-from actors.user import User
+from actors.shared.user import User
 from testbed import Evidence, World, always
 from testbed.objects import Meta, Node, Pod, PriorityClass, requests_of, room_of
 

@@ -9,18 +9,8 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
-from actors.verbs import bind
-from testbed import (
-    Actor,
-    ApiError,
-    Cache,
-    Client,
-    Evidence,
-    Selector,
-    Unavailable,
-    World,
-    always,
-)
+from actors.shared.verbs import bind
+from testbed import Actor, ApiError, Cache, Client, Evidence, Selector, Unavailable, World, always
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Pod
 

@@ -1,23 +1,11 @@
 """Testbed: deterministic races and faults for Kubernetes-like control planes.
 
-Data walks one road, and the modules stand in this order, each importing only what is before it:
+Data walks one road, and each of these stands before what uses it. A folder is a room: its
+`__init__` says what it is for, what it may use, and in which order to read it.
 
-  words    errors · version · spoken · counted · objects/ · switches · policy · budget · change ·
-           option · document · scalar · documents
-  ground   life · pending · txn · store · selector · delivery · watch · endpoint · store_endpoint ·
-           trace
-  table    turns · drivers/ · waits · stream · request · wire · audit · client · cache · actor
-  rules    fault · settings · faults/ · fault_kinds · invariant · likeness · moment · invariants/
-  world    judge · ending · watchdog · session · chooser · pattern · race · racefile · chance ·
-           learned · profiler · sampler · asides · classes · certificate · tree · in_force ·
-           assembly · world · lapping · choosers/ · chooser_kinds · scenario · choosing · allowed ·
-           manifest
-  search   racing · reason · shrink · window · sweep · expecting · rewriting · healing · job ·
-           bounds · player · engine · engines/ · coverage · finding · sources · ledger · portfolio ·
-           effort · search
-  telling  causality · knowledge · matter · tale · diagram · mermaid · explain · necessity ·
-           growth · parting · failing · run · seeking · mutant
-  doors    __init__ · strategies · pytest_plugin · checks/ · benches/ · cli/ · __main__
+In order: errors, version, objects, words, switches, policy, store, turns, client, fault, faults,
+  invariant, invariants, chooser, choosers, world, races, search, story, testing.
+Doors, in order: __init__, strategies, pytest_plugin, checks, cli, __main__.
 
 The names below are promised; everything else can be imported, and may change.
 """
@@ -30,55 +18,55 @@ from typing import TYPE_CHECKING, Any
 from testbed.version import VERSION
 
 if TYPE_CHECKING:
-    from testbed.actor import Actor
-    from testbed.cache import Cache
     from testbed.chooser import Chooser, Plan
     from testbed.choosers.calm import Calm
     from testbed.choosers.uniform import Uniform
-    from testbed.client import Client
-    from testbed.endpoint import BETWEEN, Operation, Pause
+    from testbed.client.actor import Actor
+    from testbed.client.cache import Cache
+    from testbed.client.client import Client
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
     from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
     from testbed.invariants.confluence import confluent
-    from testbed.invariants.lasso import no_lasso
-    from testbed.scenario import Scenario
-    from testbed.selector import Selector
-    from testbed.store_endpoint import StoreEndpoint
-    from testbed.trace import Trace
-    from testbed.world import World
+    from testbed.invariants.lasso.no_lasso import no_lasso
+    from testbed.store.endpoint import BETWEEN, Operation, Pause
+    from testbed.store.selector import Selector
+    from testbed.store.store_endpoint import StoreEndpoint
+    from testbed.turns.trace import Trace
+    from testbed.world.scenario import Scenario
+    from testbed.world.world import World
 
 __version__ = VERSION
 
 _HOMES = {
-    "Actor": "actor",
+    "Actor": "client.actor",
     "ApiError": "errors",
-    "BETWEEN": "endpoint",
-    "Cache": "cache",
+    "BETWEEN": "store.endpoint",
+    "Cache": "client.cache",
     "Calm": "choosers.calm",
     "Chooser": "chooser",
-    "Client": "client",
+    "Client": "client.client",
     "Conflict": "errors",
     "Evidence": "invariant",
     "Expired": "errors",
     "Fault": "fault",
     "Invariant": "invariant",
     "NotFound": "errors",
-    "Operation": "endpoint",
-    "Pause": "endpoint",
+    "Operation": "store.endpoint",
+    "Pause": "store.endpoint",
     "Plan": "chooser",
-    "Scenario": "scenario",
-    "Selector": "selector",
-    "StoreEndpoint": "store_endpoint",
-    "Trace": "trace",
+    "Scenario": "world.scenario",
+    "Selector": "store.selector",
+    "StoreEndpoint": "store.store_endpoint",
+    "Trace": "turns.trace",
     "Unavailable": "errors",
     "Uniform": "choosers.uniform",
     "Verdict": "invariant",
-    "World": "world",
+    "World": "world.world",
     "always": "invariant",
     "confluent": "invariants.confluence",
     "eventually": "invariant",
-    "no_lasso": "invariants.lasso",
+    "no_lasso": "invariants.lasso.no_lasso",
     "quiescent": "invariant",
 }
 

@@ -9,9 +9,9 @@ from typing import Final, final
 import attrs
 
 from testbed.invariant import Verdict
-from testbed.option import Choice
-from testbed.pending import Alternatives, Options
-from testbed.trace import Step, Trace
+from testbed.turns.option import Choice
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step, Trace
 
 
 @final

@@ -9,14 +9,15 @@ from typing import ClassVar
 
 import attrs
 
+from testbed.client.request import Post, Request
+from testbed.client.stream import Stream
+from testbed.client.wire import Wire
 from testbed.errors import ApiError, ScenarioError, WatchBroken
-from testbed.life import Role
-from testbed.option import ANSWER, DELIVER, FAULT, NOTHING, SERVE, Footprint, Option
-from testbed.request import Post, Request
-from testbed.store import Store
-from testbed.stream import Stream
-from testbed.turns import Table
-from testbed.wire import Wire
+from testbed.store.footprint import NOTHING, Footprint
+from testbed.store.store import Store
+from testbed.turns.life import Role
+from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, Option
+from testbed.turns.table import Table
 
 
 @attrs.frozen

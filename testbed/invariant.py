@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 import attrs
 
-from testbed.counted import counted
-from testbed.life import Death, Role
-from testbed.option import Choice
-from testbed.request import Request
-from testbed.store import Change, Store
-from testbed.trace import Record, Step
-from testbed.turns import Table
-from testbed.wire import Wire
+from testbed.client.request import Request
+from testbed.client.wire import Wire
+from testbed.store.change import Change
+from testbed.store.store import Store
+from testbed.turns.life import Death, Role
+from testbed.turns.option import Choice
+from testbed.turns.table import Table
+from testbed.turns.trace import Record, Step
+from testbed.words import counted
 
 COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death", "turn"
 SERVED = "served"

@@ -21,10 +21,10 @@ import pytest
 
 if TYPE_CHECKING:
     from testbed.invariant import Violation
-    from testbed.race import Expectation, Race
-    from testbed.run import Run
-    from testbed.scenario import Scenario
-    from testbed.seeking import Sought
+    from testbed.races.race import Expectation, Race
+    from testbed.testing.run import Run
+    from testbed.testing.seek import Sought
+    from testbed.world.scenario import Scenario
 
 MARK = "testbed"
 OPTIONS = ("effort", "runs", "seed", "faults", "switches", "violates")
@@ -56,8 +56,8 @@ class RaceFile(pytest.File):
     def collect(self) -> Iterator[RaceItem]:
         """Read it, and find its scenario; a mistake is told with its line, not with ours."""
         from testbed.errors import HarnessError
-        from testbed.expecting import check_switches
-        from testbed.racefile import load
+        from testbed.races.expecting import check_switches
+        from testbed.races.racefile import load
 
         shown = _shown(self)
         try:
@@ -81,8 +81,8 @@ class RaceFile(pytest.File):
     def scenario_of(self, race: Race, shown: str) -> Scenario:
         """The scenario it names: one that is installed, or that lies in the tree under test. A
         race file from elsewhere may name any module, and none is imported for that."""
-        from testbed.allowed import Named, Trust, allowed
         from testbed.errors import RaceRefused
+        from testbed.races.trust import Named, Trust, allowed
 
         root = self.config.rootpath
         folders = dict.fromkeys((*self.path.parents, *map(Path, sys.path), root))
@@ -151,7 +151,7 @@ def _note_race(
     item.user_properties.append(("invariant", violation.invariant))
     # It takes many Runs, so nobody waits for it who will not read it.
     if item.config.getoption("xmlpath", None):
-        from testbed.window import narrowest, windows
+        from testbed.races.window import narrowest, windows
 
         window = narrowest(windows(race, recipe, violation))
         if window is not None and window.width_ms is not None:
@@ -176,9 +176,9 @@ class RaceItem(_Item):
 
     def runtest(self) -> None:
         """Play it, and compare."""
-        from testbed.expecting import expect
-        from testbed.failing import pytest_line, told_side
-        from testbed.shrink import breach_of
+        from testbed.races.expecting import expect
+        from testbed.races.shrink import breach_of
+        from testbed.testing.failure import pytest_line, told_side
 
         side = expect(self._race, self._recipe, self._expectation, self._shown)
         self.user_properties.append(("runs", 1))
@@ -233,8 +233,8 @@ class ScenarioItem(_Item):
     def _check(self, mark: pytest.Mark) -> None:
         """A mistake in the mark, or in what it marks, is found when it is collected."""
         from testbed.errors import HarnessError, ScenarioError, UnknownName
-        from testbed.run import faults_of, recipe_of
-        from testbed.seeking import runs_of
+        from testbed.testing.run import faults_of, recipe_of
+        from testbed.testing.seek import runs_of
 
         try:
             for name in mark.kwargs:
@@ -253,7 +253,7 @@ class ScenarioItem(_Item):
 
     def runtest(self) -> None:
         """Search it; the race that is found is left in `.testbed/` under the name of this test."""
-        from testbed.seeking import seek
+        from testbed.testing.seek import seek
 
         searched = seek(self._build, **self._options)
         _note(self, searched)
@@ -295,7 +295,7 @@ def testbed_play() -> Callable[..., Run]:
     """
     from testbed.choosers.calm import Calm
     from testbed.choosers.uniform import Uniform
-    from testbed.run import play
+    from testbed.testing.run import play
 
     def played(
         scenario: Any, *, seed: int | None = None, chooser: Any = None, **options: Any
@@ -313,7 +313,7 @@ def testbed_search(request: pytest.FixtureRequest) -> Callable[..., Sought]:
     Takes `effort` or `runs`, `seed`, `switches` and `faults`. `.shrunk` is the race that was
     found, or None.
     """
-    from testbed.seeking import seek
+    from testbed.testing.seek import seek
 
     def searched(scenario: Any, **options: Any) -> Sought:
         done = seek(scenario, **options)
@@ -329,9 +329,9 @@ def testbed_replay(request: pytest.FixtureRequest) -> Callable[..., Run]:
 
     The path is told from the folder of the test; a scenario of your own is given as `scenario=`.
     """
-    from testbed.racefile import load
-    from testbed.racing import play
-    from testbed.run import Run, recipe_of
+    from testbed.races.playing import play
+    from testbed.races.racefile import load
+    from testbed.testing.run import Run, recipe_of
 
     def replayed(path: str, *, scenario: Any = None, **options: Any) -> Run:
         file = request.path.parent / path

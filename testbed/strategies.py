@@ -26,7 +26,6 @@ from hypothesis.strategies import SearchStrategy
 from testbed.choosers.drawn import DRAWS_MAX, Drawn
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
-from testbed.fault_kinds import parse_fault
 from testbed.objects import (
     Condition,
     LabelSelector,
@@ -42,8 +41,9 @@ from testbed.objects import (
     requests_of,
     room_of,
 )
-from testbed.run import Recipe, Run, faults_of, play, recipe_of
-from testbed.world import World
+from testbed.testing.run import Recipe, Run, faults_of, play, recipe_of
+from testbed.world.fault_kinds import parse_fault
+from testbed.world.world import World
 
 __all__ = [
     "Cluster",

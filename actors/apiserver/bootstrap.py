@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.apiserver.priority import SYSTEM_CLASSES
+from actors.apiserver.admission.priority import SYSTEM_CLASSES
 from testbed import Actor, ApiError, Client, NotFound
 from testbed.errors import AlreadyExists
 from testbed.objects import PriorityClass

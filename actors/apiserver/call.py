@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.desk import Desk
-from testbed.endpoint import Operation
+from actors.apiserver.memory import Desk
 from testbed.errors import Conflict, Forbidden, NotFound
 from testbed.objects import Map, Object, Revision
 from testbed.objects.kinds import kind_by_plural
+from testbed.store.endpoint import Operation
 
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"

@@ -8,17 +8,22 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver import binding, deleting, evicting, patching, reading, updating
 from actors.apiserver.call import Call
-from actors.apiserver.contest import contest
+from actors.apiserver.proving_ground import contest
 from actors.apiserver.server import VERBS, ApiServer, Verb
-from testbed.change import Change
-from testbed.delivery import Delivery
-from testbed.endpoint import BETWEEN, Handler, Listing
-from testbed.mutant import Mutant
+from actors.apiserver.verbs import bind as binding
+from actors.apiserver.verbs import delete as deleting
+from actors.apiserver.verbs import evict as evicting
+from actors.apiserver.verbs import patching
+from actors.apiserver.verbs import read as reading
+from actors.apiserver.verbs import update as updating
 from testbed.objects import Binding, Map, Object, Revision
 from testbed.objects.form import from_tree, to_tree
-from testbed.watch import Watch
+from testbed.store.change import Change
+from testbed.store.delivery import Delivery
+from testbed.store.endpoint import BETWEEN, Handler, Listing
+from testbed.store.watch import Watch
+from testbed.testing.mutant import Mutant
 
 # -- writes ---------------------------------------------------------------------------------------
 

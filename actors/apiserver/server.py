@@ -10,25 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from actors.apiserver import (
-    binding,
-    creating,
-    deleting,
-    evicting,
-    priority,
-    reading,
-    rules,
-    updating,
-)
+from actors.apiserver import rules
+from actors.apiserver.admission import priority
 from actors.apiserver.call import Call
-from actors.apiserver.desk import Desk
-from testbed.endpoint import Handler, Operation
+from actors.apiserver.memory import Desk
+from actors.apiserver.verbs import bind as binding
+from actors.apiserver.verbs import create as creating
+from actors.apiserver.verbs import delete as deleting
+from actors.apiserver.verbs import evict as evicting
+from actors.apiserver.verbs import read as reading
+from actors.apiserver.verbs import update as updating
 from testbed.errors import NotFound
 from testbed.objects import Object, Pod, PriorityClass
 from testbed.objects.kinds import KINDS, kind_by_plural
 from testbed.objects.meta import key_of
-from testbed.option import NOTHING, Footprint
-from testbed.store_endpoint import READS
+from testbed.store.endpoint import Handler, Operation
+from testbed.store.footprint import NOTHING, Footprint
+from testbed.store.store_endpoint import READS
 
 PLURALS = frozenset(kind.plural for kind in KINDS)
 Verb = Callable[[Call], Handler]

@@ -1,1 +1,5 @@
-"""Controllers: each sees to it that what is there is what is wanted."""
+"""Controllers: each compares what is there with what is wanted, and closes the gap.
+
+May use: shared.
+In order: kinship; then siblings.
+"""

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import attrs
 
 from actors.controllers.kinship import Kinship
-from actors.workqueue import Workqueue
+from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, NotFound, Operation
 from testbed.errors import UnknownName
 from testbed.objects import DaemonSet, Job, Map, Meta, Object, Owner, Pod, ReplicaSet, kind_of

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import attrs
 
-from actors.workqueue import Workqueue
+from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, NotFound
 from testbed.objects import Map, Pod, QuotaStatus, ResourceQuota, charge
 from testbed.objects.quantity import whole

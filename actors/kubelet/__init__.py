@@ -1,4 +1,8 @@
-"""The kubelet of a node, and the runtime that its containers live in."""
+"""The kubelet of a node, and the runtime that its containers live in.
+
+May use: shared.
+In order: workload, admission, runtime, status, lifecycle, kubelet, __init__.
+"""
 
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.runtime import Runtime

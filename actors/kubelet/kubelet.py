@@ -13,7 +13,7 @@ import attrs
 from actors.kubelet.admission import Refusal, refusal_of
 from actors.kubelet.lifecycle import Habits, Lifecycle, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
-from actors.recorder import Recorder
+from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Node, Pod, Revision
 from testbed.objects.event import WARNING

@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 
 from actors.kubelet.workload import Workload
-from testbed.endpoint import BETWEEN, Handler, Operation
 from testbed.errors import Invalid, NotFound
 from testbed.objects import Pod
-from testbed.option import NOTHING, Footprint
-from testbed.watch import Cursor
+from testbed.store.endpoint import BETWEEN, Handler, Operation
+from testbed.store.footprint import NOTHING, Footprint
+from testbed.store.watch import Cursor
 
 STOPPED, KILLED = 143, 137
 """What a container exits with that ends by the signal to terminate, and one that is killed."""

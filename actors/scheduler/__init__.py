@@ -16,17 +16,23 @@ what it does   binding.py      assume, reserve, permit, bind
 how to change  switches.py     every behaviour that differs; policies.py, points.py: your own parts
 who judges it  reference/      the rules in plain loops; invariants/, mutants.py
 why it did so  facts.py        what a trace keeps of a cycle; saying.py: in a sentence
+
+May use: framework, shared.
+In order: switches, score, scores, cluster, queue, decisions, plugins, placing, preemption, decider,
+  policies, memory, writes, schedule_one, scheduler, __init__, reference, invariants,
+  proving_ground, mutants.
 """
 
-from actors.scheduler.decision import Decision, Refusal
-from actors.scheduler.filter import Filter
-from actors.scheduler.nodeinfo import NodeInfo
-from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.points import Rejected, Wait
+from actors.framework.filter import Filter
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.refusal import Refusal
+from actors.framework.snapshot import Snapshot
+from actors.scheduler.decisions.decision import Decision
+from actors.scheduler.plugins import Rejected, Wait
 from actors.scheduler.preemption.dry_run import DryRun
 from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.score import Score
-from actors.scheduler.snapshot import Snapshot
 
 __all__ = [
     "Decision",

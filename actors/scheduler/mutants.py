@@ -8,27 +8,27 @@ from typing import Any, cast
 
 import attrs
 
-from actors.scheduler.bustle import bustle
-from actors.scheduler.cache import SchedulerCache
-from actors.scheduler.decision import Candidate, Decision, Preemption
-from actors.scheduler.events import POD_DELETED
-from actors.scheduler.failing import Failure
-from actors.scheduler.filter import Filter, State
-from actors.scheduler.filters import FILTERS
-from actors.scheduler.filters.inter_pod_affinity import InterPodAffinity
-from actors.scheduler.heap import Heap
-from actors.scheduler.nominator import Nominator
-from actors.scheduler.office import Office
-from actors.scheduler.podinfo import PodInfo, info_of
+from actors.framework.cluster_events import POD_DELETED
+from actors.framework.filter import Filter, State
+from actors.framework.filters import FILTERS
+from actors.framework.filters.inter_pod_affinity import InterPodAffinity
+from actors.framework.podinfo import PodInfo, info_of
+from actors.framework.snapshot import Snapshot
+from actors.framework.tally import Tally
+from actors.scheduler.cluster.cache import SchedulerCache
+from actors.scheduler.cluster.nominator import Nominator
+from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.queue import SchedulingQueue
-from actors.scheduler.queued import May, QueuedPod
+from actors.scheduler.proving_ground import bustle
+from actors.scheduler.queue.heap import Heap
+from actors.scheduler.queue.priority_queue import SchedulingQueue
+from actors.scheduler.queue.queued import May, QueuedPod
+from actors.scheduler.schedule_one import Office
 from actors.scheduler.scheduler import Scheduler
-from actors.scheduler.snapshot import Snapshot
-from actors.scheduler.tally import Tally
+from actors.scheduler.writes.fail import Failure
 from testbed import Client, Operation
-from testbed.mutant import Mutant
 from testbed.objects import Binding, Map, Meta, Pod, Target
+from testbed.testing.mutant import Mutant
 
 # -- decisions ------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from actors.scheduler.cycle import Decider, Pick
-from actors.scheduler.filter import Filter
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.filter import Filter
+from actors.framework.podinfo import PodInfo
+from actors.scheduler.decider import Decider, Pick
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.victims import selector_of
 from actors.scheduler.score import Score

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import attrs
 
-from actors.scheduler.filter import Filter
-from actors.scheduler.filters import FILTERS
-from actors.scheduler.leading import Replica
-from actors.scheduler.office import Office
+from actors.framework.filter import Filter
+from actors.framework.filters import FILTERS
+from actors.scheduler.memory.leading import Replica
+from actors.scheduler.schedule_one import Office
 from actors.scheduler.score import Score
 from actors.scheduler.switches import SCHEDULER
 from testbed import Actor, Client

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from actors.scheduler.nodeinfo import NodeInfo
-from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.snapshot import Column, Snapshot
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Column, Snapshot
 
 State = Any
 """What a score has worked out of one pod, once for a cycle."""

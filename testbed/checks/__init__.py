@@ -1,1 +1,5 @@
-"""What checks what we write, and takes nothing of ours on trust: no file here imports ours."""
+"""What checks our output and trusts nothing of ours: no file here imports the testbed.
+
+May use: nothing.
+Siblings: no file here imports another.
+"""

@@ -1,1 +1,5 @@
-"""The Choosers, one file each."""
+"""The Choosers, one file each.
+
+May use: errors, words, store, turns, invariant, chooser.
+In order: sampling, equivalence; then siblings.
+"""

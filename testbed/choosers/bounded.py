@@ -26,11 +26,11 @@ from typing import Any
 import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.counted import counted
 from testbed.invariant import Verdict
-from testbed.option import PICK, Choice, HoldBack, Option, Release
-from testbed.pending import Alternatives, Options
-from testbed.trace import Step, Trace
+from testbed.turns.option import PICK, Choice, HoldBack, Option, Release
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step, Trace
+from testbed.words import counted
 
 HOLD, RELEASE, STRIKE = "hold", "release", "strike"
 Decision = tuple[int, str, int]

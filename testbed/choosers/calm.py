@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.pending import Alternatives, Options
+from testbed.turns.pending import Alternatives, Options
 
 
 class Calm(Chooser):

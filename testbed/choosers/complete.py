@@ -24,16 +24,25 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from testbed.certificate import Seen, write
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
-from testbed.classes import NO_TOUCH, Event, Keys, Past, Picked, open_part, with_path
-from testbed.counted import counted
+from testbed.choosers.equivalence.certificate import Seen, write
+from testbed.choosers.equivalence.orders import (
+    NO_TOUCH,
+    Event,
+    Keys,
+    Past,
+    Picked,
+    open_part,
+    with_path,
+)  # fmt: skip
+from testbed.choosers.equivalence.tree import REST, Fork, Name, Node, Tried, named
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict
-from testbed.option import FAULT, HISTORY, PICK, Footprint
-from testbed.pending import Alternatives, Options
-from testbed.trace import Step, Trace
-from testbed.tree import REST, Fork, Name, Node, Tried, named
+from testbed.store.footprint import HISTORY, Footprint
+from testbed.turns.option import FAULT, PICK
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step, Trace
+from testbed.words import counted
 
 ANY_FAULT = Footprint(writes=frozenset({"budget:faults"}))
 """What every fault touches when fewer may strike than the scenario allows."""
@@ -105,18 +114,6 @@ class Complete(Exhaustive):
     def is_complete(self) -> bool:
         """Whether there is none left."""
         return self._is_exhausted
-
-    @property
-    def explored_estimate(self) -> float:
-        """Which part of the tree has been walked, as far as it is known: 0 to 1."""
-        if self._is_exhausted:
-            return 1.0
-        walked, share = 0.0, 1.0
-        for node in self._stack:
-            ways = node.of if isinstance(node, Fork) else max(len(node.wanted), 1)
-            share /= ways
-            walked += share * (node.at if isinstance(node, Fork) else len(node.done))
-        return walked
 
     @property
     def summary(self) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.invariant import Verdict
-from testbed.option import Choice, Release
-from testbed.pending import Alternatives, Options
-from testbed.trace import Step, Trace
+from testbed.turns.option import Choice, Release
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step, Trace
 
 
 class Continued(Chooser):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.pending import Alternatives, Options
+from testbed.turns.pending import Alternatives, Options
 
 DRAWS_MAX = 4_000
 

@@ -12,8 +12,8 @@ after a prefix that the calm run would fit into several times, any process moves
 from __future__ import annotations
 
 from testbed.chooser import RunInfo
-from testbed.option import Option
-from testbed.sampler import Sampler, by_process
+from testbed.choosers.sampling.sampler import Sampler, by_process
+from testbed.turns.option import Option
 
 CHANGES_MAX = 3
 """Change points of a Run, 1 to so many, each as likely: one too many can spoil a simple race."""

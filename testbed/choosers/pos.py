@@ -8,9 +8,10 @@ chance of its own (partial order sampling).
 from __future__ import annotations
 
 from testbed.chooser import RunInfo
-from testbed.option import Footprint, Option
-from testbed.sampler import Sampler
-from testbed.trace import Step
+from testbed.choosers.sampling.sampler import Sampler
+from testbed.store.footprint import Footprint
+from testbed.turns.option import Option
+from testbed.turns.trace import Step
 
 
 class POS(Sampler):

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
-from testbed.counted import counted
 from testbed.errors import ReplayDiverged
-from testbed.option import (
+from testbed.turns.option import (
     FAULT,
     FEED,
     HOLD,
@@ -21,7 +20,8 @@ from testbed.option import (
     Option,
     Release,
 )
-from testbed.pending import Alternatives, Options
+from testbed.turns.pending import Alternatives, Options
+from testbed.words import counted
 
 SHOWN_MAX = 6
 """So many Options a divergence lists."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.option import PICK
-from testbed.pending import Alternatives, Options
+from testbed.turns.option import PICK
+from testbed.turns.pending import Alternatives, Options
 
 
 class Struck(Chooser):

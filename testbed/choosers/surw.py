@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from testbed.chooser import RunInfo
-from testbed.learned import UNIT
-from testbed.option import Option
-from testbed.profiler import Access
-from testbed.sampler import Sampler, by_process
+from testbed.choosers.sampling.learned import UNIT
+from testbed.choosers.sampling.profiler import Access
+from testbed.choosers.sampling.sampler import Sampler, by_process
+from testbed.turns.option import Option
 
 
 class SURW(Sampler):

@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from testbed.chance import Chance
 from testbed.chooser import Chooser, Plan, RunInfo
-from testbed.pending import Alternatives, Options
+from testbed.choosers.sampling.chance import Chance
+from testbed.turns.pending import Alternatives, Options
 
 
 class Uniform(Chooser):

@@ -9,8 +9,8 @@ One that nothing is known of, as in the first Run, has a share of 1.
 
 from __future__ import annotations
 
-from testbed.option import Option
-from testbed.sampler import Sampler, by_process
+from testbed.choosers.sampling.sampler import Sampler, by_process
+from testbed.turns.option import Option
 
 
 class URW(Sampler):

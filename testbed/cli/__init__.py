@@ -2,6 +2,9 @@
 
 Exit codes, of every command:
   0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
+
+May use: all that stands before it.
+In order: show, own, playing, progress, raised, races, benches, searching, commands, __init__.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"testbed.cli.{name}").command
+        command: click.Command = import_module(f"testbed.cli.commands.{name}").command
         return command
 
     def resolve_command(

@@ -17,9 +17,9 @@ import click
 
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode
-from testbed.session import DRIVERS
-from testbed.trace import Trace
-from testbed.world import World
+from testbed.turns.session import DRIVERS
+from testbed.turns.trace import Trace
+from testbed.world.world import World
 
 HASH_SEEDS = ("1", "2")
 """Of the other processes in which `--twice` plays: each walks a set of strings in another order."""

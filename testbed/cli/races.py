@@ -9,15 +9,15 @@ from typing import Any
 import attrs
 import click
 
-from testbed import document
-from testbed.allowed import Named, Trust, allowed, folders_of, line_for, trust_in
 from testbed.cli.own import own_policies
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
-from testbed.expecting import Side, check_switches
-from testbed.race import Hold, Race
-from testbed.racefile import parse
-from testbed.scenario import Scenario
+from testbed.races import yaml_lines as document
+from testbed.races.expecting import Side, check_switches
+from testbed.races.race import Hold, Race
+from testbed.races.racefile import parse
+from testbed.races.trust import Named, Trust, allowed, folders_of, line_for, trust_in
+from testbed.world.scenario import Scenario
 
 ENDINGS = (".race.yaml", ".race.yml", ".race.json")
 """Of the files that are found in a folder; one that is named may be any YAML."""

@@ -1,1 +1,5 @@
-"""The kinds of Fault, one file each."""
+"""The kinds of Fault, one file each.
+
+May use: errors, store, turns, fault.
+Siblings: no file here imports another.
+"""

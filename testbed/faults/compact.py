@@ -9,7 +9,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
-from testbed.option import HISTORY, LOG, Footprint
+from testbed.store.footprint import HISTORY, LOG, Footprint
 
 PAST = Footprint(frozenset({LOG}), frozenset({HISTORY}))
 """It depends on all that was committed, and all that looks back depends on it."""

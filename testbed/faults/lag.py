@@ -9,8 +9,8 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
-from testbed.life import Role
-from testbed.option import LOG, Footprint
+from testbed.store.footprint import LOG, Footprint
+from testbed.turns.life import Role
 
 
 @attrs.frozen(kw_only=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.fault import Fault, Levers, Way
-from testbed.option import Footprint
+from testbed.store.footprint import Footprint
 
 
 @attrs.frozen(kw_only=True)

@@ -1,1 +1,5 @@
-"""What is claimed of every World, whatever it plays; one file per part of the instrument."""
+"""Claims about every World, whatever runs in it; one file for each part of the testbed.
+
+May use: objects, words, store, turns, client, invariant.
+Siblings: no file here imports another.
+"""

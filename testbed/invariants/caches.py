@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from testbed.cache import Cache
+from testbed.client.cache import Cache
 from testbed.invariant import DELIVERY, Evidence, Invariant
 from testbed.objects.meta import prefix_of
-from testbed.selector import differ_in
-from testbed.store import Change, Store
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.store.selector import differ_in
+from testbed.store.store import Store
+from testbed.turns.trace import Step
 
 
 class CachesEqualTheStore(Invariant):

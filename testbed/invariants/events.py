@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from testbed.invariant import TURN, Evidence, Invariant
 from testbed.objects.event import Event
-from testbed.store_endpoint import READS
-from testbed.trace import Step
+from testbed.store.store_endpoint import READS
+from testbed.turns.trace import Step
 
 
 class NobodyDecidesByEvents(Invariant):

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.objects.meta import Object
-from testbed.store import Change
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.turns.trace import Step
 
 
 class RevisionsIncrease(Invariant):

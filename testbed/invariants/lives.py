@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.objects.meta import Object
 from testbed.objects.pod import FAILED, SUCCEEDED, Pod
-from testbed.store import Change
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.turns.trace import Step
 
 
 class LivesGoOneWay(Invariant):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from testbed.invariant import DEATH, Evidence, Invariant
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class NoActorDies(Invariant):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from testbed.delivery import ADDED, DELETED, MODIFIED, Delivery
+from testbed.client.stream import Stream
 from testbed.invariant import DELIVERY, Evidence, Invariant
 from testbed.objects.meta import Object, Revision
-from testbed.selector import touches
-from testbed.store import Change, Store
-from testbed.stream import Stream
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.store.delivery import ADDED, DELETED, MODIFIED, Delivery
+from testbed.store.selector import touches
+from testbed.store.store import Store
+from testbed.turns.trace import Step
 
 
 class WatchesAreGapFree(Invariant):

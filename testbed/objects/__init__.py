@@ -1,9 +1,20 @@
-"""The objects a cluster is made of: frozen, integers only, no I/O; one file per family."""
+"""The objects a cluster is made of: frozen, integers only, no I/O; one file for each family.
+
+May use: errors.
+In order: meta, quantity, calendar, plain, form, labels, condition, affinity, reference, note, pod,
+  node, disruption_budget, priority, quota, charge, workload, lease, namespace, event, config,
+  binding, kinds, codec, __init__, manifests.
+"""
 
 from testbed.objects.affinity import Affinity, Taint, Toleration
 from testbed.objects.binding import Binding, DeleteOptions, Eviction, Preconditions, Target
 from testbed.objects.condition import Condition
 from testbed.objects.config import ConfigMap
+from testbed.objects.disruption_budget import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from testbed.objects.event import Event
 from testbed.objects.kinds import KINDS, kind_by_plural, kind_of
 from testbed.objects.labels import LabelSelector, Requirement
@@ -13,11 +24,6 @@ from testbed.objects.namespace import Namespace
 from testbed.objects.node import Node, NodeSpec, NodeStatus, room_of
 from testbed.objects.note import Note
 from testbed.objects.pod import Container, Pod, PodSpec, PodStatus, Resources, qos_of, requests_of
-from testbed.objects.policy import (
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
-)
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quantity import Quantity
 from testbed.objects.quota import (

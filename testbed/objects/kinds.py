@@ -5,6 +5,7 @@ from __future__ import annotations
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
 from testbed.objects.config import ConfigMap
+from testbed.objects.disruption_budget import PodDisruptionBudget
 from testbed.objects.event import Event
 from testbed.objects.lease import Lease
 from testbed.objects.meta import Object
@@ -12,7 +13,6 @@ from testbed.objects.namespace import Namespace
 from testbed.objects.node import Node
 from testbed.objects.note import Note
 from testbed.objects.pod import Pod
-from testbed.objects.policy import PodDisruptionBudget
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quota import ResourceQuota
 from testbed.objects.workload import DaemonSet, Job, ReplicaSet

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import attrs
 
-from actors.scheduler.decision import Candidate, Decision, Refusal
+from actors.framework.refusal import Refusal
+from actors.scheduler.decisions.decision import Candidate, Decision
 from conformance.preempt_case import Case
 
 IN_VAIN = "Preemption is not helpful for scheduling"

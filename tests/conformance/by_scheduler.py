@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from actors.scheduler.cache import SchedulerCache
-from actors.scheduler.cycle import Decider, Pick, the_first
-from actors.scheduler.filters import FILTERS
-from actors.scheduler.podinfo import PodInfo, info_of
+from actors.framework.filters import FILTERS
+from actors.framework.podinfo import PodInfo, info_of
+from actors.framework.snapshot import Snapshot
+from actors.scheduler.cluster.cache import SchedulerCache
+from actors.scheduler.decider import Decider, Pick, the_first
+from actors.scheduler.placing.scoring import scores_of
 from actors.scheduler.preemption.budgets import Budgets
+from actors.scheduler.preemption.candidate import Look
 from actors.scheduler.preemption.eligibility import why_not_eligible
 from actors.scheduler.preemption.importance import outranked_by
-from actors.scheduler.preemption.look import Look
-from actors.scheduler.preemption.preempting import search
+from actors.scheduler.preemption.preemption import search
 from actors.scheduler.preemption.victims import Greedy
 from actors.scheduler.scores import PLACEMENTS
-from actors.scheduler.scoring import scores_of
-from actors.scheduler.snapshot import Snapshot
 from actors.scheduler.switches import Switches, switches_of
 from conformance.answers import Answers
 from conformance.preempt_case import Case

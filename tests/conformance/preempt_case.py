@@ -7,16 +7,10 @@ from typing import Any
 import attrs
 
 from testbed.objects import Map, Meta, Node, Pod, PodDisruptionBudget
-from testbed.objects.affinity import (
-    Affinity,
-    PodAffinity,
-    PodAffinityTerm,
-    Taint,
-    Toleration,
-)
+from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, Taint, Toleration
+from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.objects.labels import LabelSelector
 from testbed.objects.pod import PodStatus
-from testbed.objects.policy import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 
 DELETED_MS = 10**9
 """When each pod that is to go was to be gone; nothing asks how long ago that is."""

@@ -21,13 +21,13 @@ from actors.scheduler import Scheduler
 from conformance.recorded import BEGINS_MS, Recording
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
-from testbed.option import DELIVER, SERVE, START
-from testbed.pattern import EVERY, Pattern
-from testbed.race import Hold, Race, Strike
-from testbed.racefile import load
-from testbed.racing import play
-from testbed.scenario import of
-from testbed.world import World
+from testbed.races.pattern import EVERY, Pattern
+from testbed.races.playing import play
+from testbed.races.race import Hold, Race, Strike
+from testbed.races.racefile import load
+from testbed.turns.option import DELIVER, SERVE, START
+from testbed.world.scenario import of
+from testbed.world.world import World
 
 FOLDER = Path(__file__).parent / "timelines"
 UNDECIDED = "virtual_ms_max"

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from drawn_cases import NAMESPACES, NOW_MS, ZONE, Situation, situations
 from hypothesis import HealthCheck, given, settings
 
-from actors.scheduler.decision import Candidate, Decision, Refusal
+from actors.framework.refusal import Refusal
+from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.reference.cluster import Cluster
 from actors.scheduler.reference.decide import decide
 from actors.scheduler.switches import Switches
 from conformance.answers import IN_VAIN
 from conformance.by_scheduler import Nominated, decider_of, snapshot_of
-from conformance.drawn import NAMESPACES, NOW_MS, ZONE, Situation, situations
 from testbed.objects import LabelSelector, Node, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.quantity import amounts

@@ -13,10 +13,10 @@ from observed import attempts_of
 from timelines import SCHEDULER, Cluster, build, creates
 
 from actors.scheduler import Scheduler
-from testbed.racefile import parse
-from testbed.racing import play
-from testbed.scenario import of
-from testbed.world import World
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.world.scenario import of
+from testbed.world.world import World
 
 BIND_MS, WATCH_MS = 3, 1
 """How long a bind took that was seen, and how long it took until its watch told of it."""

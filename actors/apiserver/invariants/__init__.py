@@ -2,6 +2,9 @@
 
 They take nothing from the server's own code: each reads what was asked, what was committed and
 what was answered, and works out again, in the plainest way there is, what the protocol allows.
+
+May use: nothing.
+In order: asked; then siblings, __init__.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from actors.apiserver.invariants.asked import Demand, asked_of_server, demand_of, options_of
 from testbed import Evidence, Invariant
-from testbed.change import Change
 from testbed.invariant import COMMIT
 from testbed.objects import Object, Pod
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.turns.trace import Step
 
 
 class PodsAreGivenTheirTime(Invariant):

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from actors.apiserver.invariants.asked import asked_of_server
 from testbed import Evidence, Invariant
-from testbed.change import Change
 from testbed.invariant import SERVED
 from testbed.objects import Pod, PodDisruptionBudget
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.turns.trace import Step
 
 BUDGETS = PodDisruptionBudget.plural
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from actors.apiserver.invariants.asked import CAUSELESS, asked_of_server
 from testbed import Evidence, Invariant, NotFound
 from testbed.invariant import SERVED
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class AnswersShowWhatWas(Invariant):

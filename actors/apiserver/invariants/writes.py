@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from actors.apiserver.invariants.asked import asked_of_server, demand_of
 from testbed import Evidence, Invariant
-from testbed.change import Change
 from testbed.invariant import COMMIT
 from testbed.objects.form import to_tree
-from testbed.trace import Step
+from testbed.store.change import Change
+from testbed.turns.trace import Step
 
 CONDITIONAL = ("leases", "poddisruptionbudgets")
 """Kinds that are updated by nobody who does not say what he has read (API-12)."""

@@ -3,6 +3,9 @@
 Each works out again, with the reference or from what was recorded, what the rules allow; none asks
 the scheduler's own code. A claim about a cycle judges it by what the scheduler knew: that this was
 old news is no fault of its own (SCH-123).
+
+May use: switches, decisions, memory, reference.
+In order: cycles; then siblings.
 """
 
 from __future__ import annotations

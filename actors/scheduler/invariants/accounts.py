@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar
 
-from actors.scheduler.books import Books
 from actors.scheduler.invariants.cycles import schedulers
+from actors.scheduler.memory.books import Books
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import requests_of
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class AccountsAreBalanced(Invariant):

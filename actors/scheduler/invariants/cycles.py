@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import attrs
 
-from actors.scheduler.books import Books
-from actors.scheduler.decision import Candidate, Decision
+from actors.scheduler.decisions.decision import Candidate, Decision
+from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import Findings, find
 from actors.scheduler.switches import Switches
@@ -17,7 +17,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
 from testbed.policy import BUILT_IN
-from testbed.trace import Record, Step
+from testbed.turns.trace import Record, Step
 
 
 @attrs.define(eq=False, slots=False)

@@ -8,7 +8,7 @@ from actors.scheduler.invariants.cycles import Cycles
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
 from testbed.objects import Pod
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class DeedsAreDecided(Invariant):

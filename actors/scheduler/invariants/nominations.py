@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import attrs
 
-from actors.scheduler.books import Books
 from actors.scheduler.invariants.cycles import Cycle, Cycles, records_of
+from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.victims import lower_nominated
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
-from testbed.trace import Record, Step
+from testbed.turns.trace import Record, Step
 
 
 @attrs.frozen

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.books import Books
 from actors.scheduler.invariants.cycles import schedulers
+from actors.scheduler.memory.books import Books
 from testbed import Evidence, Invariant
 from testbed.invariant import DELIVERY, RECORD
 from testbed.objects import Pod
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class NoPodIsLost(Invariant):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.scheduler.decision import Candidate
+from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim, names
 from actors.scheduler.reference.decide import first
 from actors.scheduler.reference.preemption import FEWEST, choose, dry_run

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.books import Books
 from actors.scheduler.invariants.cycles import Cycle, Cycles, schedulers
+from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import find
 from actors.scheduler.reference.neighbours import apart, near
 from testbed import Evidence, Invariant
 from testbed.invariant import DELIVERY, RECORD
-from testbed.trace import Step
+from testbed.turns.trace import Step
 
 
 class NobodyWaitsInVain(Invariant):

@@ -1,5 +1,10 @@
-"""Makes room for a pod that fits nowhere: who has to go, and on which node."""
+"""Preemption: which pods have to go for one that fits nowhere, and on which node.
 
-from actors.scheduler.preemption.preempting import preempt
+May use: switches, cluster, decisions, placing.
+In order: budgets, eligibility, importance, choice, quick_trial, trial, affinity_to_victims,
+  cross_node, lower, dry_run, candidate, victims, preemption, __init__.
+"""
+
+from actors.scheduler.preemption.preemption import preempt
 
 __all__ = ["preempt"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from actors.scheduler.decision import Refusal
-from actors.scheduler.podinfo import Namespaces, PodInfo
-from actors.scheduler.trying import AnyTrial
+from actors.framework.podinfo import Namespaces, PodInfo
+from actors.framework.refusal import Refusal
+from actors.scheduler.preemption.trial import AnyTrial
 
 
 def lacks_affinity(refusal: Refusal) -> bool:

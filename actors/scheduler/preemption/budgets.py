@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
 from testbed.objects import PodDisruptionBudget
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from actors.scheduler.decision import Candidate
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
+from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.preemption.importance import started_ms
 
 OFFSET = 2**31

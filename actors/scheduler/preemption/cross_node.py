@@ -7,11 +7,11 @@ from itertools import combinations
 
 import attrs
 
-from actors.scheduler.nodeinfo import NodeInfo
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Snapshot
 from actors.scheduler.preemption.importance import ByImportance
-from actors.scheduler.snapshot import Snapshot
-from actors.scheduler.trying import AnyTrial
+from actors.scheduler.preemption.trial import AnyTrial
 
 SETS_MAX = 10_000
 """So many sets of pods are tried for one node."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.trying import AnyTrial
+from actors.framework.podinfo import PodInfo
+from actors.scheduler.preemption.trial import AnyTrial
 
 
 class DryRun:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actors.scheduler.decision import Refusal
-from actors.scheduler.nodeinfo import NodeInfo
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.refusal import Refusal
 from testbed.objects import Pod
 from testbed.objects.condition import find
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
 from actors.scheduler.switches import Switches
 from testbed.objects import Pod
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED

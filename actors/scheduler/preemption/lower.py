@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.scheduler.filtering import Feasibility
-from actors.scheduler.podinfo import PodInfo
-from actors.scheduler.trying import trial_of
+from actors.framework.podinfo import PodInfo
+from actors.scheduler.placing.feasibility import Feasibility
+from actors.scheduler.preemption.trial import trial_of
 
 
 def lower_nominated(

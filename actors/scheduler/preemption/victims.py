@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 
 SETS_MAX = 10_000

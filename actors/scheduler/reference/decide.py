@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from actors.scheduler.decision import KEEP, Decision, Preemption
+from actors.scheduler.decisions.decision import KEEP, Decision, Preemption
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import Findings, find
 from actors.scheduler.reference.messages import unfit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from actors.scheduler.reference.importance import by_importance, may_displace
 from actors.scheduler.reference.neighbours import apart, means, near

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from actors.scheduler.reference.filters import refusal
 from actors.scheduler.switches import Switches

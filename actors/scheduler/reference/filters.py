@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from actors.scheduler.reference.neighbours import inter_pod_affinity
 from actors.scheduler.reference.nodes import (

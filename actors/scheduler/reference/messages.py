@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 
 
 def unfit(nodes: int, refusals: Mapping[str, Refusal], at_once: str = "", after: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from testbed.objects import Pod
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, Taint, tolerated

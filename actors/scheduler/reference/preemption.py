@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from actors.scheduler.decision import Candidate, Preemption, Refusal
+from actors.framework.refusal import Refusal
+from actors.scheduler.decisions.decision import Candidate, Preemption
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.importance import may_displace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.scheduler.decision import Refusal
+from actors.framework.refusal import Refusal
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from testbed.objects.node import room_of
 

@@ -7,13 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from actors.scheduler.reference.neighbours import disliked, liked, means, near
-from actors.scheduler.reference.spread import (
-    SOFT,
-    constraints_of,
-    has_keys,
-    is_included,
-    standing,
-)
+from actors.scheduler.reference.spread import SOFT, constraints_of, has_keys, is_included, standing
 from actors.scheduler.switches import Switches
 from testbed.objects import Pod
 from testbed.objects.affinity import PREFER_NO_SCHEDULE, PodAffinityTerm, tolerated

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, combinations
 
-from actors.scheduler.decision import Candidate, Refusal
+from actors.framework.refusal import Refusal
+from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.reference.budgets import protected
 from actors.scheduler.reference.cluster import Cluster, Guest, Place
 from actors.scheduler.reference.experiments import far_set, spared_set

@@ -1,4 +1,8 @@
-"""What likes one node more than another, and which of them a placement goes by."""
+"""The scores: which of the feasible nodes is liked best, and by how much.
+
+May use: score.
+Siblings: no file here imports another.
+"""
 
 from __future__ import annotations
 

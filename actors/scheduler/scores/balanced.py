@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.scheduler.podinfo import MEMORY, PodInfo
+from actors.framework.podinfo import MEMORY, PodInfo
+from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
-from actors.scheduler.snapshot import Column, Snapshot
 from testbed.objects.quantity import CPU
 
 Parts = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
-from actors.scheduler.snapshot import Column, Snapshot
 
 
 class FirstFitByName(Score):

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from actors.scheduler.podinfo import PodInfo, Term
+from actors.framework.podinfo import PodInfo, Term
+from actors.framework.snapshot import Column, Snapshot
+from actors.framework.topology_counts import Stand
 from actors.scheduler.score import BEST, Score
-from actors.scheduler.snapshot import Column, Snapshot
-from actors.scheduler.standing import Stand
 
 FOR_REQUIRED = 1
 """What it counts that a pod which is there must be near this one (hardPodAffinityWeight)."""

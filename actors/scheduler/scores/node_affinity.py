@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.node_matching import rows_meeting
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import Score, stretched
-from actors.scheduler.snapshot import Column, Snapshot
-from actors.scheduler.wanted import rows_meeting
 
 
 class NodeAffinity(Score):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import Score, reversed_and_stretched
-from actors.scheduler.snapshot import Column, Snapshot
 from testbed.objects import Node, Taint
 from testbed.objects.affinity import PREFER_NO_SCHEDULE, tolerated
 

@@ -7,10 +7,10 @@ import math
 import attrs
 import numpy as np
 
-from actors.scheduler.podinfo import PodInfo
+from actors.framework.node_matching import Mask, rows_wanted
+from actors.framework.podinfo import PodInfo
+from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
-from actors.scheduler.snapshot import Column, Snapshot
-from actors.scheduler.wanted import Mask, rows_wanted
 from testbed.objects.affinity import TopologySpreadConstraint
 
 HONOR, IGNORE = "Honor", "Ignore"

@@ -1,0 +1,48 @@
+"""Bind: a pod is given its node, once. Nothing else is checked: not the node, not its room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.apiserver.call import Call
+from testbed.errors import BadRequest
+from testbed.objects import Binding, Condition, condition
+from testbed.objects.meta import evolved
+from testbed.store.endpoint import Handler
+
+SCHEDULED = Condition("PodScheduled", "True")
+
+
+def bind(call: Call) -> Handler:
+    """Set its node, if it has none and may still run (API-19 to API-22)."""
+    body: Any = call.operation.body
+    if not isinstance(body, Binding) or not body.target.name:
+        raise BadRequest(f"{call.operation}: expected a Binding with a target, found {body!r}")
+    if body.meta.name != call.operation.name:
+        raise BadRequest("name in URL does not match name in Binding object")
+    pod = call.found()
+    name, meta = pod.meta.name, body.meta
+    if meta.uid and meta.uid != pod.meta.uid:
+        raise call.conflict(
+            f"Precondition failed: UID in precondition: {meta.uid}, UID in object meta: "
+            f"{pod.meta.uid}"
+        )
+    if meta.revision and meta.revision != pod.meta.revision:
+        raise call.conflict(
+            f"Precondition failed: ResourceVersion in precondition: {meta.revision}, "
+            f"ResourceVersion in object meta: {pod.meta.revision}"
+        )
+    if pod.meta.is_terminating:
+        raise call.conflict(f"pod {name} is being deleted, cannot be assigned to a host")
+    if pod.spec.node_name:
+        raise call.conflict(f'pod {name} is already assigned to node "{pod.spec.node_name}"')
+    if pod.spec.scheduling_gates:
+        raise call.conflict(f"pod {name} has non-empty .spec.schedulingGates")
+    conditions = condition.having(pod.status.conditions, SCHEDULED, call.now_ms)
+    status = evolved(pod.status, conditions=conditions)
+    if call.server.switches.clear_nnn_on_bind:
+        status = evolved(status, nominated_node_name="")
+    pod = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
+    spec = evolved(pod.spec, node_name=body.target.name)
+    return call.put(evolved(pod, spec=spec, status=status))
+    yield

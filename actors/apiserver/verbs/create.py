@@ -1,0 +1,73 @@
+"""Create: a new object, named, completed, admitted and given an identity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver import rules
+from actors.apiserver.admission import steps as admission
+from actors.apiserver.call import Call
+from testbed.errors import AlreadyExists, BadRequest, InternalError
+from testbed.objects import Object
+from testbed.objects.form import settled
+from testbed.store.endpoint import Handler
+from testbed.store.footprint import Footprint
+
+
+def create(call: Call) -> Handler:
+    """1. Name and complete it. 2. Let admission change or refuse it; that looks at other objects,
+    so something may come between. 3. Commit, if nothing bears its name by then (API-8)."""
+    item = rules.complete(settled(_named(call, body_of(call))))
+    if item.meta.revision and str(item.meta.revision) != "0":
+        raise InternalError("resourceVersion should not be set on objects to be created")
+    admitted = admission.admit(call, item)
+    item = yield from (admitted if call.operation.name else _announcing(item.key, admitted))
+    there = call.stands_at(item.key)
+    if there is not None:
+        gone = "object is being deleted: " if there.meta.is_terminating else ""
+        raise AlreadyExists(f'{gone}{call.resource} "{item.meta.name}" already exists')
+    return call.put(call.server.stamp(call.caller, call.now_ms, item))
+
+
+def body_of(call: Call) -> Any:
+    """What is to be written; BadRequest if it is of another kind, name or namespace."""
+    body, operation = call.operation.body, call.operation
+    if not isinstance(body, Object) or body.plural != operation.plural:
+        raise BadRequest(f"{operation}: expected a {call.kind.kind} as its body, found {body!r}")
+    if operation.namespace and body.meta.namespace != operation.namespace:
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if body.meta.name != operation.name:
+        raise BadRequest(
+            f"the name of the object ({body.meta.name}) does not match the name on the URL "
+            f"({operation.name})"
+        )
+    return body
+
+
+def _announcing(key: str, parts: Handler) -> Handler:
+    """The same parts; each Pause announces the name that the server has given."""
+    may = Footprint(frozenset({key}), frozenset({key}))
+    said: int | None = None
+    while True:
+        try:
+            pause = parts.send(said)
+        except StopIteration as done:
+            return done.value
+        said = yield attrs.evolve(pause, may=may)
+
+
+def _named(call: Call, item: Any) -> Any:
+    """The object under its own name, or under one the server makes for it (API-9)."""
+    meta = item.meta
+    if meta.name:
+        return item
+    if not meta.generate_name:
+        raise rules.refuse(
+            type(item), "", "metadata.name", "Required value: name or generateName is required"
+        )
+    name = call.server.give_name(meta, call.caller)
+    return attrs.evolve(item, meta=attrs.evolve(meta, name=name))

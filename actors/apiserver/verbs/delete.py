@@ -1,0 +1,138 @@
+"""Delete: at once, or with grace; in two commits where Kubernetes makes two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from actors.apiserver import rules
+from actors.apiserver.admission import steps as admission
+from actors.apiserver.call import Call
+from testbed.objects import UNSET, Pod, Revision
+from testbed.store.endpoint import BETWEEN, Handler
+
+FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
+"""What is to be done about its dependents, as the finalizer that stands for it."""
+
+
+@attrs.frozen
+class Wish:
+    """How a caller wants an object deleted."""
+
+    grace_s: int | None = None
+    """None: as long as the object says."""
+    uid: str = ""
+    revision: Revision = UNSET
+    propagation: str = ""
+
+    @classmethod
+    def of(cls, call: Call) -> Wish:
+        """As an Operation says it."""
+        operation, options = call.operation, call.options
+        return cls(
+            options.get("grace_s"), operation.uid, operation.revision,
+            options.get("propagation", ""),
+        )  # fmt: skip
+
+
+def delete(call: Call) -> Handler:
+    """Delete what it names, as its caller wishes, if it may go at all."""
+    admission.admit_deletion(call)
+    return (yield from remove(call, Wish.of(call)))
+
+
+def remove(call: Call, wish: Wish) -> Handler:
+    """1. Mark it: by when it is to be gone, and what is to be done first. 2. Unless it has time
+    left, or somebody has something to do, take it away: a second commit (API-26).
+
+    The second commit takes away whatever bears the name by then, unless the caller has named the
+    object or its revision; Kubernetes checks no more than that.
+    """
+    old = call.found()
+    check(call, wish, old)
+    new = _marked(call, wish, old)
+    if new is not old:
+        new = call.put(new)
+    if new.meta.finalizers or (new.meta.is_terminating and new.meta.grace_s):
+        return new
+    if new is old:
+        call.remove(old)
+        return old
+    yield BETWEEN
+    there = call.stands_at(call.operation.key)
+    if there is not None:
+        check(call, attrs.evolve(wish, revision=wish.revision and new.meta.revision), there)
+        call.remove(there)
+    return new
+
+
+def check(call: Call, wish: Wish, old: Any) -> None:
+    """Conflict if it is not what the caller means (API-23)."""
+    meta = old.meta
+    if wish.uid and wish.uid != meta.uid:
+        raise call.conflict(
+            f"the UID in the precondition ({wish.uid}) does not match the UID in record "
+            f"({meta.uid}). The object might have been deleted and then recreated"
+        )
+    if wish.revision and wish.revision != meta.revision:
+        raise call.conflict(
+            f"the ResourceVersion in the precondition ({wish.revision}) does not match the "
+            f"ResourceVersion in record ({meta.revision}). The object might have been modified"
+        )
+
+
+def _marked(call: Call, wish: Wish, old: Any) -> Any:
+    """The object as the first commit leaves it; the same one if that changes nothing."""
+    meta = old.meta
+    if old.plural in rules.GRACEFUL:
+        meta = _given_time(call, wish, old)
+        if meta is old.meta and meta.is_terminating and meta.grace_s:
+            return old
+    finalizers = _finalizers(wish, old)
+    if finalizers != meta.finalizers:
+        meta = attrs.evolve(meta, finalizers=finalizers)
+    if finalizers and not (meta.is_terminating and meta.grace_s is not None and meta.grace_s > 0):
+        meta = _at_once(meta, call.now_ms)
+    return old if meta == old.meta else attrs.evolve(old, meta=meta)
+
+
+def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
+    """Its Meta with the time it has left: given once, and from then on only shortened."""
+    meta = pod.meta
+    asked = None if wish.grace_s is None else (wish.grace_s if wish.grace_s >= 0 else 1)
+    if meta.deleted_ms is None:
+        grace_s = _grace_of(pod, asked)
+        deleted_ms = call.now_ms // 1000 * 1000 + grace_s * 1000
+        return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=grace_s)
+    if not meta.grace_s or asked is None or asked >= meta.grace_s:
+        return meta
+    deleted_ms = meta.deleted_ms + (asked - meta.grace_s) * 1000
+    return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=asked)
+
+
+def _grace_of(pod: Pod, asked: int | None) -> int:
+    """How long it is given: none if no kubelet has it, or it is over (API-24)."""
+    if not pod.is_bound or pod.is_over:
+        return 0
+    grace_s = asked if asked is not None else pod.spec.grace_s or 0
+    return grace_s if grace_s >= 0 else 1
+
+
+def _finalizers(wish: Wish, old: Any) -> tuple[str, ...]:
+    """Its finalizers, with those that its caller's wish for its dependents adds and takes away."""
+    if not wish.propagation:
+        return old.meta.finalizers  # type: ignore[no-any-return]
+    wanted = FINALIZERS.get(wish.propagation)
+    kept = tuple(f for f in old.meta.finalizers if f not in FINALIZERS.values() or f == wanted)
+    return kept if wanted is None or wanted in kept else (*kept, wanted)
+
+
+def _at_once(meta: Any, now_ms: int) -> Any:
+    """To be gone by now, as soon as its finalizers are (API-30)."""
+    now_ms = now_ms // 1000 * 1000
+    generation = meta.generation
+    if meta.deleted_ms is None and generation:
+        generation += 1
+    deleted_ms = now_ms if meta.deleted_ms is None else min(meta.deleted_ms, now_ms)
+    return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=0, generation=generation)

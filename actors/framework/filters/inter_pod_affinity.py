@@ -1,0 +1,179 @@
+"""InterPodAffinity: near which pods a pod must be, and which must not be near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.framework.cluster_events import ANY_POD, NODE_ADDED, NODE_LABELS
+from actors.framework.filter import Filter, Refused, State
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import Namespaces, PodInfo, Term
+from actors.framework.refusal import Refusal
+from actors.framework.snapshot import Snapshot
+from actors.framework.tally import Tally
+
+Pair = tuple[str, str]
+"""A label of nodes and one value of it: what is near what."""
+FITS, NOT_NEAR, TOO_NEAR, UNWELCOME = range(4)
+SAID = {
+    NOT_NEAR: "node(s) didn't match pod affinity rules",
+    TOO_NEAR: "node(s) didn't match pod anti-affinity rules",
+    UNWELCOME: "node(s) didn't satisfy existing pods anti-affinity rules",
+}
+
+
+@attrs.frozen(eq=False)
+class Near:
+    """Where the pods stand that a pod must or must not be near (SCH-113)."""
+
+    pod: PodInfo
+    namespaces: Namespaces
+    wanted: Tally[Pair]
+    """How many of those that all of its terms mean."""
+    unwanted: Tally[Pair]
+    """How many of those that some term of its anti-affinity means, by term."""
+    unwelcome: Tally[Pair]
+    """How many terms of others mean it."""
+
+    def is_meant(self, terms: Iterable[Term], other: PodInfo) -> bool:
+        """Whether all of these terms mean that pod."""
+        return all(term.matches(other, self.namespaces) for term in terms)
+
+    def having(self, other: PodInfo, node: NodeInfo, by: int) -> Near:
+        """The same with so many more of that pod on that node (SCH-116)."""
+        wanted, unwanted, unwelcome = self.wanted, self.unwanted, self.unwelcome
+        mine, namespaces = self.pod, self.namespaces
+        if mine.affinity and self.is_meant(mine.affinity, other):
+            wanted = wanted.plus(_pairs(mine.affinity, node), by)
+        shunned = [term for term in mine.anti_affinity if term.matches(other, namespaces)]
+        unwanted = unwanted.plus(_pairs(shunned, node), by)
+        shunning = [term for term in other.anti_affinity if term.matches(mine, namespaces)]
+        unwelcome = unwelcome.plus(_pairs(shunning, node), by)
+        return Near(mine, namespaces, wanted, unwanted, unwelcome)
+
+    @property
+    def may_be_first(self) -> bool:
+        """Whether nothing anywhere is what it seeks, but it is itself (SCH-114)."""
+        return self.wanted.is_none and self.is_meant(self.pod.affinity, self.pod)
+
+
+class InterPodAffinity(Filter):
+    """Refuses nodes that are not near the pods they must be near, or near some they must not."""
+
+    name = "InterPodAffinity"
+    wakes = ANY_POD | {NODE_ADDED, NODE_LABELS}
+
+    def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
+        if not (pod.affinity or pod.anti_affinity or snapshot.anti_affine):
+            nothing: Tally[Pair] = Tally({})
+            return Near(pod, snapshot.namespaces, nothing, nothing, nothing)
+        return _near(pod, snapshot)
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        labels, pod = node.labels, state.pod
+        if pod.affinity and not _is_near(state, node):
+            return self.refusal(NOT_NEAR)
+        for term in pod.anti_affinity:
+            key = term.topology_key
+            if key in labels and state.unwanted[key, labels[key]] > 0:
+                return self.refusal(TOO_NEAR)
+        if state.unwelcome and any(state.unwelcome[pair] > 0 for pair in labels.items()):
+            return self.refusal(UNWELCOME)
+        return None
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        pod = state.pod
+        if not (pod.affinity or state.unwanted or state.unwelcome):
+            return None
+        codes = np.zeros(len(snapshot), np.int64)
+        for key in dict.fromkeys(key for key, _ in state.unwelcome):
+            codes[_rows_at(state.unwelcome, key, snapshot)] = UNWELCOME
+        for term in pod.anti_affinity:
+            codes[_rows_at(state.unwanted, term.topology_key, snapshot)] = TOO_NEAR
+        if pod.affinity:
+            codes[~_rows_near(state, snapshot)] = NOT_NEAR
+        return Refused(codes, self.refusal)
+
+    def refusal(self, code: int) -> Refusal:
+        """The Refusal of a code."""
+        return self.no(SAID[code], is_resolvable=code != NOT_NEAR)
+
+    def minds(self, state: State, other: PodInfo) -> bool:
+        return bool(state.pod.affinity or state.pod.anti_affinity or other.anti_affinity)
+
+    def minds_any(self, state: State, snapshot: Snapshot) -> bool:
+        return bool(state.pod.affinity or state.pod.anti_affinity or snapshot.anti_affine)
+
+    def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
+        return state.having(other, node, 1)
+
+    def removed(self, state: State, other: PodInfo, node: NodeInfo) -> State:
+        return state.having(other, node, -1)
+
+
+def _near(pod: PodInfo, snapshot: Snapshot) -> Near:
+    wanted: dict[Pair, int] = {}
+    unwanted: dict[Pair, int] = {}
+    unwelcome: dict[Pair, int] = {}
+    nobody: Tally[Pair] = Tally({})
+    near = Near(pod, snapshot.namespaces, nobody, nobody, nobody)
+    if pod.affinity or pod.anti_affinity:
+        for stand in snapshot.standing.kinds:
+            if pod.affinity and near.is_meant(pod.affinity, stand.like):
+                _tally(wanted, pod.affinity, stand.on, snapshot)
+            shunned = [term for term in pod.anti_affinity if near.is_meant((term,), stand.like)]
+            _tally(unwanted, shunned, stand.on, snapshot)
+    for term, stand in snapshot.standing.with_terms("anti_affinity"):
+        if isinstance(term, Term) and near.is_meant((term,), pod):
+            _tally(unwelcome, (term,), stand.on, snapshot)
+    return attrs.evolve(
+        near, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
+    )
+
+
+def _tally(
+    counts: dict[Pair, int], terms: Iterable[Term], on: dict[str, int], snapshot: Snapshot
+) -> None:
+    for term in terms:
+        key = term.topology_key
+        for name, count in on.items():
+            value = snapshot.infos[snapshot.row[name]].labels.get(key)
+            if value is not None:
+                counts[key, value] = counts.get((key, value), 0) + count
+
+
+def _is_near(state: Near, node: NodeInfo) -> bool:
+    """Whether each term of its affinity holds there. If nothing anywhere is meant, the pod itself
+    may be the first of those it seeks."""
+    terms, labels = state.pod.affinity, node.labels
+    if any(term.topology_key not in labels for term in terms):
+        return False
+    if all(state.wanted[key, labels[key]] > 0 for key in (term.topology_key for term in terms)):
+        return True
+    return state.may_be_first
+
+
+def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
+    """As `_is_near` of each row."""
+    has_keys = np.ones(len(snapshot), np.bool_)
+    is_near = np.ones(len(snapshot), np.bool_)
+    for term in state.pod.affinity:
+        has_keys &= snapshot.label(term.topology_key)[0] >= 0
+        is_near &= _rows_at(state.wanted, term.topology_key, snapshot)
+    return has_keys if state.may_be_first else is_near
+
+
+def _rows_at(counts: Tally[Pair], key: str, snapshot: Snapshot) -> NDArray[np.bool_]:
+    """Where there is some of what is counted, at the value that the node has of that label."""
+    some = (value for of, value in counts if of == key and counts[of, value] > 0)
+    return snapshot.with_label(key, some)
+
+
+def _pairs(terms: Iterable[Term], node: NodeInfo) -> list[Pair]:
+    labels = node.labels
+    keys = (term.topology_key for term in terms)
+    return [(key, labels[key]) for key in keys if key in labels]

@@ -1,0 +1,76 @@
+"""NodeAffinity: a pod goes only to nodes that are as its selector and its affinity want them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from actors.framework.filter import NodeFilter, Refused, State
+from actors.framework.node_matching import rows_wanted
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.refusal import Refusal
+from actors.framework.snapshot import Snapshot
+from testbed.objects import Pod
+from testbed.objects.affinity import NodeSelectorTerm
+from testbed.objects.labels import IN
+
+NAME = "metadata.name"
+
+
+class NodeAffinity(NodeFilter):
+    """Refuses nodes that a pod does not want by their labels or their names."""
+
+    name = "NodeAffinity"
+
+    def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
+        terms = _terms(pod.pod)
+        if terms is None and not pod.pod.spec.node_selector:
+            return None
+        for names in map(_names, terms or ()):
+            if names is None:
+                break
+            if not names:
+                # The real one gives up here, though another term might be met.
+                return self.no("pod affinity terms conflict", is_resolvable=False)
+        return pod
+
+    def only(self, state: State) -> frozenset[str] | None:
+        """The nodes it names, if each of its terms names some (SCH-53)."""
+        every: frozenset[str] = frozenset()
+        terms = _terms(state.pod)
+        for names in map(_names, terms or ()):
+            if names is None:
+                return None
+            every |= names
+        return every if terms else None
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        if node.node is not None and state.may_be_on(node.node):
+            return None
+        return self.no("node(s) didn't match Pod's node affinity/selector", is_resolvable=False)
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        unwanted = ~rows_wanted(state, snapshot)
+        if not unwanted.any():
+            return None
+        refusal = self.check(state, NodeInfo(""))
+        assert refusal is not None
+        return Refused(unwanted.astype(np.int64), lambda code: refusal)
+
+
+def _terms(pod: Pod) -> Sequence[NodeSelectorTerm] | None:
+    affinity = pod.spec.affinity
+    nodes = affinity.node_affinity if affinity is not None else None
+    required = nodes.required if nodes is not None else None
+    return None if required is None else required.node_selector_terms
+
+
+def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
+    """The nodes that a term names; None if it names none, empty if what it says conflicts."""
+    names: frozenset[str] | None = None
+    for each in term.match_fields:
+        if each.key == NAME and each.operator == IN:
+            names = frozenset(each.values) if names is None else names & frozenset(each.values)
+    return names

@@ -1,0 +1,39 @@
+"""NodePorts: no two pods of one node have the same port of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actors.framework.cluster_events import NODE_ADDED, NODE_UPDATED, POD_DELETED
+from actors.framework.filter import Filter, Refused, State
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from actors.framework.refusal import Refusal
+from actors.framework.snapshot import Snapshot
+
+
+class NodePorts(Filter):
+    """Refuses nodes where a port that the pod asks for is taken."""
+
+    name = "NodePorts"
+    wakes = NODE_UPDATED | {NODE_ADDED, POD_DELETED}
+
+    def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
+        return pod if pod.ports else None
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        if not any(node.clashes(port) for port in state.ports):
+            return None
+        return self.no("node(s) didn't have free ports for the requested pod ports")
+
+    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+        codes = np.zeros(len(snapshot), np.int64)
+        refusals = {row: self.check(state, snapshot.infos[row]) for row in snapshot.with_ports}
+        refused = [(row, refusal) for row, refusal in refusals.items() if refusal is not None]
+        if not refused:
+            return None
+        codes[[row for row, _ in refused]] = 1
+        return Refused(codes, lambda code: refused[0][1])
+
+    def minds(self, state: State, other: PodInfo) -> bool:
+        return bool(other.ports)

@@ -1,0 +1,27 @@
+"""TaintToleration: a tainted node takes no pod but those that put up with it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from actors.framework.filter import NodeFilter, State
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.refusal import Refusal
+from testbed.objects import Node
+
+
+class TaintToleration(NodeFilter):
+    """Refuses nodes with a taint, NoSchedule or NoExecute, that the pod does not tolerate."""
+
+    name = "TaintToleration"
+
+    def kind(self, node: Node) -> Hashable:
+        return node.spec.taints
+
+    def check(self, state: State, node: NodeInfo) -> Refusal | None:
+        taints = node.node.spec.taints if node.node is not None else ()
+        taint = state.repelled_by(taints) if taints else None
+        if taint is None:
+            return None
+        said = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        return self.no(said, is_resolvable=False)

@@ -1,0 +1,26 @@
+"""Glance: whether a node that has changed is worth another try of a pod (SCH-23)."""
+
+from __future__ import annotations
+
+from actors.framework.filters.resources import NodeResourcesFit, asked_by
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo
+from testbed.objects.affinity import NO_SCHEDULE, tolerated
+
+FIT = NodeResourcesFit()
+
+
+def may_suit(pod: PodInfo, node: NodeInfo) -> bool:
+    """Whether the node by itself, and what is taken of it, lets the pod fit. Where other pods are
+    is not looked at, nor is what only keeps them from running there."""
+    there, named = node.node, pod.pod.spec.node_name
+    if there is None or named not in ("", node.name) or not pod.may_be_on(there):
+        return False
+    if FIT.check(asked_by(pod), node) is not None:
+        return False
+    if any(node.clashes(port) for port in pod.ports):
+        return False
+    tolerations = pod.pod.spec.tolerations
+    return all(
+        taint.effect != NO_SCHEDULE or tolerated(taint, tolerations) for taint in there.spec.taints
+    )

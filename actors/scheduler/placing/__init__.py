@@ -1,0 +1,5 @@
+"""Placing: which nodes are feasible for a pod, and which of them is best.
+
+May use: switches, score.
+In order: avoid, judging, verdicts, feasibility, scoring.
+"""

@@ -1,0 +1,77 @@
+"""Verdicts: why nodes will not do, of very many nodes in a few objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.framework.filter import Refused
+from actors.framework.refusal import Refusal
+from actors.framework.snapshot import Column, Snapshot
+
+
+class Answers:
+    """What one filter after the other says of the same rows: the first that says no counts."""
+
+    def __init__(self, rows: int) -> None:
+        self.codes: Column = np.zeros(rows, np.int64)
+        """Of each row the place of its Refusal in `said`, counted from 1; 0: it will do."""
+        self.said: list[Refusal] = []
+
+    def refuse(self, refused: Refused) -> None:
+        """What one more filter says."""
+        codes = np.where(self.codes, 0, refused.codes)
+        table = np.zeros(codes.max(initial=0) + 1, np.int64)
+        for code in np.flatnonzero(np.bincount(codes)).tolist():
+            if code:
+                self.said.append(refused.refusal(code))
+                table[code] = len(self.said)
+        self.codes += table[codes]
+
+    def put(self, row: int, refusal: Refusal) -> None:
+        """What is said of that row after all."""
+        self.said.append(refusal)
+        self.codes[row] = len(self.said)
+
+    def put_all(self, rows: Column, others: Answers) -> None:
+        """What those say of these rows, where they say no."""
+        no = others.codes > 0
+        self.codes[rows[no]] = others.codes[no] + len(self.said)
+        self.said += others.said
+
+
+class Verdicts(Mapping[str, Refusal]):
+    """The Refusal of each node that was looked at and will not do, by its name.
+
+    It keeps a number for each row; the same Refusal of many nodes is one object.
+    """
+
+    def __init__(self, snapshot: Snapshot, answers: Answers, looked_at: NDArray[np.bool_]) -> None:
+        self._names, self._row = snapshot.names, snapshot.row
+        self._codes, self._said = np.where(looked_at, answers.codes, 0), answers.said
+
+    @property
+    def tallied(self) -> list[tuple[Refusal, int]]:
+        """Each Refusal, and of how many nodes it is."""
+        counts = np.bincount(self._codes, minlength=len(self._said) + 1)[1:].tolist()
+        return [(refusal, n) for refusal, n in zip(self._said, counts, strict=True) if n]
+
+    def not_for_good(self) -> list[int]:
+        """The rows that are not refused for good, whatever other pods do."""
+        may = np.array([True, *(refusal.is_resolvable for refusal in self._said)], np.bool_)
+        found: list[int] = np.flatnonzero(may[self._codes]).tolist()
+        return found
+
+    def __getitem__(self, node: str) -> Refusal:
+        code = int(self._codes[self._row[node]])
+        if not code:
+            raise KeyError(node)
+        return self._said[code - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._names[row] for row in np.flatnonzero(self._codes).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._codes))

@@ -1,0 +1,183 @@
+"""Bustle: a few nodes that are full, many pods that want to be there, and all that may follow.
+
+It is what the claims about schedulers are held to in a search, and what their mutants are hunted
+in: everything that a claim looks at comes about in it, in the calm run or in few deviations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import attrs
+
+from actors.apiserver.server import ApiServer
+from actors.scheduler.invariants import scheduler_claims
+from actors.scheduler.plugins import Rejected
+from actors.scheduler.scheduler import Scheduler
+from testbed import Actor, ApiError, Cache, Client, Operation, World
+from testbed.objects import (
+    Affinity,
+    LabelSelector,
+    Map,
+    Meta,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    Taint,
+)
+from testbed.objects.affinity import PodAffinity, PodAffinityTerm
+from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+
+NAME = "alpha"
+HOSTNAME = "kubernetes.io/hostname"
+PRIORITIES = (0, 50, 100, 1000)
+
+
+@attrs.frozen
+class Reaper(Actor):
+    """Runs whatever is bound, and takes away what is to go when its grace is over."""
+
+    async def run(self, client: Client) -> None:
+        todo, seen = client.queue("todo", idle=True), set[str]()
+
+        def heard(pod: Pod) -> None:
+            if pod.is_bound and pod.meta.is_terminating and pod.meta.uid not in seen:
+                seen.add(pod.meta.uid)
+                todo.put(pod)
+
+        Cache(client, Pod).on(add=heard, update=lambda _, pod: heard(pod))
+        while True:
+            pod = await todo.get()
+            client.spawn(f"reap-{pod.meta.name}", partial(self.reap, client), pod)
+
+    async def reap(self, client: Client, pod: Pod) -> None:
+        """End it in its time."""
+        await client.sleep((pod.meta.grace_s or 0) * 1000, f"grace {pod.key}")
+        meta = pod.meta
+        now = Map(grace_s=0)
+        with_uid = Operation("delete", "pods", meta.name, meta.namespace, uid=meta.uid, options=now)
+        while True:
+            try:
+                await client.ask(with_uid)
+            except ApiError as error:
+                if error.reason in ("NotFound", "Conflict"):
+                    return
+                await client.sleep(1000, f"retry {pod.key}")
+                continue
+            return
+
+
+@attrs.frozen
+class User(Actor):
+    """Lets one pod end and another go, and thinks twice about a third."""
+
+    async def run(self, client: Client) -> None:
+        await client.sleep(1000)
+        await self.do(client, Operation("delete", "pods", "low-2", "default"))
+        await self.do(client, Operation("create", "pods", "twin", "default", body=pending("twin")))
+        await self.do(client, Operation("delete", "pods", "twin", "default"))
+        await self.do(client, Operation("create", "pods", "twin", "default", body=pending("twin")))
+        over = {"status": {"phase": "Succeeded"}}
+        await self.do(
+            client,
+            Operation("patch", "pods", "mid", "default", subresource="status", body=Map(over)),
+        )
+
+    async def do(self, client: Client, operation: Operation) -> None:
+        """Whether or not it is refused."""
+        try:
+            await client.ask(operation)
+        except ApiError:
+            return
+
+
+class Moody:
+    """A plugin that will not have a pod bound the first time."""
+
+    name = "Moody"
+
+    def __init__(self) -> None:
+        self.has_refused = False
+
+    async def pre_bind(self, client: Client, pod: Pod, node: str) -> Rejected | None:
+        """It is in a mood."""
+        if pod.meta.name != "moody" or self.has_refused:
+            return None
+        self.has_refused = True
+        return Rejected("not now", is_error=True)
+
+
+def bustle(
+    world: World,
+    scheduler: type[Scheduler] = Scheduler,
+    plugins: tuple[Callable[[], Any], ...] = (),
+    **settings: Any,
+) -> None:
+    """Assemble it, with that scheduler, and claim all that is claimed of one."""
+    world.serve(ApiServer)
+    world.add(*(PriorityClass(f"p{value}", value=value) for value in PRIORITIES))
+    world.add(
+        Node.of("n1", cpu_m=4000, labels={HOSTNAME: "n1"}),
+        Node.of("n2", cpu_m=4000, labels={HOSTNAME: "n2"}),
+        Node.of("n3", cpu_m=4000, labels={HOSTNAME: "n3"}, taints=(Taint("t", "", "NoSchedule"),)),
+        Node.of("n4", cpu_m=2500, labels={HOSTNAME: "n4"}),
+    )
+    world.add(
+        there("low-1", "n1", 2000, 50, labels={"app": "guarded"}),
+        there("mid", "n1", 1000, 100, grace_s=5),
+        there("low-2", "n1", 1000, 50),
+        there("loner", "n2", 1000, 100, affinity=apart_from("shy")),
+        there("filler", "n2", 3000, 100, grace_s=5),
+        there("elder", "n4", 1000, 50),
+        there("younger", "n4", 750, 0),
+        there("youngest", "n4", 750, 0, grace_s=5),
+        _budget("guarded"),
+    )
+    hopeful = pending("hopeful", 3000, 50, preemption_policy="Never")
+    world.add(
+        pending("also"),
+        pending("big", 3000, 1000),
+        attrs.evolve(hopeful, status=attrs.evolve(hopeful.status, nominated_node_name="n2")),
+        pending("moody"),
+        pending("never", 4000, 1000, preemption_policy="Never"),
+        pending("peer", 1000, 50),
+        pending("pushy", 1500, 100, node_selector=Map({HOSTNAME: "n4"})),
+        pending("shy", labels={"app": "shy"}, node_selector=Map({HOSTNAME: "n2"})),
+        pending("small", 500),
+        pending("touchy", node_selector=Map({HOSTNAME: "n3"})),
+    )
+    world.start(
+        Reaper("kubelet"), User("user"), scheduler(NAME, plugins=(Moody, *plugins), **settings)
+    )
+    world.claim(*scheduler_claims())
+    world.limit(horizon_ms=60_000)
+
+
+def pending(name: str, cpu_m: int = 0, priority: int = 0, **spec: Any) -> Pod:
+    """A pod that asks for so much, and has no node."""
+    usual = {"scheduler_name": NAME, "priority_class_name": f"p{priority}", "priority": priority}
+    return Pod.of(name, cpu_m=cpu_m, **{**usual, "grace_s": 1, **spec})
+
+
+def there(name: str, node: str, cpu_m: int, priority: int, **spec: Any) -> Pod:
+    """One that runs on that node."""
+    pod = pending(name, cpu_m, priority, node_name=node, **spec)
+    return attrs.evolve(pod, status=attrs.evolve(pod.status, phase="Running", start_ms=0))
+
+
+def apart_from(app: str) -> Affinity:
+    """No pod of that application may be on its node."""
+    term = PodAffinityTerm(HOSTNAME, LabelSelector({"app": app}))
+    return Affinity(pod_anti_affinity=PodAffinity((term,)))
+
+
+def _budget(app: str) -> PodDisruptionBudget:
+    """None of its pods may go."""
+    return PodDisruptionBudget(
+        Meta(app, "default"),
+        spec=PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector({"app": app})),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=0),
+    )

@@ -1,0 +1,5 @@
+"""The queue: which pod is tried next, and when a refused pod is tried again.
+
+May use: switches, cluster.
+In order: heap, queued, fifo, unschedulable, priority_queue.
+"""

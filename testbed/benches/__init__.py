@@ -1,1 +1,0 @@
-"""The benchmarks, one file each: ratios against something measured in the same run."""

@@ -1,0 +1,222 @@
+"""Classes of Runs: which turns of a Run must keep their order, and the one form of all that do.
+
+Two turns are ordered if one made the other possible, if both belong to one path, if they touch the
+same thing and one of them writes it, or if time passed between them. Runs that keep the same turns
+in the same such orders are one class: whatever depends on a Run comes out alike in all of them.
+
+1. `Keys` numbers the keys of Footprints, so that what a turn touched is four integers (`Touch`).
+2. `Past` takes the turns of a Run one by one. It finds which earlier ones come before each, and its
+   races: those it follows directly although they did not make it possible.
+3. The form of a Run is its Foata normal form: level by level, where a turn stands one level above
+   the highest that comes before it, and by sentence within a level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from testbed.store.footprint import HISTORY, LOG, Footprint
+from testbed.turns.option import FAULT, Sentence
+
+Picked = tuple[str, str, int, int]
+"""One pick of a turn: its label, the alternative, that one's place, and how many there were."""
+
+
+@attrs.frozen
+class Touch:
+    """A Footprint as sets of bits. `own` are the keys themselves, `up` also all that hold them:
+    `log:pods.spec` and `log:pods` for `log:pods.spec.node_name`."""
+
+    reads_own: int
+    reads_up: int
+    writes_own: int
+    writes_up: int
+    alone: int
+    """What it writes and does not only add to."""
+
+    def clashes(self, other: Touch) -> bool:
+        """Whether their order can matter: one writes what the other reads or writes."""
+        return bool(
+            self.alone & other.alone
+            or self.writes_own & other.reads_up
+            or self.writes_up & other.reads_own
+            or self.reads_own & other.writes_up
+            or self.reads_up & other.writes_own
+        )
+
+    def joined(self, other: Touch) -> Touch:
+        """What either of them touches."""
+        return Touch(
+            self.reads_own | other.reads_own,
+            self.reads_up | other.reads_up,
+            self.writes_own | other.writes_own,
+            self.writes_up | other.writes_up,
+            self.alone | other.alone,
+        )
+
+
+NO_TOUCH = Touch(0, 0, 0, 0, 0)
+
+
+class Keys:
+    """Numbers keys as they come, and remembers the Touch of every Footprint it has seen."""
+
+    def __init__(self) -> None:
+        self._bits: dict[str, tuple[int, int]] = {}
+        self._touches: dict[Footprint, Touch] = {}
+
+    def touch(self, footprint: Footprint) -> Touch:
+        """The same as bits."""
+        touch = self._touches.get(footprint)
+        if touch is None:
+            reads, writes = self._all(footprint.reads), self._all(footprint.writes)
+            alone, _ = self._all(key for key in footprint.writes if not key.startswith(LOG))
+            touch = self._touches[footprint] = Touch(*reads, *writes, alone)
+        return touch
+
+    def _all(self, keys: Iterable[str]) -> tuple[int, int]:
+        own = up = 0
+        for key in keys:
+            bit, above = self._bits.get(key) or self._number(key)
+            own |= bit
+            up |= above
+        return own, up
+
+    def _number(self, key: str) -> tuple[int, int]:
+        """Only the log of a kind has parts: `log:pods` holds `log:pods.spec`."""
+        parts = key.split(".") if key.startswith(LOG) else [key]
+        names = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+        if key.startswith(LOG) and key != LOG:
+            names.insert(0, LOG)
+        up = 0
+        for name in names:
+            bit, _ = self._bits.setdefault(name, (1 << len(self._bits), 0))
+            up |= bit
+            self._bits[name] = (bit, up)
+        return self._bits[key]
+
+
+@attrs.frozen(eq=False)
+class Event:
+    """One turn, as far as its order matters."""
+
+    sentence: Sentence
+    picks: tuple[Picked, ...]
+    """What was picked in it, in order."""
+    now_ms: int
+    did: Footprint
+    """What it touched; its own path is among what it wrote, so that a path keeps its order."""
+    touch: Touch
+    causes: tuple[int, ...]
+    """Which turns of this Run made it possible, by their place in it."""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it need not have happened."""
+        return self.sentence.kind == FAULT
+
+    @property
+    def said(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint]:
+        """All of it that does not depend on how the Run is written down."""
+        return self.sentence, self.picks, self.now_ms, self.did
+
+
+def with_path(did: Footprint, path: str) -> Footprint:
+    """A Footprint that also writes the path whose turn it was."""
+    return Footprint(did.reads, did.writes | {path})
+
+
+ORDER = "order"
+"""Begins the keys of the order in which all that was committed was, to which some look back."""
+
+
+def open_part(did: Footprint, looks_back: bool) -> Footprint:
+    """What a turn may turn out to have touched when it is over: its place among all commits to a
+    kind, if a watch is opened on the past; or, if anybody looks back on them all, among them all,
+    and theirs who were told how far they had come."""
+    kinds = {key.partition(".")[0].removeprefix(LOG) for key in did.writes if key.startswith(LOG)}
+    kinds = {kind for kind in kinds if not kind.startswith("@")}
+    writes = {f"{ORDER}:{kind}" for kind in kinds}
+    if not looks_back:
+        return Footprint(writes=frozenset(writes))
+    reads = {ORDER} if HISTORY in did.reads else set()
+    return Footprint(frozenset(reads), frozenset(writes | {ORDER} if kinds else writes))
+
+
+class Past:
+    """The turns of a Run so far, and which of them come before which."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.before: list[int] = []
+        """For each, the set of those that come before it, as bits."""
+        self._levels: list[int] = []
+        self._floors: list[tuple[int, int]] = []
+        """For each, those of earlier instants, as bits, and their highest level."""
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first so many."""
+        for line in (self.events, self.before, self._levels, self._floors):
+            del line[length:]
+
+    def add(self, event: Event) -> list[int]:
+        """One more turn; its races, latest first: those right before it that did not cause it."""
+        events, befores, levels = self.events, self.before, self._levels
+        before, level = floor = self._floor(event)
+        touch, causes = event.touch, event.causes
+        races: list[int] = []
+        place = len(events)
+        while place:
+            place -= 1
+            if before >> place & 1:
+                continue
+            is_cause = place in causes
+            if is_cause or touch.clashes(events[place].touch):
+                before |= befores[place] | 1 << place
+                level = max(level, levels[place])
+                if not is_cause:
+                    races.append(place)
+        events.append(event)
+        befores.append(before)
+        levels.append(level + 1)
+        self._floors.append(floor)
+        return races
+
+    def _floor(self, event: Event) -> tuple[int, int]:
+        """All that happened before time passed comes before it."""
+        if not self.events:
+            return 0, 0
+        if self.events[-1].now_ms == event.now_ms:
+            return self._floors[-1]
+        return (1 << len(self.events)) - 1, max(self._levels)
+
+    def reversed(self, first: int, second: int) -> list[int]:
+        """With what a Run may go on from before `first` if `second` is to come earlier than it:
+        whatever else happened between them does not follow from `first`, and comes before no
+        other such."""
+        befores = self.before
+        rest = [k for k in range(first + 1, second) if not befores[k] >> first & 1]
+        rest.append(second)
+        among = 0
+        for place in rest:
+            among |= 1 << place
+        return [place for place in rest if not befores[place] & among]
+
+    def order(self) -> list[int]:
+        """The places of the turns in Foata normal form."""
+        key = [(self._levels[k], event.sentence) for k, event in enumerate(self.events)]
+        return sorted(range(len(key)), key=key.__getitem__)
+
+    def form(self) -> tuple[tuple[Event, tuple[int, ...]], ...]:
+        """The turns in that order, each with the places of its causes in it."""
+        order = self.order()
+        now_at = {place: at for at, place in enumerate(order)}
+        return tuple(
+            (self.events[place], tuple(sorted(now_at[c] for c in self.events[place].causes)))
+            for place in order
+        )

@@ -1,0 +1,136 @@
+"""Cycles: a scheduler's cycles in whole Worlds of different sizes, timed from within and without.
+
+Each size is played alternately with plain trio checkpoints; figures are medians. `cycle` is what a
+second within the scheduler's cycles decides: snapshot, filters, scores or preemption, the record
+that says why, assuming, or what is to be written of victims and of the pod; but not while it waits
+for an answer. `whole` is what a second of the whole World does, from its first turn to its last:
+the API server, the watches, the binds, the Events, the trace that is kept and not rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from importlib import import_module
+from math import log
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from testbed.choosers.calm import Calm
+from testbed.cli.benches import load
+from testbed.turns.drivers.trio import checkpoints_per_s
+from testbed.turns.session import collected_between
+from testbed.turns.trace import Trace
+from testbed.world.world import World
+
+ROUNDS = 3
+TURNS_MAX = 10_000_000
+VIRTUAL_MS = 500
+"""Everything is decided at once; what would be tried again later is not waited for."""
+Fill = Callable[[World, int, int], None]
+"""Puts so many nodes, and so many pods to decide of, into a World."""
+
+
+class Stopwatch:
+    """How long the cycles of one World have taken, and how many they were."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.decided = 0
+
+
+class Timed:
+    """A coroutine whose own moves are timed; while it waits, others move. No request fails here, so
+    nothing is ever raised into it."""
+
+    def __init__(self, stopwatch: Stopwatch, moves: Coroutine[Any, Any, None]) -> None:
+        self._stopwatch = stopwatch
+        self._moves = moves
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        answer: Any = None
+        while True:
+            began = perf_counter()
+            try:
+                asked = self._moves.send(answer)
+            except StopIteration:
+                return
+            finally:
+                self._stopwatch.seconds += perf_counter() - began
+            answer = yield asked
+
+
+def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any) -> dict[str, Any]:
+    """Decisions a second at each size, also for every thousand checkpoints of plain trio; and how
+    what one costs grows with the nodes: 1 is in proportion, 0 not at all."""
+    plain: list[float] = []
+    cycles: dict[int, list[float]] = {size: [] for size in nodes}
+    wholes: dict[int, list[float]] = {size: [] for size in nodes}
+    per: dict[tuple[str, int], list[float]] = {}
+    for _ in range(rounds):
+        for size in nodes:
+            plain.append(rate := checkpoints_per_s(load.ACTORS, 0.3))
+            with collected_between():
+                cycle, whole = played(fill, size, pods)
+            cycles[size].append(cycle)
+            wholes[size].append(whole)
+            per.setdefault(("cycle", size), []).append(1000 * cycle / rate)
+            per.setdefault(("whole", size), []).append(1000 * whole / rate)
+            done(1)
+    figures: dict[str, Any] = {"trio_checkpoints_per_s": round(median(plain))}
+    for size in nodes:
+        figures[f"nodes_{size}"] = {
+            "cycle_per_s": round(median(cycles[size])),
+            "whole_per_s": round(median(wholes[size])),
+            "cycle_per_1000_checkpoints": round(median(per["cycle", size]), 3),
+            "whole_per_1000_checkpoints": round(median(per["whole", size]), 3),
+            "whole_to_cycle": round(median(_ratios(wholes[size], cycles[size])), 2),
+        }
+    if len(nodes) > 1:
+        figures["cycle_exponent"] = round(exponent(cycles), 2)
+        figures["whole_exponent"] = round(exponent(wholes), 2)
+    return figures
+
+
+def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
+    """Decisions a second of one World, from within the cycles and from without."""
+    world, stopwatch = World("bench"), Stopwatch()
+    world.limit(
+        turns_max=TURNS_MAX, instant_turns_max=TURNS_MAX, virtual_ms_max=VIRTUAL_MS,
+        trace_bytes_max=1 << 40,
+    )  # fmt: skip
+    # The actors stand behind the testbed, which knows none of them but by name.
+    world.serve(import_module("actors.apiserver").ApiServer)
+    fill(world, nodes, pods)
+    module = import_module("actors.scheduler.scheduler")
+
+    class Office(module.Office):  # type: ignore[misc, name-defined]
+        """One whose cycles are timed."""
+
+        async def cycle(self, queued: Any) -> None:
+            """And counted."""
+            stopwatch.decided += 1
+            await Timed(stopwatch, super().cycle(queued))
+
+    class Scheduler(module.Scheduler):  # type: ignore[misc, name-defined]
+        """One that keeps such an office."""
+
+        office = Office
+
+    world.start(Scheduler("default-scheduler"))
+    began = perf_counter()
+    world.run(Calm(), trace=Trace({}, keep=True))
+    seconds = perf_counter() - began
+    return stopwatch.decided / stopwatch.seconds, stopwatch.decided / seconds
+
+
+def exponent(rates: dict[int, list[float]]) -> float:
+    """Of the cost of one against the nodes: the slope of its logarithm, by least squares."""
+    points = [(log(size), -log(median(some))) for size, some in rates.items()]
+    x = sum(each for each, _ in points) / len(points)
+    y = sum(each for _, each in points) / len(points)
+    return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
+
+
+def _ratios(some: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one / other for one, other in zip(some, others, strict=True)]

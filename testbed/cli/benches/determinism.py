@@ -1,0 +1,68 @@
+"""bench determinism: one digest over the traces of many Runs, to be compared between processes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from testbed.choosers.uniform import Uniform
+from testbed.faults.crash import Crash
+from testbed.world.scenario import Scenario, known, of, play_runs
+from testbed.world.world import World
+
+RUNS = 10_000
+
+
+def length(runs: int = RUNS, **_: Any) -> int:
+    """How many Runs there are to be done."""
+    return runs * len(known())
+
+
+def measure(
+    runs: int = RUNS,
+    *,
+    seed: int = 0,
+    driver: str = "trio",
+    crashes: int = 0,
+    done: Callable[[int], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Play so many Runs of each scenario, with up to so many crashes in each, and digest them."""
+    digest = hashlib.sha256()
+    scenarios = known()
+    struck = violated = 0
+
+    def look(world: World) -> bool:
+        nonlocal struck, violated
+        for line in world.trace.lines():
+            digest.update(line)
+        if world.verdict is not None:
+            struck += world.verdict.faults
+            violated += world.verdict.is_violated
+        done(1)
+        return True
+
+    for scenario in scenarios:
+        crashing = _with_crashes(scenario, crashes)
+        play_runs(crashing, Uniform(seed), look, runs_max=runs, driver=driver, keep=True)
+    return {
+        "runs": runs * len(scenarios),
+        "scenarios": [scenario.name for scenario in scenarios],
+        "seed": seed,
+        "driver": driver,
+        "crashes": struck,
+        "violated": violated,
+        "digest": digest.hexdigest(),
+    }
+
+
+def _with_crashes(scenario: Scenario, crashes: int) -> Scenario:
+    if not crashes:
+        return scenario
+
+    def crashing(world: World) -> None:
+        scenario.build(world)
+        world.allow(Crash(times_max=crashes, restart_after_ms=100))
+        world.allow(Crash("store", restart_after_ms=100))
+
+    return of(crashing, scenario.name)

@@ -1,0 +1,36 @@
+"""bench runs: whole Runs a second, assembled, played and judged; both drivers, in turn."""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from testbed.choosers.uniform import Uniform
+from testbed.world.scenario import Scenario, known, play_runs
+
+ROUNDS = 3
+RUNS = 300
+
+
+def measure(rounds: int = ROUNDS, runs: int = RUNS) -> dict[str, Any]:
+    """For each scenario, Runs a second under each driver, and how they compare."""
+    figures: dict[str, Any] = {}
+    for scenario in known():
+        rates: dict[str, list[float]] = {"trio": [], "direct": []}
+        for number in range(rounds):
+            for driver, some in rates.items():
+                some.append(_runs_per_s(scenario, runs, number, driver))
+        pairs = zip(rates["direct"], rates["trio"], strict=True)
+        figures[scenario.name] = {
+            "runs_per_s": round(median(rates["trio"])),
+            "runs_direct_driver_per_s": round(median(rates["direct"])),
+            "ratio_direct_to_trio": round(median(d / t for d, t in pairs), 2),
+        }
+    return figures
+
+
+def _runs_per_s(scenario: Scenario, runs: int, seed: int, driver: str) -> float:
+    began = perf_counter()
+    play_runs(scenario, Uniform(seed), lambda _: True, runs_max=runs, driver=driver)
+    return runs / (perf_counter() - began)

@@ -1,0 +1,5 @@
+"""The commands, one file each.
+
+May use: show, playing, progress, raised, races, own.
+Siblings: no file here imports another.
+"""

@@ -1,0 +1,163 @@
+"""testbed bench: what this testbed does in a second, on this machine."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.errors import ScenarioError, UnknownName
+from testbed.turns.session import DRIVERS
+
+BENCHES = {
+    "turns": (),
+    "store": (),
+    "api": (),
+    "schedule": ("nodes", "pods"),
+    "preempt": ("nodes", "pods"),
+    "runs": ("runs",),
+    "determinism": ("runs", "seed", "driver", "crashes"),
+    "search": ("seeds", "runs_max", "scenario", "chooser"),
+}
+"""Each benchmark, and the options it takes."""
+
+
+def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers with commas between, each once."""
+    words = [] if value is None else value.split(",")
+    for nth, word in enumerate(words):
+        if not (word.isascii() and word.isdigit() and int(word)) or word in words[:nth]:
+            raise ScenarioError(
+                f"--nodes {value}: {word!r} is out of place; expected how many nodes, whole "
+                "numbers from 1 with commas between, each once.\n"
+                "Next: testbed bench schedule --nodes 100,1000"
+            )
+    return tuple(map(int, words)) or None
+
+
+@click.command("bench", epilog=EXIT_CODES)
+@click.argument("name", required=False)
+@click.option("--runs", type=click.IntRange(min=1), help="Of each scenario (runs, determinism).")
+@click.option("--seed", type=int, help="Of determinism's choices.")
+@click.option("--driver", help=f"What carries the tasks of determinism: {', '.join(DRIVERS)}.")
+@click.option("--crashes", type=click.IntRange(min=0), help="In each run of determinism, at most.")
+@click.option("--seeds", type=click.IntRange(min=1), help="So many trials of each (search).")
+@click.option("--runs-max", type=click.IntRange(min=1), help="Runs of a trial of search, at most.")
+@click.option("--scenario", help="Of search: this race alone.")
+@click.option("--chooser", help="Of search: this Chooser alone.")
+@click.option("--nodes", callback=_sizes, help="Sizes, as in 100,1000 (schedule, preempt).")
+@click.option("--pods", type=click.IntRange(min=1), help="To decide of (schedule, preempt).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(name: str | None, as_json: bool, **options: Any) -> int:
+    """Measure NAME, or all: turns, store, api, schedule, preempt, runs,
+    determinism, search.
+
+    \b
+    turns         turns a second, as a ratio to plain trio checkpoints
+    store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
+    api           requests a second by verb, deliveries; growth from 1,000 to 50,000 pods
+    schedule      pods placed a second, by the cycle alone and by the whole World
+    preempt       the same of pods for which room must be made on full nodes
+    runs          whole runs a second, both drivers
+    determinism   one digest over the traces of many runs, to compare between processes
+    search        runs to the first violation of each race, by each chooser that draws
+    """
+    if name is not None and name not in BENCHES:
+        raise UnknownName("benchmark", name, BENCHES, see="testbed bench --help")
+    driver = options["driver"]
+    if driver is not None and driver not in DRIVERS:
+        raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
+    given = {option: value for option, value in options.items() if value is not None}
+    if name:
+        _refuse_others(name, given)
+    results = {
+        bench: _measured(bench, {o: value for o, value in given.items() if o in BENCHES[bench]})
+        for bench in ([name] if name else BENCHES)
+    }
+    if as_json:
+        say_json(results[name] if name else results)
+        return 0
+    for bench, figures in results.items():
+        say(bench)
+        (_print_search if bench == "search" else _print)(figures, "  ")
+    return 0
+
+
+def _refuse_others(name: str, given: dict[str, Any]) -> None:
+    for option in given:
+        if option not in BENCHES[name]:
+            takers = ", ".join(bench for bench, takes in BENCHES.items() if option in takes)
+            raise ScenarioError(
+                f"--{option.replace('_', '-')}: the benchmark {name!r} does not take it; expected "
+                f"with {takers}.\nNext: testbed bench {name}"
+            )
+
+
+def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
+    module = import_module(f"testbed.cli.benches.{bench}")
+    click.echo(f"measuring {bench} …", err=True)
+    figures: dict[str, Any]
+    length = getattr(module, "length", None)
+    if length is None:
+        figures = module.measure(**given)
+        return figures
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(
+        length=length(**given), label=bench, file=sys.stderr, hidden=hidden
+    ) as bar:
+        figures = module.measure(**given, done=bar.update)
+    return figures
+
+
+def _print(figures: dict[str, Any], indent: str) -> None:
+    width = max(len(name) for name in figures)
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            say(f"{indent}{name}")
+            _print(value, indent + "  ")
+        else:
+            shown = f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
+            say(f"{indent}{name.ljust(width)}  {shown}")
+
+
+HEAD = ("scenario", "chooser", "median", "95 in 100", "censored", "shrunk", "runs/s")
+
+
+def _print_search(figures: dict[str, Any], indent: str) -> None:
+    """A line for each race and Chooser; of what is longer than all Runs only that is told. Beneath
+    it what the shrunk races say, and by whom each was met."""
+    rows = [HEAD]
+    for race, by_chooser in figures.items():
+        for name, found in by_chooser.items():
+            if name == "alike":
+                rows.append((race, "(all alike)", _runs(found, "?"), "", "", "", ""))
+                continue
+            between = f"{_runs(found['from'])} to {_runs(found['to'])}"
+            censored = f"{found['censored']} of {found['of']}"
+            shrunk, rate = _runs(found["shrunk"], "-"), str(found["runs_per_s"])
+            rows.append((race, name, _runs(found["median"]), between, censored, shrunk, rate))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        say(f"{indent}{'  '.join(cells)}".rstrip())
+    for race, by_chooser in figures.items():
+        _print_shrunk(race, by_chooser, indent)
+
+
+def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
+    """Each different shrunk race of a scenario, whole, after those that met it."""
+    met: dict[tuple[str, ...], list[str]] = {}
+    for name, found in by_chooser.items():
+        if name != "alike" and found["shrunk"] is not None:
+            met.setdefault(tuple(found["lines"]), []).append(name)
+    for lines, names in met.items():
+        say(f"{indent}{race}, shrunk, by {', '.join(names)}:")
+        for line in lines or ("no deviation: the calm run is violated",):
+            say(f"{indent}  {line}")
+
+
+def _runs(number: int | None, unknown: str = "more") -> str:
+    return unknown if number is None else str(number)

@@ -1,0 +1,141 @@
+"""testbed check: whether race files still do what they are expected to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from testbed.cli.races import ENDINGS, open_race, side_as_dict, told, trust_of, whose_code
+from testbed.cli.raised import raised_by_theirs
+from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
+from testbed.races import yaml_lines as document
+from testbed.races.expecting import Side, both_sides
+from testbed.races.racefile import parse
+from testbed.races.trust import Trust, line_for
+
+HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
+
+
+@click.command("check", epilog=f"0 all as expected, 1 not, 2 a bad file. {EXIT_CODES}")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...")
+@whose_code
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    paths: tuple[str, ...], scenario: str | None, folders: tuple[str, ...], as_json: bool
+) -> int:
+    """Play each race FILE, and each *.race.yaml in a DIR, on every side of its expectation.
+
+    A line for each: what was expected, and whether it is so. What one of them raises ends none
+    of the others.
+    """
+    trust = trust_of(scenario, folders)
+    results: list[dict[str, Any]] = []
+    for path in _files(paths):
+        for result in _checked(path, trust):
+            result["again"] = _replay(path, trust, _closer(result))
+            results.append(result)
+            if not as_json:
+                say(_line(result))
+    code: int = max(result["code"] for result in results)
+    bad = next((result for result in results if result["code"]), None)
+    if as_json:
+        say_json({"code": code, "checked": results})
+    elif bad is None:
+        idle = next((result for result in results if result["unmatched"]), None)
+        heal = f" Next, for what matched nothing: {idle['again']}" if idle else ""
+        say(f"All as expected: {len(results)} of {len(results)}.{heal}")
+    else:
+        fine = sum(not result["code"] for result in results)
+        say(f"As expected: {fine} of {len(results)}. Next: {bad['again']}")
+    return code
+
+
+def _files(paths: tuple[str, ...]) -> list[str]:
+    files: list[str] = []
+    for path in paths:
+        if not Path(path).is_dir():
+            files.append(path)
+            continue
+        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
+        if not found:
+            raise ScenarioError(
+                f"{path}: no race file is in it: expected one that ends in {ENDINGS[0]}.\n"
+                "Next: testbed check --help"
+            )
+        files += found
+    return list(dict.fromkeys(files))
+
+
+def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
+    try:
+        file = open_race(path, trust, "check")
+        if not file.race.expect:
+            raise RaceRefused(
+                f"{path}: nothing is expected of it.\n"
+                "Next: say `expect: {violates: …}` or `expect: {holds: […]}`."
+            )
+        for side in both_sides(file.race, file.recipe, path, keep=False):
+            yield _result(path, side)
+    except (HarnessBug, ReplayDiverged):
+        raise
+    except HarnessError as error:
+        yield _bad(path, str(error))
+    except (Exception, SystemExit) as error:
+        if (raised := raised_by_theirs(error)) is None:
+            raise
+        yield _bad(path, raised.said)
+
+
+def _bad(path: str, error: str) -> dict[str, Any]:
+    said = error if error.startswith(path) else f"{path}: {error}"
+    return {"file": path, "code": BAD, "switches": "", "error": said, "unmatched": []}
+
+
+def _result(path: str, side: Side) -> dict[str, Any]:
+    expected = side.expected
+    assert expected is not None
+    code = BAD if side.is_stale else HELD if side.is_met else NOT_AS_EXPECTED
+    verdict = side.played.verdict
+    return {
+        "file": path,
+        "code": code,
+        "switches": expected.under,
+        "verdict": verdict.outcome,
+        "said": str(verdict),
+        "unmatched": [fate.deviation.line for fate in side.unmatched],
+        "notes": list(told(side, path)),
+        **side_as_dict(side),
+    }
+
+
+def _line(result: dict[str, Any]) -> str:
+    under = f" ({result['switches']})" if result["switches"] else ""
+    if "error" in result:
+        return f"bad           {result['error']}"
+    mark = ("as expected  ", "NOT EXPECTED ", "bad          ")[result["code"]]
+    line = f"{mark} {result['file']}{under}: {result['expected']}"
+    if result["unmatched"]:
+        line += f"; matched nothing: {', '.join(f'line {n}' for n in result['unmatched'])}"
+    notes = [f"    {note}" for note in result["notes"]]
+    if result["code"] == NOT_AS_EXPECTED:
+        notes.insert(0, f"    {result['said']}")
+    return "\n".join([line, *notes])
+
+
+def _closer(result: dict[str, Any]) -> str:
+    """What looks closer: a line that speaks of nothing is looked for, else each is shown."""
+    return "--heal" if result["unmatched"] and not result["code"] else "--match"
+
+
+def _replay(path: str, trust: Trust, option: str) -> str:
+    """The line that looks closer at it; at what nobody can read, when it is mended. What finds its
+    scenario is in it, though it was not given, or was given for another file."""
+    try:
+        trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
+    except HarnessError:
+        return line_for("check", path, trust)
+    return line_for("replay", path, trust, option)

@@ -1,0 +1,200 @@
+"""testbed explain: why a race, or a recorded Run, breaks what was claimed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from testbed.choosers.calm import Calm
+from testbed.choosers.continued import Continued
+from testbed.choosers.replayed import Replayed
+from testbed.choosers.uniform import Uniform
+from testbed.cli.races import is_race, open_race, trust_of, whose_code
+from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
+from testbed.errors import TraceRefused
+from testbed.invariant import Verdict
+from testbed.invariants.confluence import Confluent
+from testbed.races.necessity import Flipped, necessary, necessity_lines
+from testbed.races.playing import play, race_of
+from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
+from testbed.story.explain import explain_md, explained, story
+from testbed.story.growth import RUNS, Chance, growth, growth_lines
+from testbed.story.parting import side_by_side
+from testbed.turns.option import PICK
+from testbed.turns.trace import Trace
+from testbed.turns.trace import load as load_trace
+from testbed.words import counted
+from testbed.world.scenario import Scenario
+
+Deviation = Hold | Strike | Picked
+DEVIATIONS_MAX = 60
+"""A race of more than so many is one that nobody has shrunk yet."""
+
+
+@attrs.frozen
+class _Run:
+    """What is to be explained: a Race, and the Run it is."""
+
+    recipe: Scenario
+    race: Race
+    trace: Trace
+    verdict: Verdict
+
+    @property
+    def claim(self) -> str:
+        """The claim that was breached first; empty if none was."""
+        return self.verdict.violations[0].invariant if self.verdict.violations else ""
+
+
+@click.command("explain", epilog=EXIT_CODES)
+@click.argument("file")
+@whose_code
+@click.option("--md", "as_md", is_flag=True, help="As Markdown, ready for an issue.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--growth", "with_growth", is_flag=True, help="How the chance to fail grows.")
+@click.option("--seed", type=int, default=0, help="Of the random continuations for --growth.")
+def command(
+    file: str,
+    scenario: str | None,
+    folders: tuple[str, ...],
+    as_md: bool,
+    as_json: bool,
+    with_growth: bool,
+    seed: int,
+) -> int:
+    """Play the race file or the recorded Run in FILE, and tell why it breaks what was claimed.
+
+    \b
+    testbed explain race.yaml                who knew what when, and which deviations it takes
+    testbed explain race.yaml --md           the same, to be pasted into an issue
+    testbed explain race.yaml --growth       and after which step the run was as good as lost
+    """
+    trust = trust_of(scenario, folders)
+    run = _played(file, trust)
+    again = line_for("explain", file, trust)
+    if as_md:
+        say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
+        return exit_code(run.verdict)
+    flipped = _necessary(run)
+    chances = _growth(run, seed) if with_growth and run.claim else []
+    if as_json:
+        say_json(_as_dict(run, flipped, chances, again))
+        return exit_code(run.verdict)
+    steps = {step.number: step.option for step in run.trace.steps}
+    say(story(run.trace, run.verdict) + "\n")
+    if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
+        say(side_by_side(_calm(run), run.trace) + "\n")
+    for lines in (_about(run, flipped), growth_lines(chances, steps)):
+        if lines:
+            say("\n".join(lines) + "\n")
+    say(str(run.verdict))
+    say(f"Again: {again}")
+    return exit_code(run.verdict)
+
+
+def _played(file: str, trust: Trust) -> _Run:
+    """The Run of a race file, or of a trace: that one begins with a brace."""
+    try:
+        with Path(file).open("rb") as opened:
+            is_trace = not is_race(file) and opened.read(1) == b"{"
+    except OSError:
+        is_trace = False  # reading it as a race file says what is wrong
+    if not is_trace:
+        given = open_race(file, trust, "explain")
+        race, recipe = given.race, given.recipe
+        played = play(race, recipe)
+        return _Run(recipe, race, played.trace, played.verdict)
+    recorded = load_trace(file)
+    name = recorded.header["scenario"]
+    line = line_for("explain", file, trust_in(name))
+    named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
+    recipe = allowed(named, trust)
+    switches = recorded.header["switches"]
+    trace = Trace({}, keep=True)
+    chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
+    verdict = recipe.world(switches).run(chooser, driver="direct", trace=trace)
+    return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
+
+
+def _calm(run: _Run) -> Trace:
+    """The calm run that it ends otherwise than."""
+    trace = Trace({}, keep=True)
+    run.recipe.world(run.race.switches, without=run.race.without).run(
+        Calm(), driver="direct", trace=trace
+    )
+    return trace
+
+
+def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
+    """Whether the same claim still breaks, for each deviation that is left out."""
+    race = run.race
+    if not run.claim or len(race) > DEVIATIONS_MAX:
+        return ()
+
+    def breaches(deviations: Sequence[Deviation]) -> bool:
+        less = attrs.evolve(
+            race,
+            holds=tuple(each for each in deviations if isinstance(each, Hold)),
+            faults=tuple(each for each in deviations if isinstance(each, Strike)),
+            picks=tuple(each for each in deviations if isinstance(each, Picked)),
+        )
+        verdict = play(less, run.recipe, keep=False).verdict
+        return any(violation.invariant == run.claim for violation in verdict.violations)
+
+    return necessary((*race.holds, *race.faults, *race.picks), breaches)
+
+
+def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
+    left_out = [f"Left out of the scenario: {run.race.left_out}."] if run.race.without else []
+    if flipped:
+        head = "What the calm run would not do; needed is what this does not break without:"
+        return [head, *(f"  {line}" for line in necessity_lines(flipped)), *left_out]
+    if run.claim and len(run.race):
+        most = f"It takes at most {counted(len(run.race), 'deviation')}; none is told by itself."
+        return [most, *left_out]
+    return left_out
+
+
+def _growth(run: _Run, seed: int) -> list[Chance]:
+    """Continue the Run at random from points along it: after each effect, and each pick."""
+    faults = [strike.fault for strike in run.race.faults]
+    end = run.verdict.violations[0].step
+
+    def failing(point: int) -> int:
+        chooser = Continued(run.trace.choices[:point], Uniform(seed))
+        failed = 0
+        for number in range(RUNS):
+            world = run.recipe.world(run.race.switches, faults=faults, without=run.race.without)
+            verdict = world.run(chooser, driver="direct", number=number)
+            failed += any(violation.invariant == run.claim for violation in verdict.violations)
+        return failed
+
+    points = [
+        step.number
+        for step in run.trace.steps
+        if step.number <= end and (step.option.is_effect or step.kind == PICK)
+    ]
+    return growth([0, *points], failing)
+
+
+def _as_dict(
+    run: _Run, flipped: Sequence[Flipped[Deviation]], chances: Sequence[Chance], again: str
+) -> dict[str, Any]:
+    deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in flipped]
+    along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in chances]
+    return as_dict(
+        run.verdict,
+        scenario=run.recipe.name,
+        switches=dict(run.race.switches),
+        without=list(run.race.without),
+        story=explained(run.trace, run.verdict),
+        deviations=deviations,
+        growth=along,
+        again=again,
+    )

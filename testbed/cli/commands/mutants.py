@@ -1,0 +1,127 @@
+"""testbed mutants: whether the claims kill every bug that was put in on purpose."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import click
+
+from testbed.cli.playing import parse_switches
+from testbed.cli.progress import counting
+from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.errors import ScenarioError, UnknownName
+from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant, hunt
+from testbed.words import counted
+
+PACKAGE = "actors"
+"""Whose packages are looked through if none is named."""
+MODULE, LIST = "mutants", "MUTANTS"
+"""What a package keeps its mutants in."""
+
+
+@click.command("mutants", epilog=f"0 all killed, 1 one survives. {EXIT_CODES}")
+@click.argument("packages", nargs=-1, metavar="[PACKAGE...]")
+@click.option("--only", "names", multiple=True, metavar="NAME", help="Hunt just this one; repeat.")
+@click.option("--runs", "runs_max", default=RUNS_MAX, show_default=True,
+              type=click.IntRange(1, 1_000_000), help="Runs that each may outlive.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Of the choosers that draw.")
+@click.option("--switch", "given", multiple=True, metavar="K=V", help="Say profile=seed, …")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    packages: tuple[str, ...],
+    names: tuple[str, ...],
+    runs_max: int,
+    seed: int,
+    given: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Hunt the mutants of each PACKAGE (such as actors.apiserver): parts with a bug put into them
+    on purpose, each with the claim that must find it.
+
+    Each is played in a World of its own, the calm Run first, until that claim fires.
+    Exits 1 if one survives.
+    """
+    found = [(package, mutant) for package in packages or _packages() for mutant in _of(package)]
+    known = [mutant.name for _, mutant in found]
+    for name in names:
+        if name not in known:
+            raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
+    hunted = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
+    hunts, switches = [], parse_switches(given)
+    with counting("mutants") as progress:
+        for package, mutant in hunted:
+            hunts.append((package, hunt(mutant, runs_max=runs_max, seed=seed, switches=switches)))
+            progress(len(hunts), len(hunted))
+    survivors = [(package, one) for package, one in hunts if not one.is_killed]
+    if as_json:
+        say_json({"runs_max": runs_max, "mutants": [_as_dict(p, one) for p, one in hunts]})
+    else:
+        _show([one for _, one in hunts])
+        for package, one in survivors[:1]:
+            words = ["testbed", "mutants", package, "--only", one.mutant.name]
+            words += [word for text in given for word in ("--switch", text)]
+            say(f"Next: {shlex.join([*words, '--runs', str(runs_max * 10)])}")
+    return 1 if survivors else 0
+
+
+def _packages() -> list[str]:
+    """The packages of actors that keep mutants."""
+    root = import_module(PACKAGE)
+    names = [info.name for info in iter_modules(root.__path__, f"{PACKAGE}.") if info.ispkg]
+    return [
+        name
+        for name in sorted(names)
+        if any(info.name == MODULE for info in iter_modules(import_module(name).__path__))
+    ]
+
+
+def _of(package: str) -> tuple[Mutant, ...]:
+    """The mutants of one package, in their order."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = import_module(f"{package}.{MODULE}")
+    except ImportError as error:
+        raise ScenarioError(
+            f"{package} has no mutants: {error}.\n"
+            f"Next: write them in {package.replace('.', '/')}/{MODULE}.py, as `{LIST} = (Mutant("
+            "…), …)`, or name one of " + ", ".join(_packages())
+        ) from error
+    listed = getattr(module, LIST, ())
+    if not listed or not all(isinstance(each, Mutant) for each in listed):
+        raise ScenarioError(
+            f"{package}.{MODULE}: expected {LIST}, a tuple of Mutants, found {listed!r}.\n"
+            f"Next: end it with `{LIST} = (Mutant(…), …)`."
+        )
+    return tuple(listed)
+
+
+def _show(hunts: list[Hunt]) -> None:
+    """A line for each: its name, what killed it and when, what it breaks."""
+    lines = [["mutant", "killed by", "runs", "what is wrong"]]
+    for one in hunts:
+        killer = one.mutant.claim if one.is_killed else "nobody"
+        lines.append([one.mutant.name, killer, str(one.runs), one.mutant.breaks])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = zip(line, widths, strict=True)
+        say("  ".join(text.ljust(width) for text, width in cells).rstrip())
+    killed = sum(one.is_killed for one in hunts)
+    say(f"\nKilled {killed} of {len(hunts)}, in {counted(sum(one.runs for one in hunts), 'run')}.")
+    for one in hunts:
+        if not one.is_killed:
+            others = f"; {', '.join(one.others)} fired" if one.others else ""
+            say(f"{one.mutant.name} outlives {one.mutant.claim}{others}.")
+
+
+def _as_dict(package: str, one: Hunt) -> dict[str, Any]:
+    """One of them as `--json` shows it."""
+    mutant = one.mutant
+    return {
+        "package": package, "mutant": mutant.name, "breaks": mutant.breaks, "claim": mutant.claim,
+        "killed": one.is_killed, "said": one.said, "runs": one.runs, "others": list(one.others),
+    }  # fmt: skip

@@ -1,0 +1,327 @@
+"""testbed replay: a recorded Run again, from its choices alone; or a race, from its race file."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from testbed.choosers.replayed import Replayed
+from testbed.cli.playing import check_driver, compare, how_to_play, parse_switches, same_again, sink
+from testbed.cli.races import (
+    ENDINGS,
+    RaceFile,
+    beside,
+    is_race,
+    matches,
+    open_race,
+    refuse_stale,
+    side_as_dict,
+    stem_of,
+    told,
+    trust_of,
+    whose_code,
+    write_new,
+)
+from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
+from testbed.errors import ReplayDiverged, ScenarioError, TraceRefused
+from testbed.objects.codec import decode, encode_line
+from testbed.races.expecting import Side, expect, expected_under
+from testbed.races.healing import Healer
+from testbed.races.race import Expectation
+from testbed.races.rewriting import changed
+from testbed.races.shrink import Shrunk, shrink, shrink_race
+from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
+from testbed.turns.option import Choice
+from testbed.turns.trace import Recorded, Trace, load
+from testbed.version import VERSION
+from testbed.words import counted
+from testbed.world.scenario import Scenario
+from testbed.world.world import World
+
+
+@attrs.frozen
+class How:
+    """What is asked of one replay."""
+
+    switches: tuple[str, ...]
+    match: bool
+    shrink: bool
+    heal: bool
+    out: str | None
+    trace_file: str | None
+    driver: str
+    audit: bool
+    twice: bool
+    as_json: bool
+
+
+@click.command("replay", epilog=EXIT_CODES)
+@click.argument("file")
+@whose_code
+@click.option("--switch", "switches", multiple=True, metavar="K=V", help="Of a race: this side.")
+@click.option("--match", is_flag=True, help="Of a race: what each line matched, or came closest.")
+@click.option("--shrink", is_flag=True, help="Write the few lines the breach takes; see --out.")
+@click.option("--heal", is_flag=True, help="Of a race that no longer applies: look for it nearby.")
+@click.option("--out", metavar="FILE", help="Where the shrunk or healed race is written.")
+@click.option("--trace", "trace_file", metavar="FILE", help="Record it again.")
+@how_to_play
+def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: Any) -> int:
+    """Play the Run recorded in FILE again, and check that it is the same to the byte; or play the
+    race that FILE.race.yaml describes, and say whether it is as expected.
+    """
+    how = How(**asked)
+    check_driver(how.driver)
+    _check(how, is_race(file))
+    trust = trust_of(scenario, folders)
+    if not is_race(file):
+        return _trace(file, trust, how)
+    opened = open_race(file, trust)
+    if how.heal:
+        return _heal(opened, how)
+    if how.shrink:
+        return _shrink_race(opened, how)
+    return _race(opened, how)
+
+
+def _check(how: How, is_race: bool) -> None:
+    for name, is_given in (("match", how.match), ("heal", how.heal), ("switch", how.switches)):
+        if is_given and not is_race:
+            raise ScenarioError(
+                f"--{name}: a trace has no lines to match and no other side; expected a race file, "
+                f"which ends in {ENDINGS[0]}.\nNext: testbed replay FILE --shrink makes one of it."
+            )
+    if how.out is not None and not (how.shrink or how.heal):
+        raise ScenarioError("--out: nothing is written.\nNext: say --shrink or --heal with it.")
+    if how.shrink and how.heal:
+        raise ScenarioError("--shrink and --heal at once.\nNext: heal it first, then shrink it.")
+
+
+# -- a race file ----------------------------------------------------------------------------------
+
+
+def _race(file: RaceFile, how: How) -> int:
+    given = parse_switches(how.switches)
+    expected = _side(file, given)
+    _keep_apart(file.path, how.trace_file)
+    race = attrs.evolve(
+        file.race, switches=type(file.race.switches)({**file.race.switches, **given})
+    )
+
+    def play(trace: Trace) -> Side:
+        again = {"driver": how.driver, "audit": how.audit, "trace": trace}
+        return expect(race, file.recipe, expected, file.path, **again)
+
+    with sink(how.trace_file) as written:
+        side = play(Trace({}, keep=True, sink=written))
+    switched = [word for text in how.switches for word in ("--switch", text)]
+    again = file.line("replay", *switched, *(["--audit"] if how.audit else []), driver=how.driver)
+    if how.twice:
+        same_again(lambda t: play(t).played.world, list(side.played.trace.lines()), again)
+    if how.as_json:
+        _say_race(side, file, how, again)
+    else:
+        _tell_race(side, file, how, again)
+    is_told = how.match or how.as_json
+    refuse_stale(side, file.path, file.line("replay", "--heal"), is_told=is_told)
+    return exit_code(side.played.verdict)
+
+
+def _side(file: RaceFile, given: Mapping[str, str]) -> Expectation | None:
+    """The expectation of the side that is asked for: the first, unless switches say another."""
+    if not given:
+        return file.race.expect[0] if file.race.expect else None
+    return expected_under(file.race, file.recipe, given)
+
+
+def _tell_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+    verdict = side.played.verdict
+    if verdict.is_violated:
+        from testbed.story.explain import story
+
+        say(story(side.played.trace, verdict) + "\n")
+    for line in matches(side) if how.match else ():
+        say(line)
+    # What matched nothing is told once: of a breach by the error that ends it.
+    for line in (beside if how.match or side.is_stale else told)(side, file.path):
+        say(line)
+    if side.unmatched and not side.is_stale:
+        say(f"Next, for what matched nothing: {file.line('replay', '--heal')}")
+    say(str(verdict))
+    said = side.said
+    say(f"{said[0].upper()}{said[1:]}. Again: {again}")
+
+
+def _say_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+    more = {
+        "scenario": file.race.scenario,
+        "switches": side.played.world.switches,
+        "trace": how.trace_file,
+        **side_as_dict(side),
+        "notes": list(told(side, file.path)),
+    }
+    say_json(as_dict(side.played.verdict, **more, again=again))
+
+
+def _heal(file: RaceFile, how: How) -> int:
+    healer = Healer(file.race, file.recipe, file.path)
+    if healer.is_well or healer.is_red:
+        said = "it applies as it is" if healer.is_well else (
+            "what is to hold is violated: it is the code that must be mended"
+        )  # fmt: skip
+        return _healed(file, how, said, None, healer, 1 if healer.is_red else 0)
+    found = healer.heal()
+    runs = counted(healer.runs, "run")
+    if found is None:
+        said = f"no race nearby shows what is expected, in {runs}; nothing is written"
+        return _healed(file, how, said, None, healer, 1)
+    text = changed(file.text, file.path, found.changes, found.added)
+    return _healed(file, how, f"healed in {runs}", text, healer, 0)
+
+
+def _healed(
+    file: RaceFile, how: How, said: str, text: str | None, healer: Healer, code: int
+) -> int:
+    path = how.out or file.path
+    if text is not None and how.out is not None:
+        write_new(Path(path), text, "name another file with --out.")
+    elif text is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    opened = attrs.evolve(file, path=path if text is not None else file.path)
+    if how.as_json:
+        say_json({"file": opened.path, "said": said, "runs": healer.runs, "race": text})
+        return code
+    if text is not None:
+        old, new = (each.splitlines(keepends=True) for each in (file.text, text))
+        say("".join(difflib.unified_diff(old, new, file.path, path)).rstrip())
+    say(f"{file.path}: {said}. Again: {opened.line()}")
+    return code
+
+
+def _shrink_race(file: RaceFile, how: How) -> int:
+    given = parse_switches(how.switches)
+    expected = _side(file, given)
+    switches = {**file.race.switches, **(expected.switches if expected else given)}
+    race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
+    invariant = expected.violates if expected is not None else ""
+    shrunk = shrink_race(race, file.recipe, invariant=invariant)
+    stem = f"{stem_of(file.path)}.shrunk"
+    return _shrunk(shrunk, stem, file.recipe, file.trust, how)
+
+
+def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How) -> int:
+    out = how.out or f"{stem}{ENDINGS[0]}"
+    text = f"# {shrunk.violation}\n{shrunk.race.text()}"
+    write_new(Path(out), text, "name another file with --out.")
+    line = RaceFile(out, text, shrunk.race, recipe, trust).line()
+    if how.as_json:
+        say_json({"file": out, "race": text, "runs": shrunk.runs, "again": line})
+        return 0
+    say(text)
+    left, runs = counted(len(shrunk.race), "deviation"), counted(shrunk.runs, "run")
+    without = f", without {shrunk.race.left_out}," if shrunk.race.without else ""
+    say(f"Shrunk to {left}{without} in {runs}. Again: {line}")
+    return 0
+
+
+# -- a trace --------------------------------------------------------------------------------------
+
+
+def _trace(file: str, trust: Trust, how: How) -> int:
+    recorded = load(file)
+    recipe = _allowed(recorded, trust)
+    again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
+    _keep_apart(file, how.trace_file)
+    recipe.check(recorded.header["switches"])
+
+    def play(trace: Trace) -> World:
+        world = recipe.world(recorded.header["switches"], audit=how.audit)
+        replayed = Replayed(recorded.steps, again=f"{again} --twice")
+        world.run(replayed, driver=how.driver, trace=trace)
+        return world
+
+    with sink(how.trace_file) as written:
+        world = play(Trace({}, keep=True, sink=written))
+    played = list(world.trace.lines())
+    if how.twice:
+        same_again(play, played, again)
+    _check_same(recorded, played, again)
+    if how.shrink:
+        choices: list[Choice] = world.trace.choices
+        shrunk = shrink(recipe, recorded.header["switches"], choices)
+        stem = str(Path(file).with_suffix(""))
+        return _shrunk(shrunk, stem, recipe, trust, how)
+    return _tell_trace(world, recorded, how, again)
+
+
+def _tell_trace(world: World, recorded: Recorded, how: How, again: str) -> int:
+    verdict = world.verdict
+    assert verdict is not None
+    if how.as_json:
+        scenario = recorded.header["scenario"]
+        more = {"scenario": scenario, "switches": world.switches, "trace": how.trace_file}
+        say_json(as_dict(verdict, **more, same=True, again=again))
+        return exit_code(verdict)
+    if verdict.is_violated:
+        from testbed.story.explain import story
+
+        say(story(world.trace, verdict) + "\n")
+    say(str(verdict))
+    by = recorded.header.get("testbed")
+    but = "" if by == VERSION else f", but for the version: recorded by {by}, played by {VERSION}"
+    say(f"The same to the byte as recorded{but}. Again: {again}")
+    return exit_code(verdict)
+
+
+def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
+    """The scenario that a trace was recorded from, if it may be run."""
+    name: str = recorded.header["scenario"]
+    path = recorded.path
+    again = line_for("replay", path, trust_in(name))
+    said = f"{path} was recorded from"
+    return allowed(Named(name, f"{path}, line 1", said, again, TraceRefused), trust)
+
+
+def _keep_apart(file: str, trace_file: str | None) -> None:
+    """What is replayed is not written over: it may turn out to be another Run."""
+    if trace_file is not None and Path(trace_file).exists() and Path(trace_file).samefile(file):
+        raise ScenarioError(
+            f"--trace {trace_file}: that is the file to be replayed; it would be lost.\n"
+            f"Next: {shlex.join(['testbed', 'replay', file, '--trace', file + '.again'])}"
+        )
+
+
+def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
+    """Every line must be the same, but for the version in the header and for switches that were
+    not there yet, on which all sums depend, and for the end of a Run that was interrupted."""
+    lines, now = list(recorded.lines), decode(played[0])
+    _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), again)
+    header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
+    if "in_force" in now:
+        header = {**header, "in_force": now["in_force"]}
+    if header != recorded.header:
+        header.pop("sum", None)
+        lines[0] = encode_line(header)[:-1] + b',"sum":""}\n'
+        lines, played = (list(map(_without_sum, some)) for some in (lines, played))
+    if str(recorded.end["end"]).startswith("interrupted"):
+        lines, played = lines[:-1], played[: len(lines) - 1]
+    compare(lines, played, again)
+
+
+def _check_switches(then: dict[str, str], now: dict[str, str], again: str) -> None:
+    """What was in force is in force; a component may have got other switches since."""
+    for name in then:
+        if now.get(name, then[name]) != then[name]:
+            raise ReplayDiverged(
+                f"{name} was {then[name]} when it was recorded, and is {now[name]} now: the "
+                f"component has changed since.\nNext: record it anew.\nAgain: {again}"
+            )
+
+
+def _without_sum(line: bytes) -> bytes:
+    return line.rpartition(b',"sum":')[0] + b"}\n"

@@ -1,0 +1,110 @@
+"""The folder where a search writes its race files, and keeps what others wrote there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from testbed import policy
+from testbed.cli.races import ENDINGS
+from testbed.errors import ScenarioError
+from testbed.races.race import Race
+from testbed.races.trust import line_for, trust_in
+from testbed.search.finding import Finding
+from testbed.world.scenario import Scenario
+
+FOLDER = "races"
+"""Where race files go if nothing else is said."""
+
+
+class Races:
+    """The folder of race files; each is there as soon as its Finding is."""
+
+    def __init__(self, folder: str, recipe: Scenario, folders: Sequence[str] = ()) -> None:
+        self.folders = folders
+        """Where the scenario was found, if it is one's own."""
+        self.folder = Path(folder)
+        self.recipe = recipe
+        self.unwritten: dict[str, ScenarioError] = {}
+        """By Finding, why it has no file."""
+        self._paths: dict[str, Path] = {}
+        """By Finding, the file it has."""
+        self._written: dict[Path, bytes] = {}
+        """What this search has written, and where."""
+
+    def path(self, finding: Finding) -> str:
+        """`races/double_bind-no_node_is_overcommitted.race.yaml`, or with a number if that is
+        there and says something else."""
+        return str(self._paths.get(finding.name) or self._free(finding))
+
+    def kept(self, finding: Finding) -> str:
+        """The file that has its name and is another's; empty if there is none."""
+        first = next(self._names(finding))
+        return "" if self.path(finding) == str(first) else str(first)
+
+    def _names(self, finding: Finding) -> Iterator[Path]:
+        stem = f"{self.recipe.name.rpartition(':')[2]}-{finding.name}"
+        yield self.folder / f"{stem}{ENDINGS[0]}"
+        stem = f"{self.recipe.name.rpartition(':')[2]}-{finding.invariant}"
+        for number in count(2):
+            yield self.folder / f"{stem}-{number}{ENDINGS[0]}"
+
+    def _free(self, finding: Finding) -> Path:
+        """The first name that no other Finding has, and no file that says something else: what a
+        person may have changed is never written over."""
+        others = [path for name, path in self._paths.items() if name != finding.name]
+        text = finding.race.encode()
+        return next(
+            path
+            for path in self._names(finding)
+            if path not in others and _bytes(path) in (None, text, self._written.get(path))
+        )
+
+    def write(self, finding: Finding) -> None:
+        """In one piece, or not at all. What stood for the same Finding before goes with it."""
+        before, path = self._paths.get(finding.name), self._free(finding)
+        text = finding.race.encode()
+        half = path.with_name(path.name + ".new")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            half.write_bytes(text)
+            half.replace(path)
+            if before is not None and before != path and _bytes(before) == self._written[before]:
+                before.unlink()
+        except OSError as error:
+            self.unwritten[finding.name] = ScenarioError(
+                f"--out {self.folder}: {path.name} cannot be written: {error.strerror}.\n"
+                "Next: name a folder you may write, on a disk with room."
+            )
+        finally:
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
+        self._paths[finding.name], self._written[path] = path, text
+
+    def again(self, finding: Finding) -> str:
+        """The line to paste."""
+        trust = trust_in(self.recipe.name, self.folders)
+        return line_for("replay", self.path(finding), trust)
+
+    def calm(self, race: Race) -> str:
+        """The line that plays the calm run under the switches of that race."""
+        words = ["testbed", "run", self.recipe.name]
+        for name, value in race.switches.items():
+            words += ["--switch", f"{name}={value}"]
+        for folder in self.folders:
+            words += ["--scenario-path", folder]
+        words += policy.words()
+        return shlex.join(words)
+
+
+def _bytes(path: Path) -> bytes | None:
+    """What stands there; None if nothing does. What cannot be read is like nothing of ours."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return b"?"

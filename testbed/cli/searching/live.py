@@ -1,0 +1,65 @@
+"""How a search shows that it goes on, and knows that its time is up."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+from testbed.cli.progress import Progress
+from testbed.search.search import Search
+from testbed.words import counted
+
+
+class Clock:
+    """The wall: when a search began, and when it is to end."""
+
+    def __init__(self, seconds_max: float | None = None) -> None:
+        self._began_s = time.monotonic()
+        self._seconds_max = seconds_max
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began_s
+
+    def is_over(self) -> bool:
+        """Whether the time it was given is up."""
+        return self._seconds_max is not None and self.seconds >= self._seconds_max
+
+
+class SearchProgress(Progress):
+    """Says how far a search is."""
+
+    def __init__(self, clock: Clock, stream: TextIO | None = None) -> None:
+        super().__init__(lambda: clock.seconds, stream)
+        self._clock = clock
+        self._search: Search | None = None
+
+    def watch(self, search: Search) -> None:
+        """This is what it tells of."""
+        self._search = search
+
+    def ran(self) -> None:
+        """A Run was taken."""
+        self._tell("")
+
+    def shrinks(self, runs: int, deviations: int) -> None:
+        """A Run is being shrunk."""
+        said = f"{counted(deviations, 'deviation')} after {counted(runs, 'run')}"
+        self._tell(f" · shrinking: {said}")
+
+    def _tell(self, more: str) -> None:
+        if (search := self._search) is not None:
+            self.say(lambda: told(search, self._clock.seconds) + more)
+
+
+def told(search: Search, seconds: float) -> str:
+    """The line."""
+    breached = search.verdicts.get("violated", 0)
+    parts = [counted(search.runs, "run"), f"{int(search.runs / seconds):,}/s"]
+    if search.level:
+        parts.append(search.level)
+    parts.append(f"{counted(search.coverage.ways, 'way')} to meet")
+    parts.append(f"{breached:,} violated, {len(search.found)} found")
+    parts.append(f"next new: {search.coverage.chance_of_more}")
+    return " · ".join(parts)

@@ -1,0 +1,307 @@
+"""What `testbed search` does: from what was said on the command line to the exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from testbed import policy
+from testbed.chooser import Exhaustive
+from testbed.cli.playing import check_driver, parse_switches
+from testbed.cli.searching.folder import FOLDER, Races
+from testbed.cli.searching.junit import write_junit
+from testbed.cli.searching.live import Clock, SearchProgress
+from testbed.cli.searching.told import (
+    as_dict,
+    outcome_of,
+    shares_line,
+    told_finding,
+    verdict_line,
+    why_undecided,
+)
+from testbed.cli.show import CODES, say, say_json
+from testbed.errors import ScenarioError, UnknownName
+from testbed.invariant import Invariant
+from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
+from testbed.search.engine import Engine
+from testbed.search.engines.here import Here
+from testbed.search.engines.processes import Processes
+from testbed.search.finding import Finding
+from testbed.search.job import Task
+from testbed.search.ledger import Ledger
+from testbed.search.player import Player
+from testbed.search.search import Search, Watching
+from testbed.search.sources import digests
+from testbed.version import VERSION
+from testbed.world.chooser_kinds import known
+from testbed.world.fault_kinds import parse_fault
+
+NO_FAULTS = ("0", "none")
+BETWEEN_FAULTS = re.compile(r",(?![^,]*=)")
+"""A comma, unless a setting follows: that belongs to the fault before it."""
+INTERRUPTED = 130
+
+
+@attrs.frozen
+class Wishes:
+    """What was said on the command line, checked."""
+
+    task: Task
+    effort: Effort
+    chooser: str | None
+    runs: int | None
+    seconds: float | None
+    jobs: int
+    ledger: str | None
+    resume: bool
+    until_first: bool
+    out: str | None
+    as_json: bool
+    junitxml: str | None
+
+
+def search(
+    scenario: str,
+    effort: str,
+    chooser: str | None,
+    seed: int,
+    faults: tuple[str, ...],
+    switches: tuple[str, ...],
+    driver: str,
+    scenario_path: str | None,
+    **more: Any,
+) -> int:
+    """Search as was said; the exit code."""
+    if effort not in EFFORTS:
+        raise UnknownName("effort", effort, EFFORTS, see="--effort quick, or say nothing")
+    if chooser is not None and ":" not in chooser and chooser not in known():
+        see = "say nothing, and all of them play; or name one of your own as module:Class"
+        raise UnknownName("chooser", chooser, known(), see=see)
+    check_driver(driver)
+    words, allows_none = _faults(faults)
+    task = Task(
+        scenario,
+        parse_switches(switches),
+        words,
+        allows_none=allows_none,
+        seed=seed,
+        driver=driver,
+        folders=_folders(scenario_path),
+        policies=tuple(map(os.path.abspath, policy.files())),
+    )
+    return _search(Wishes(task, EFFORTS[effort], chooser, **more))
+
+
+def _faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The words, checked; and whether no fault at all may strike."""
+    words = tuple(word.strip(" ,") for text in given for word in BETWEEN_FAULTS.split(text))
+    words = tuple(filter(None, words))
+    if not any(word in NO_FAULTS for word in words):
+        for word in words:
+            parse_fault(word)
+        return words, False
+    if len(words) > 1:
+        raise ScenarioError(
+            f"--faults {','.join(words)}: expected faults, or none of them.\n"
+            "Next: say --faults none, or name those that may strike."
+        )
+    return (), True
+
+
+def _folders(path: str | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    if not Path(path).is_dir():
+        raise ScenarioError(
+            f"--scenario-path {path}: there is no such folder.\n"
+            "Next: name the folder that holds your module, and the scenario as module:function."
+        )
+    return (os.path.abspath(path),)
+
+
+def _search(wishes: Wishes) -> int:
+    player = Player(wishes.task)
+    if wishes.chooser is not None:
+        # What cannot be made is refused now.
+        player.chooser(wishes.chooser)
+    recipe, world = player.recipe, player.world()
+    clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
+    progress = SearchProgress(clock)
+
+    told: list[Finding] = []
+
+    def found(finding: Finding) -> None:
+        if finding.race:
+            races.write(finding)
+        told.append(finding)
+        if not wishes.as_json:
+            progress.clear()
+            say(told_finding(finding, races, recipe) + "\n")
+
+    whole = _whole(wishes, player)
+    ledger = _ledger(wishes, player)
+    search = Search(
+        player,
+        portfolio_of(wishes.effort, wishes.chooser, world.faults_max),
+        _engine(wishes, player),
+        runs_max=runs_of(wishes.effort, wishes.chooser) if wishes.runs is None else wishes.runs,
+        ledger=ledger,
+        until_first=wishes.until_first,
+        level=lambda: "" if whole is None else whole.summary,
+        to_the_end=whole is not None,
+        watching=Watching(progress.ran, progress.shrinks, races.write, found, clock.is_over),
+    )
+    progress.watch(search)
+    try:
+        search.play()
+    finally:
+        progress.clear()
+        if ledger is not None:
+            ledger.close()
+        # However it ended: what was found is told before what went wrong.
+        for finding in search.found:
+            if finding not in told:
+                found(finding)
+        _certify(wishes, search, whole)
+        _tell(wishes, search, races, world.judge.claims)
+    for unwritten in races.unwritten.values():
+        raise unwritten
+    return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
+
+
+def _whole(wishes: Wishes, player: Player) -> Exhaustive | None:
+    """Who plays all there is, if that was asked for."""
+    if wishes.effort.name != COMPLETE:
+        return None
+    chooser = player.chooser(COMPLETE)
+    assert isinstance(chooser, Exhaustive)
+    return chooser
+
+
+def _engine(wishes: Wishes, player: Player) -> Engine:
+    """One search of all there is goes from one Run to the next, so it stays in one process."""
+    if wishes.jobs == 1 or wishes.effort.name == COMPLETE:
+        return Here(player)
+    return Processes(player, wishes.jobs)
+
+
+def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
+    if wishes.ledger is None and not wishes.resume:
+        return None
+    if wishes.effort.name == COMPLETE:
+        raise ScenarioError(
+            "--effort complete keeps no ledger: each of its runs follows from all before.\n"
+            "Next: let it run to its end, or use --effort deep."
+        )
+    task = wishes.task.as_dict()
+    del task["driver"], task["folders"], task["policies"]
+    sources = digests(_modules(wishes, player))
+    identity = {
+        "version": VERSION,
+        **task,
+        "effort": wishes.effort.name,
+        "chooser": wishes.chooser,
+        **{f"the source of {module}": digest for module, digest in sources.items()},
+    }
+    short = wishes.task.scenario.rpartition(":")[2]
+    path = wishes.ledger or str(Path(wishes.out or FOLDER, f"{short}.ledger"))
+    return Ledger(path, identity, resumes=wishes.resume)
+
+
+def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
+    """Where all stands that a World of this search is made of."""
+    world = player.world()
+    yield player.recipe.build.__module__
+    yield from policy.modules()
+    yield from (type(role.factory()).__module__ for role in world.table.roles.values())
+    yield from (type(post.endpoint).__module__ for post in world.wire.posts.values())
+    for claim in world.judge.claimed(Invariant):
+        yield type(claim).__module__
+        yield getattr(getattr(claim, "claim", claim), "__module__", "")
+    if wishes.chooser is not None and ":" in wishes.chooser:
+        yield wishes.chooser.partition(":")[0]
+
+
+def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+    again = _again(wishes, search)
+    if wishes.as_json:
+        say_json(
+            as_dict(
+                search,
+                races,
+                scenario=wishes.task.scenario,
+                switches=wishes.task.switches,
+                seed=wishes.task.seed,
+                effort=wishes.effort.name,
+                again=again,
+            )
+        )
+    else:
+        for report in search.engine.reports:
+            say(f"Note: {report}.")
+        say(verdict_line(search))
+        say(shares_line(search))
+        say(f"Again: {again}")
+    if wishes.junitxml is not None:
+        _junit(wishes, search, races, claims)
+
+
+def _certify(wishes: Wishes, search: Search, whole: Exhaustive | None) -> None:
+    """What a complete search has seen, for anybody to check."""
+    if wishes.out is not None and whole is not None and search.is_exhausted:
+        short = wishes.task.scenario.rpartition(":")[2]
+        Path(wishes.out).mkdir(parents=True, exist_ok=True)
+        whole.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
+
+
+def _again(wishes: Wishes, search: Search) -> str:
+    """The line that searches the same again, from its beginning; or goes on with what was stopped
+    and has a ledger."""
+    task = wishes.task
+    words = ["testbed", "search", task.scenario, "--effort", wishes.effort.name]
+    for name, value in task.switches.items():
+        words += ["--switch", f"{name}={value}"]
+    for fault in task.faults:
+        words += ["--faults", fault]
+    given: dict[str, object] = {
+        "--faults": "none" if task.allows_none else None,
+        "--seed": task.seed or None,
+        "--runs": wishes.runs,
+        "--chooser": wishes.chooser,
+        "--driver": None if task.driver == "direct" else task.driver,
+        "--scenario-path": task.folders[0] if task.folders else None,
+        "--jobs": None if wishes.jobs == 1 else wishes.jobs,
+        "--out": wishes.out,
+    }
+    for option, setting in given.items():
+        words += [] if setting is None else [option, str(setting)]
+    words += policy.words()
+    words += ["--until-first"] if wishes.until_first else []
+    if search.ledger is not None and search.stopped:
+        words += ["--ledger", search.ledger.path, "--resume"]
+    return shlex.join(words)
+
+
+def _junit(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+    assert wishes.junitxml is not None
+    recipe = races.recipe
+    found: dict[str, list[tuple[Finding, str]]] = {}
+    for finding in search.found:
+        text = told_finding(finding, races, recipe)
+        found.setdefault(finding.invariant, []).append((finding, text))
+    properties = {
+        "testbed": VERSION,
+        "seed": wishes.task.seed,
+        "effort": wishes.effort.name,
+        "runs": search.runs,
+        "level": search.level,
+        "said": verdict_line(search),
+        "again": _again(wishes, search),
+    }
+    write_junit(wishes.junitxml, recipe.name, claims, found, why_undecided(search), properties)

@@ -1,0 +1,144 @@
+"""How a search tells what it has found: the verdict, the shares, each Finding with its story."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testbed.cli.searching.folder import Races
+from testbed.races.playing import play
+from testbed.races.race import Race
+from testbed.races.racefile import parse
+from testbed.search.finding import Finding
+from testbed.search.search import Search
+from testbed.story.explain import story
+from testbed.words import counted
+from testbed.world.scenario import Scenario
+
+
+def outcome_of(search: Search) -> str:
+    """violated, held or undecided."""
+    if search.found:
+        return "violated"
+    return "undecided" if why_undecided(search) else "held"
+
+
+def why_undecided(search: Search) -> str:
+    """What kept the search from deciding; empty if nothing did."""
+    if search.stopped:
+        return f"{search.stopped} after {counted(search.runs, 'run')}"
+    if search.to_the_end and not search.is_exhausted:
+        return f"there is more to play after {counted(search.runs, 'run')}"
+    undecided = search.verdicts.get("undecided", 0)
+    if undecided:
+        end = max(search.ends, key=lambda end: search.ends[end])
+        return f"{undecided} of {counted(search.runs, 'run')} did not come to an end: {end}"
+    if not search.runs:
+        return "no run was played"
+    return ""
+
+
+def verdict_line(search: Search) -> str:
+    """The verdict, and how far it looked."""
+    looked = [] if search.to_the_end else [counted(search.runs, "run")]
+    if search.level:
+        looked.insert(0, search.level)
+    if search.found:
+        breached = ", ".join(
+            f"{name} in {counted(count, 'run')}" for name, count in search.findings.breaches.items()
+        )
+        said = f"Violated: {breached}. Looked at"
+        if search.stopped:
+            looked.append(search.stopped)
+    elif why := why_undecided(search):
+        said = f"Undecided: {why}. Looked at"
+    else:
+        said = "Held"
+    return f"{said}: {', '.join(looked)}."
+
+
+def shares_line(search: Search) -> str:
+    """Who has played how many Runs, and what share of the next he would have."""
+    percents = {arm.name: f" ({arm.percent} %)" for arm in search.portfolio.arms}
+    played = [f"{by} {count}{percents.get(by, '')}" for by, count in search.played_by.items()]
+    said = f"Played by: {', '.join(sorted(played))}."
+    if search.to_the_end:
+        return said
+    more = search.coverage.chance_of_more
+    return f"{said}\nThe chance that the next run shows something new: {more}."
+
+
+def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
+    """One Finding as a person reads it."""
+    looked = f"run {finding.run} ({finding.chooser}), after {counted(finding.runs, 'run')}"
+    found = f"  found:   {looked}" + (f"; {finding.level}" if finding.level else "")
+    if not finding.race:
+        said = f"{finding.invariant}: {finding.said}"
+        return f"{said}\n\n{found}\n  file:    none, {finding.not_shrunk}"
+    race = parse(finding.race, races.path(finding))
+    lines = [f"{finding.invariant}: {finding.said}"]
+    if not len(race) and not finding.not_shrunk:
+        lines.append(f"The calm run already violates this: {races.calm(race)}")
+    lines += ["", *_story(race, recipe)]
+    lines += [f"  without: {race.left_out}"] if race.without else []
+    lines += [f"  late:    {hold}" for hold in race.holds]
+    lines += [f"  fails:   {legal.fault}. {legal.why}" for legal in finding.faults]
+    lines += [f"  picked:  {picked}" for picked in race.picks]
+    if finding.window:
+        lines.append(f"  window:  {finding.window}")
+    elif finding.no_window and race.holds:
+        lines.append(f"  window:  not measured, {finding.no_window}")
+    elif race.holds:
+        lines.append("  window:  a matter of order alone, within one instant")
+    lines.append(found)
+    if finding.not_shrunk:
+        left = counted(finding.deviations, "deviation")
+        lines.append(f"  shrunk:  not to the end, {left} left: {finding.not_shrunk}")
+    if kept := races.kept(finding):
+        lines.append(f"  kept:    {kept} was there, and is another race")
+    if unwritten := races.unwritten.get(finding.name):
+        return "\n".join([*lines, f"  file:    none, {unwritten}", "", finding.race.rstrip()])
+    lines += [f"  file:    {races.path(finding)}", f"  again:   {races.again(finding)}"]
+    return "\n".join(lines)
+
+
+def _story(race: Race, recipe: Scenario) -> list[str]:
+    """What happens in it; a scenario that raises now and then has none, and is a race all the
+    same."""
+    try:
+        return [story(play(race, recipe).trace), ""]
+    except Exception as error:  # noqa: BLE001 - the scenario's own
+        return [f"It cannot be told: played again, it raises {type(error).__name__}: {error}", ""]
+
+
+def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
+    """The search as `--json` shows it."""
+    coverage = search.coverage
+    return {
+        "verdict": outcome_of(search),
+        "said": verdict_line(search),
+        "runs": search.runs,
+        "verdicts": search.verdicts,
+        "level": search.level,
+        "breaches": search.findings.breaches,
+        "findings": [
+            {
+                **finding.as_dict(),
+                "file": races.path(finding) if finding.race else None,
+                "kept": races.kept(finding) or None,
+                "again": races.again(finding) if finding.race else more["again"],
+            }
+            for finding in search.found
+        ],
+        "shares": {
+            arm.name: {"runs": arm.runs, "percent": arm.percent} for arm in search.portfolio.arms
+        },
+        "played_by": search.played_by,
+        "coverage": {
+            "pairs": coverage.pairs,
+            "ways": coverage.ways,
+            "chance_of_more": coverage.chance_of_more,
+        },
+        "stopped": search.stopped,
+        "reports": search.engine.reports,
+        **more,
+    }

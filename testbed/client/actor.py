@@ -1,0 +1,84 @@
+"""Actor: a named program. It holds a Client and nothing else of the World."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import attrs
+
+from testbed.client.client import Client
+from testbed.errors import ScenarioError
+from testbed.switches import Component
+
+
+@attrs.frozen
+class Actor:
+    """Frozen settings and a `run`; all that changes lives inside `run`, and dies with it.
+
+    The World calls `run` once for each life, from the first turn of that life. So a restart
+    begins with empty memory by construction, and building a World a thousand times is free of
+    effects.
+    """
+
+    name: str
+    """Unique in its World; the first word of every sentence about it."""
+
+    rank: ClassVar[int] = 0
+    """Orders the timers of one instant: users 0, node runtime 1, kubelet 2, controller 3,
+    scheduler 4, autoscaler 5, cloud 6. The testbed only compares it."""
+    shares_memory: ClassVar[bool] = True
+    """False declares that its tasks share nothing but Caches, queues and signals, so that a
+    search may treat them as independent where those are."""
+    component: ClassVar[Component | None] = None
+    """What its switches are, if it has any; `client.switches` then says what holds for it."""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What its constructor was told of its switches, `profile` among them: what the user of
+        its World says goes before that."""
+        return {}
+
+    async def run(self, client: Client) -> None:
+        """What it does. Its life ends when all its tasks have, or by an exception."""
+        raise NotImplementedError(f"{type(self).__name__} has no `run`")
+
+
+def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
+    """Settings stand for themselves if they cannot change; anything else must be made anew."""
+    makes: object = given
+    if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
+        raise ScenarioError(
+            f"world.start was given {given!r}: expected an actor, or a factory of one.\n"
+            'Next: world.start(Writer("alpha")), or world.start(lambda: Writer("alpha")).'
+        )
+    if not isinstance(given, Actor):
+        return given
+    try:
+        hash(given)
+        frozen = _is_frozen(given)
+    except TypeError:
+        frozen = False
+    if not frozen:
+        raise ScenarioError(
+            f"{type(given).__name__} {given.name!r} can change, so it would keep its memory across "
+            "a restart.\nDecorate it with @attrs.frozen and hold no list or dict in its fields, or "
+            f"start a factory: world.start(lambda: {type(given).__name__}({given.name!r}))"
+        )
+    return lambda: given
+
+
+def _is_frozen(actor: Actor) -> bool:
+    try:
+        actor.name = actor.name  # type: ignore[misc]
+    except attrs.exceptions.FrozenInstanceError:
+        return True
+    return False
+
+
+def _needs_more(given: object) -> bool:
+    """Whether it is a class that cannot make an actor without being told its name."""
+    try:
+        return isinstance(given, type) and not given()
+    except TypeError:
+        return True

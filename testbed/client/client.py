@@ -1,0 +1,313 @@
+"""Client: all an actor holds. Whatever it wants of the World, it asks for here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from testbed.client.audit import whole
+from testbed.client.stream import Stream
+from testbed.client.wire import Wire
+from testbed.errors import Cancelled, Crashed, TimedOut
+from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.objects.plain import frozen
+from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
+from testbed.store.selector import Selector
+from testbed.turns.life import Life, Seat
+from testbed.turns.table import Table, give_turn
+from testbed.turns.trace import Record
+from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep, Wait
+
+T = TypeVar("T")
+O = TypeVar("O", bound=Object)  # noqa: E741
+
+
+class Client:
+    """One life's access to the World. Every await on it is a turn; nothing else may be awaited.
+
+    The verbs raise an ApiError when they are refused, `Unavailable` when no answer came and the
+    operation may or may not have taken effect. Once the life is over, every call raises Crashed.
+    """
+
+    def __init__(self, table: Table, wire: Wire, life: Life) -> None:
+        self._table = table
+        self._wire = wire
+        self._life = life
+
+    @property
+    def name(self) -> str:
+        """The actor's own name."""
+        return self._life.role.name
+
+    @property
+    def life(self) -> int:
+        """Which life of that actor this is, from 1: for names no other life of it has given."""
+        return self._life.number
+
+    @property
+    def switches(self) -> Any:
+        """What holds for this actor: its component's switches, by name; None if it has none."""
+        return self._life.role.switches
+
+    # -- what is asked of Endpoints -------------------------------------------------------------
+
+    async def get(
+        self,
+        kind: type[O],
+        name: str,
+        namespace: str = "default",
+        *,
+        at: Revision = UNSET,
+        timeout_ms: int | None = None,
+    ) -> O:
+        """The object of that name, as it is now or as it was at a revision; NotFound."""
+        operation = Operation("get", kind.plural, name, _within(kind, namespace), revision=at)
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def list(
+        self,
+        kind: type[Object],
+        selector: Selector = EVERYTHING,
+        *,
+        at: Revision = UNSET,
+        options: Map[Any] = NO_OPTIONS,
+        timeout_ms: int | None = None,
+    ) -> Listing:
+        """The selected objects of that kind, one snapshot, with the revision it is of."""
+        operation = Operation("list", kind.plural, selector=selector, revision=at, options=options)
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def watch(
+        self,
+        kind: type[Object],
+        since: Revision,
+        selector: Selector = EVERYTHING,
+        *,
+        options: Map[Any] = NO_OPTIONS,
+        timeout_ms: int | None = None,
+    ) -> Stream:
+        """A watch on every Change after that revision; `await stream.next()` reads it. Expired
+        if that history is gone."""
+        operation = Operation(
+            "watch", kind.plural, selector=selector, revision=since, options=options
+        )
+        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+
+    async def create(
+        self, item: O, *, subresource: str = "", timeout_ms: int | None = None, because: int = 0
+    ) -> O:
+        """Create it; the answer carries its uid and revision. AlreadyExists."""
+        return await self._write("create", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+
+    async def update(
+        self,
+        item: O,
+        *,
+        whatever_it_was: bool = False,
+        subresource: str = "",
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> O:
+        """Replace it. Conflict if it has changed since the revision in its Meta was read; with
+        `whatever_it_was`, or without a revision, the last writer wins."""
+        if whatever_it_was:
+            item = whole(item).with_meta(revision=UNSET)
+        return await self._write("update", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+
+    async def patch(
+        self,
+        item: O,
+        tree: Mapping[str, Any],
+        *,
+        how: str = "merge",
+        subresource: str = "",
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> O:
+        """Change so much of whatever bears its name now, as the tree says in the wire's own words:
+        `{"status": {"phase": "Running"}}`. How: `merge`, or `strategic`. NotFound."""
+        meta, options, change = item.meta, Map({"how": how}), frozen(tree, nulls=True)
+        operation = Operation(
+            "patch", item.plural, meta.name, meta.namespace, change, subresource=subresource,
+            options=options,
+        )  # fmt: skip
+        return await self.ask(operation, timeout_ms=timeout_ms, because=because)  # type: ignore[no-any-return]
+
+    async def delete(
+        self,
+        item: Object,
+        *,
+        whatever_it_was: bool = False,
+        options: Map[Any] = NO_OPTIONS,
+        timeout_ms: int | None = None,
+        because: int = 0,
+    ) -> None:
+        """Delete it, if it is still the same object at the same revision; with
+        `whatever_it_was`, whatever bears its name now. Before an API server the options
+        `grace_s` and `propagation` say how. NotFound, Conflict."""
+        meta = item.meta
+        operation = Operation(
+            "delete", item.plural, meta.name, meta.namespace,
+            revision=UNSET if whatever_it_was else meta.revision,
+            uid="" if whatever_it_was else meta.uid, options=options,
+        )  # fmt: skip
+        await self.ask(operation, timeout_ms=timeout_ms, because=because)
+
+    async def _write(
+        self, verb: str, item: Object, subresource: str, timeout_ms: int | None, because: int
+    ) -> Any:
+        item = whole(item)
+        meta = item.meta
+        operation = Operation(
+            verb,
+            item.plural,
+            meta.name,
+            meta.namespace,
+            item,
+            revision=meta.revision,
+            subresource=subresource,
+        )
+        return await self.ask(operation, timeout_ms=timeout_ms, because=because)
+
+    async def ask(
+        self, operation: Operation, *, timeout_ms: int | None = None, because: int = 0
+    ) -> Any:
+        """Any Operation of any Endpoint: announced, served, and answered, each when the World
+        says so. `because` names a record it follows from. With `timeout_ms` it ends in TimedOut
+        when the answer is later than that; the Operation stays on its way."""
+        seat = self._seat()
+        if seat.life.is_alive:
+            post = self._wire.post_of(operation, seat.life.role)
+            if post.endpoint.near:
+                return self._wire.ask_near(seat, post, operation)
+            request = self._wire.ask(seat, post, operation, timeout_ms, because)
+            try:
+                return await give_turn()
+            except (TimedOut, Cancelled, Crashed):
+                request.forsake()
+                raise
+        return await give_turn()
+
+    def tell(self, operation: Operation) -> None:
+        """Send a message: an Operation nobody waits for."""
+        self._wire.tell(self._live_seat(), operation)
+
+    # -- time and tasks -------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """What this actor's own clock says, in ms; a clock step may have shifted it."""
+        life = self._live_seat().life
+        life.told_time_at = self._table.step
+        return self._table.now_ms + life.role.clock_shift_ms
+
+    def elapsed(self) -> int:
+        """What a clock of this actor says that nobody sets, in ms: for how long something took,
+        never for when it was."""
+        self._live_seat().life.told_time_at = self._table.step
+        return self._table.now_ms
+
+    def sleep(self, ms: int, name: str = "sleep") -> Wait:
+        """Wait that long; the name is how a race file speaks of this timer."""
+        return Sleep(self._table, ms, name)
+
+    def alarm(self, name: str) -> Alarm:
+        """A timer that may be set anew while a task waits for it; the name is how a race file
+        speaks of it."""
+        return Alarm(self._table, f"{self.name}/{name}", name)
+
+    def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
+        """Begin another task of this actor, `actor/name`; it starts when the World says so."""
+        life = self._live_seat().life
+        return Task(self._table, self._table.spawn(life, name, lambda: fn(*args)))
+
+    def join(self, task: Task) -> Wait:
+        """Wait until that task has ended; what it returned, or None if it was cancelled."""
+        return Join(self._table, task.seat)
+
+    def cancel(self, task: Task) -> None:
+        """End that task's wait with Cancelled, whenever the World lets it go on."""
+        self._live_seat()
+        self._table.cancel(task.seat)
+
+    def signal(self, name: str = "signal") -> Signal:
+        """Something tasks of this actor can wait for until another one sets it."""
+        return Signal(self._table, f"{self.name}/{name}")
+
+    def queue(self, name: str = "queue", *, idle: bool = False) -> Queue:
+        """A first-in-first-out line between tasks of this actor; `idle`: waiting on it when
+        nothing comes is a rest, not a deadlock."""
+        return Queue(self._table, f"{self.name}/{name}", idle)
+
+    def first(self, *waits: Wait) -> Wait:
+        """Wait for whichever ends first: `(its place among them, its value)`."""
+        return First(self._table, waits)
+
+    def exit(self, again_after_ms: int | None = None) -> NoReturn:
+        """End this life, as a program ends itself: what it has sent stays sent. Whoever watches
+        over it begins another one so much later; None: nobody does."""
+        life = self._live_seat().life
+        self._table.end_life(life)
+        if again_after_ms is not None:
+            self._table.begin_again(life.role, again_after_ms)
+        raise Crashed(f"{self.name} has ended itself")
+
+    # -- choices and records --------------------------------------------------------------------
+
+    def pick(self, label: str, alternatives: Sequence[T]) -> T:
+        """One of the alternatives, dullest first; all randomness of an actor is this."""
+        if not alternatives:
+            raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
+        return alternatives[self._table.pick(self._live_seat(), label, alternatives)]
+
+    def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> int:
+        """Write a line into the trace that no actor can read; its number, for `because=`."""
+        seat = self._live_seat()
+        number = len(self._table.records) + 1
+        given = {**(facts or {}), **more}
+        record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
+        self._table.records.append(record)
+        self._table.on_record(record)
+        return number
+
+    def show(self, name: str, what: Any) -> None:
+        """Let Invariants see something that this life keeps: `role.life.shown[name]`. They look
+        when a turn has ended, and may touch nothing; no actor can look."""
+        self._live_seat().life.shown[name] = what
+
+    def _seat(self) -> Seat:
+        seat = self._table.running
+        if seat is not None and seat.life is self._life and self._life.is_alive:
+            return seat
+        seat = self._table.caller()
+        if seat.life is not self._life:
+            raise self._table.refused(
+                f"{seat.path} uses the Client of {self.name}, life {self._life.number}.\n"
+                "A Client belongs to one life of one actor; use the one `run` was given."
+            )
+        return seat
+
+    def _live_seat(self) -> Seat:
+        seat = self._seat()
+        if not seat.life.is_alive:
+            raise Crashed(f"{self.name} has crashed")
+        return seat
+
+
+class Task:
+    """A task of this actor, as `spawn` gave it: join it, or cancel it."""
+
+    __slots__ = ("_table", "seat")
+
+    def __init__(self, table: Table, seat: Seat) -> None:
+        self._table = table
+        self.seat = seat
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over, in whichever way."""
+        self._table.marks.reads.append(self.seat.end_key)
+        return self.seat.has_ended
+
+
+def _within(kind: type[Object], namespace: str) -> str:
+    return namespace if kind.is_namespaced else ""

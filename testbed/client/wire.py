@@ -1,0 +1,238 @@
+"""Wire: carries Operations to their Endpoints, and answers and watch deliveries back.
+
+An Operation is announced (a `serve` Option), takes effect at one point (when that is performed),
+and is answered at a later one (an `answer`). Between the two the caller may crash, the reply may
+be lost, or the caller may see its own write come back on a watch.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from testbed.client.request import Post, Request
+from testbed.client.stream import Stream, Streams
+from testbed.errors import CONNECTION_LOST, ApiError, Crashed, TimedOut, Unavailable, WatchBroken
+from testbed.store.endpoint import Endpoint, Operation, Pause
+from testbed.store.footprint import HISTORY, LOG, Footprint
+from testbed.store.watch import Cursor, Watch
+from testbed.turns.life import Role, Seat
+from testbed.turns.option import FEED, START, WAKE, Option
+from testbed.turns.table import Table
+
+COUNT = "count"
+"""The key of what is committed while somebody waits for a revision."""
+
+
+class Wire:
+    """Between the Clients and the Endpoints; every Operation, answer and delivery crosses it."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.posts: dict[str, Post] = {}
+        self.front = "store"
+        """Which Endpoint stands before the Store: the first that does."""
+        self.paused: dict[Request, None] = {}
+        """Half served, waiting for a cursor."""
+        self.served: Request | None = None
+        """The one that was served in this turn: whose commits those of the turn are."""
+        self.streams = Streams(table)
+
+    def ask(
+        self, seat: Seat, post: Post, operation: Operation, timeout_ms: int | None, because: int
+    ) -> Request:
+        """Announce an Operation whose caller waits for the answer."""
+        request = Request(self, post, operation, seat, because)
+        post.requests[request] = None
+        table = self.table
+        table.wait(seat, request)
+        table.marks.reads.append(post.key)
+        if post.is_up:
+            request.announce()
+        else:
+            request.answer(None, _refused(post))
+        if timeout_ms is not None:
+            late = TimedOut(f"{operation}: no answer within {timeout_ms} ms; it may have happened")
+            table.offer_turn(
+                seat, WAKE, f"timeout of {operation}", table.now_ms + timeout_ms,
+                lambda: table.end_wait(seat, error=late),
+            )  # fmt: skip
+        return request
+
+    def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
+        """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
+        self.table.marks.reads.append(post.key)
+        if not post.is_up:
+            raise _refused(post)
+        # It is told the time, and nobody knows what its answer makes of that.
+        seat.life.told_time_at = self.table.step
+        handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
+        try:
+            next(handler)
+        except StopIteration as done:
+            value = done.value
+            if isinstance(value, Watch):
+                return Stream(self.streams, post, value, seat.life, operation)
+            return value
+        except ApiError:
+            raise
+        except Exception as error:
+            # The Endpoint is broken, not its caller: the Run ends by it, and no `except Exception`
+            # of the actor may get to see it.
+            self.table.fail(error)
+            raise Crashed(f"{post.name} is broken") from error
+        raise self.table.refused(f"{post.name} is near, so its {operation.verb} may not pause")
+
+    def tell(self, seat: Seat, operation: Operation) -> None:
+        """Announce an Operation nobody waits for: a message; one to a near Endpoint is there."""
+        post = self.post_of(operation, seat.life.role)
+        if post.endpoint.near:
+            with suppress(ApiError):
+                self.ask_near(seat, post, operation)
+            return
+        request = Request(self, post, operation, seat, 0)
+        request.seat = None
+        self.table.marks.reads.append(post.key)
+        if post.is_up:
+            post.requests[request] = None
+            request.announce()
+
+    def serve(self, endpoint: Endpoint) -> Post:
+        """Put an Endpoint at its place on the wire."""
+        post = self.posts[endpoint.name] = Post(endpoint)
+        if endpoint.is_front and not self.posts[self.front].endpoint.is_front:
+            self.front = endpoint.name
+        endpoint.on_behind = lambda cursor: self.offer_feed(post, cursor)
+        return post
+
+    def post_of(self, operation: Operation, role: Role) -> Post:
+        """The place of the Endpoint that an Operation of that actor goes to."""
+        return self.post(operation.endpoint or role.home or self.front)
+
+    def post(self, name: str) -> Post:
+        """The Endpoint of that name, at its place."""
+        post = self.posts.get(name)
+        if post is None:
+            raise self.table.refused(
+                f"nothing answers to {name!r}; this World serves {', '.join(self.posts) or 'none'}"
+            )
+        return post
+
+    # -- pauses, feeds, streams -----------------------------------------------------------------
+
+    def pause(self, request: Request, pause: Pause) -> None:
+        """A handler has yielded: its next part is an Option, now or when its wait is over."""
+        self.paused.pop(request, None)
+        if pause.cursor is None:
+            request.announce(pause.until_ms or 0)
+        else:
+            self._wait_for(request, pause, pause.cursor)
+
+    def _wait_for(self, request: Request, pause: Pause, cursor: Cursor) -> None:
+        """It goes on when that has come so far: by its feeds, or by commits of any kind."""
+        self.table.marks.reads.append(LOG if cursor.follows else cursor.key)
+        if cursor.revision >= pause.revision:
+            request.announce()
+        else:
+            self.paused[request] = None
+            if pause.until_ms is not None:
+                request.announce(pause.until_ms)
+
+    def release_paused(self) -> None:
+        """Offer the next part of what waited for a cursor that has arrived; at a turn's end. It
+        takes the commits of several turns to get there, and each is one of them."""
+        marks = self.table.marks
+        if marks.changes and any(request.waits_for_commits for request in self.paused):
+            marks.writes.append(COUNT)
+        for request in list(self.paused):
+            pause, option = request.pause, request.option
+            if pause is None or pause.cursor is None:
+                del self.paused[request]
+            elif pause.cursor.is_expired or pause.cursor.revision >= pause.revision:
+                del self.paused[request]
+                if option is None:
+                    request.announce()
+                else:
+                    self.table.pending.remove(option)
+                    option.due_ms = self.table.now_ms
+                    option.causes = (*option.causes, self.table.step)
+                    self.table.offer(option)
+
+    def offer_feed(self, post: Post, cursor: Cursor) -> None:
+        """Offer to move a lagging cursor by one Change; called when it falls behind."""
+        fed, option = post.feeds.get(cursor.plural, (None, None))
+        if option is not None and option.place is not None:
+            if fed is cursor:
+                return
+            self.table.pending.remove(option)
+        if not post.is_up:
+            return
+
+        def feed() -> None:
+            streams = self.streams
+            streams.feeding = self.table.step
+            change = cursor.advance()
+            streams.feeding = 0
+            if change is not None:
+                streams.fed[post.name, change.serial] = self.table.step
+            if cursor.is_behind:
+                self.offer_feed(post, cursor)
+
+        touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
+        # Its commit made it possible, however many were to be fed before it.
+        here = self.table.step
+        step, committed_ms = self.streams.commits.get(cursor.next_revision, (here, 0))
+        causes = (step, here) if step < here else (here,)
+        due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
+        post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
+        option = Option(
+            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms, "", "",
+            cursor.plural, "", nth, may=lambda: touches, source=post,
+        )  # fmt: skip
+        post.feeds[cursor.plural] = (cursor, option)
+        self.table.offer(option)
+
+    def open_stream(self, request: Request, watch: Watch) -> Stream:
+        """The caller's end of a watch its Endpoint has opened."""
+        return Stream(self.streams, request.post, watch, request.life, request.operation)
+
+    # -- crashes of an Endpoint -----------------------------------------------------------------
+
+    def crash(self, post: Post) -> None:
+        """What is not served is refused, what is half served stops there, what is served loses
+        its answer; all callers get one error, and cannot tell which it was. Watches break."""
+        post.is_up = False
+        self.table.marks.writes.append(post.key)
+        for _, option in post.feeds.values():
+            self.table.pending.remove(option)
+        post.feeds.clear()
+        for request in list(post.requests):
+            said = f"{post.name} went away before it answered"
+            request.withdraw(Unavailable(said, causes=(CONNECTION_LOST,)))
+        for stream in [stream for stream in self.streams.open if stream.server is post]:
+            stream.break_off(WatchBroken(f"{post.name} went away"))
+
+    def restart_later(self, post: Post, after_ms: int) -> None:
+        """Offer to bring it back, so much later."""
+        due_ms = self.table.now_ms + after_ms
+        path = f"{post.name}/start"
+        step = self.table.step
+        post.starts += 1
+        touches = Footprint(writes=frozenset({post.key}))
+        self.table.offer(
+            Option(
+                START, path, lambda: self.restart(post), (step,), due_ms, nth=post.starts,
+                may=lambda: touches,
+            )
+        )  # fmt: skip
+
+    def restart(self, post: Post) -> None:
+        """It is up again, with empty memory."""
+        self.table.marks.writes.append(post.key)
+        if not post.is_up:
+            post.is_up = True
+            post.endpoint.restart()
+
+
+def _refused(post: Post) -> Unavailable:
+    return Unavailable(f"{post.name} is down: connection refused")

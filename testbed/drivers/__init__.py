@@ -1,1 +1,0 @@
-"""The drivers: what carries the tasks of a World. Both give identical traces."""

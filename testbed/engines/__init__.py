@@ -1,1 +1,0 @@
-"""The Engines, one file each."""

@@ -1,0 +1,309 @@
+"""Likeness: a value written down so that two moments of a Run can be compared.
+
+What only counts on is left out or renamed: a revision is its place among those in sight, a uid the
+order in which it was met, an age its place among the ages; a time that is to come, or a lease that
+runs out, is how far it is from now. What an actor keeps is written by value,
+as pickling would; a task that is parked, by where it stands and all that its frames hold.
+
+A frame does not show the iterator of a `for` that is under way, nor the exception being handled.
+The garbage collector does: it must know whatever a coroutine refers to. What neither can be read
+nor pickled makes the whole Unlike, which is never taken for equal.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import attrs
+
+from testbed.client.audit import unwrapped
+from testbed.objects.meta import Map, Revision
+
+NODES_MAX = 1_000_000
+"""So many values are written down; beyond that it is no state, but a leak."""
+PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
+FINE = "fine time"
+TIMES = ("time", FINE)
+"""The shapes of fields that are times; the fine ones are compared with a clock."""
+PICKLED = 4
+"""The protocol by which an object tells its state."""
+
+StandIns = Mapping[type, Callable[[Any], Any]]
+"""What is written instead of an object of that type, or of one derived from it."""
+
+
+class Unlike(Exception):
+    """It holds what cannot be compared; the text says what and where."""
+
+
+@attrs.frozen
+class Mark:
+    """A number that means nothing but its order, or a name but its identity."""
+
+    kind: str
+    value: int | str
+
+
+class Likeness:
+    """Writes values down, part by part; `digests` when all is written."""
+
+    def __init__(
+        self, stand_ins: StandIns, renamed: Mapping[str, str], now_ms: int | None = None
+    ) -> None:
+        self._stand_ins = stand_ins
+        self._now_ms = now_ms
+        """The time of the moment; None: times are written as they are."""
+        self._renamed = renamed
+        """Texts that only name something: what kind of name each is."""
+        self._parts: dict[str, list[str | Mark]] = {}
+        self._part: list[str | Mark] = []
+        self._label = ""
+        self._met: dict[int, int] = {}
+        """Where an object that may change was first met, so that two names of one stay one."""
+        self._known: dict[int, list[str | Mark]] = {}
+        """What is written of an object that never changes."""
+        self._ways: dict[type, Callable[[Any, type], None]] = {}
+        """How each type that was met is written."""
+        self._kept: list[object] = []
+        """What was met, so that no address comes twice."""
+        self._nodes = 0
+
+    def begin(self, label: str) -> None:
+        """What is written from now on is this part; its label says what differs."""
+        self._label = label
+        self._part = self._parts.setdefault(label, [])
+
+    def write(self, value: Any) -> None:
+        """Write down a value, and all that it holds."""
+        self._nodes += 1
+        if self._nodes > NODES_MAX:
+            raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
+        kind = type(value)
+        if kind is str and value in self._renamed:
+            self._part.append(Mark(self._renamed[value], value))
+        elif kind in PLAIN:
+            self._part.append(f"{kind.__name__} {value!r}")
+        elif kind is Revision:
+            text = value.text
+            self._part.append(Mark("rv", int(text)) if text.isdecimal() else f"rv {text!r}")
+        elif kind is Mark:
+            self._part.append(value)
+        else:
+            self._write_made(value, kind)
+
+    def _write_made(self, value: Any, kind: type) -> None:
+        value = unwrapped(value)
+        kind = type(value)
+        way = self._ways.get(kind)
+        if way is None:
+            way = self._ways[kind] = self._way(kind)
+        way(value, kind)
+
+    def _way(self, kind: type) -> Callable[[Any, type], None]:
+        """How to write down what is of that type."""
+        if any(each in self._stand_ins for each in kind.__mro__):
+            return self._instead
+        if kind in (Map, tuple):
+            return self._in_order
+        if kind in (set, frozenset):
+            return self._unordered
+        if issubclass(kind, type | types.ModuleType):
+            return self._by_name
+        if attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
+            return self._frozen
+        return self._write_once
+
+    def _instead(self, value: Any, kind: type) -> None:
+        stand_in = next(self._stand_ins[each] for each in kind.__mro__ if each in self._stand_ins)
+        shown = stand_in(value)
+        self._kept.append(shown)
+        self.write(shown)
+
+    def _in_order(self, value: Any, kind: type) -> None:
+        is_map = kind is Map
+        items = [part for item in sorted(value.items()) for part in item] if is_map else value
+        self._list(kind.__name__, items)
+
+    def _by_name(self, value: Any, kind: type) -> None:
+        self._part.append(f"{kind.__name__} {_named(value)}")
+
+    def _frozen(self, value: Any, kind: type) -> None:
+        """What never changes is the same wherever it is met, so it is taken apart once."""
+        written = self._known.get(id(value))
+        if written is None:
+            outside, self._part = self._part, []
+            self._part.append(_named(kind))
+            for field in attrs.fields(kind):
+                self._field(field, getattr(value, field.name))
+            written, self._part = self._part, outside
+            self._known[id(value)] = written
+            self._kept.append(value)
+        self._part.extend(written)
+
+    def _field(self, field: attrs.Attribute[Any], value: Any) -> None:
+        name, shape, now_ms = field.name, field.metadata.get("shape"), self._now_ms
+        if type(value) is not int:
+            self.write(value)
+        elif shape in TIMES and now_ms is not None and (shape == FINE or name == "deleted_ms"):
+            self._part.append(f"{value - now_ms} ms from now")
+        elif shape in TIMES and now_ms is not None and value > now_ms:
+            self._part.append(f"in {value - now_ms} ms")
+        elif (shape in TIMES and now_ms is not None) or (
+            name == "created_ms" or name.endswith("_at_ms")
+        ):
+            self._part.append(Mark("ms", value))
+        else:
+            self.write(value)
+
+    def _list(self, kind: str, items: Any) -> None:
+        self._part.append(f"{kind} of {len(items)}")
+        for item in items:
+            self.write(item)
+
+    def _unordered(self, items: Any, kind: type) -> None:
+        """A set has no order: what its members look like gives it one."""
+        outside, written = self._part, []
+        for item in items:
+            self._part = []
+            self.write(item)
+            written.append(self._part)
+        self._part = outside
+        self._part.append(f"{kind.__name__} of {len(items)}")
+        for part in sorted(written, key=str):
+            self._part.extend(part)
+
+    def _write_once(self, value: Any, kind: type) -> None:
+        """What may change, or may hold itself: by value the first time, then by where that was."""
+        met = self._met.get(id(value))
+        if met is not None:
+            self._part.append(f"met before: {met}")
+            return
+        self._met[id(value)] = len(self._met)
+        self._kept.append(value)
+        if kind in (list, dict):
+            items = value if kind is list else [part for item in value.items() for part in item]
+            self._list(kind.__name__, items)
+        elif isinstance(value, types.CoroutineType | types.GeneratorType):
+            self._suspended(value)
+        elif isinstance(value, types.FunctionType):
+            self._part.append(f"function {_named(value)}")
+            self._list("holds", (value.__defaults__, value.__kwdefaults__, value.__closure__))
+        elif isinstance(value, types.MethodType | types.BuiltinMethodType):
+            self._part.append(f"method {value.__name__}")
+            self.write(value.__self__)
+        elif isinstance(value, types.CellType):
+            self._cell(value)
+        else:
+            self._pickled(value, kind)
+
+    def _cell(self, cell: types.CellType) -> None:
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            self._part.append("cell, empty")
+        else:
+            self.write(held)
+
+    def _suspended(self, task: Any) -> None:
+        """Where it is parked, its locals by name, and what else it refers to."""
+        is_generator = isinstance(task, types.GeneratorType)
+        frame = task.gi_frame if is_generator else task.cr_frame
+        if frame is None:
+            self._part.append("ended")
+            return
+        if not sees_loops():
+            raise Unlike(f"{self._label}: this Python hides how far a loop is")
+        label, name = self._label, frame.f_code.co_qualname
+        names = frame.f_locals
+        self._part.append(f"{name} at {frame.f_lasti}")
+        for local in list(names):
+            self.begin(f"{label}, `{local}` in {name}")
+            self.write(names[local])
+        self.begin(f"{label}, a loop in {name}")
+        waits: list[object] = []
+        for other in gc.get_referents(task):
+            is_known = any(other is one for one in (names, frame.f_globals, frame.f_builtins))
+            if isinstance(other, types.CoroutineType | types.GeneratorType):
+                waits.append(other)
+            elif not is_known and not isinstance(other, types.CodeType | types.FrameType):
+                self.write(other)
+        self.begin(label)
+        for other in waits:
+            self.write(other)
+
+    def _pickled(self, value: Any, kind: type) -> None:
+        try:
+            state = value.__reduce_ex__(PICKLED)
+            if isinstance(state, tuple):
+                state = tuple(s if n < 3 or s is None else list(s) for n, s in enumerate(state))
+        except Exception as error:
+            raise Unlike(f"{self._label}: {_named(kind)} shows no state to compare") from error
+        self._kept.append(state)
+        self._part.append(_named(kind))
+        self.write(state)
+
+    def digests(self) -> dict[str, str]:
+        """For each part what it comes to; equal texts for equal parts, and for no others."""
+        marks: dict[str, set[Any]] = {}
+        for part in self._parts.values():
+            for item in part:
+                if type(item) is Mark and type(item.value) is not str:
+                    marks.setdefault(item.kind, set()).add(item.value)
+        ranks: dict[tuple[str, Any], int] = {}
+        for kind, values in marks.items():
+            ranks |= {(kind, value): rank for rank, value in enumerate(sorted(values))}
+        numbers = len(ranks)
+        digests = {}
+        for label, part in self._parts.items():
+            texts: list[str] = []
+            for item in part:
+                if isinstance(item, Mark):
+                    rank = ranks.setdefault((item.kind, item.value), len(ranks) - numbers)
+                    texts.append(f"{item.kind} #{rank}")
+                else:
+                    texts.append(item)
+            digests[label] = digest_of("\0".join(texts).encode())
+        return digests
+
+
+def digest_of(text: bytes) -> str:
+    """Sixteen hexadecimal digits."""
+    return blake2b(text, digest_size=8).hexdigest()
+
+
+@cache
+def sees_loops() -> bool:
+    """Whether this Python lets us see how far a loop of a parked task is, which is tried out."""
+
+    async def loops() -> None:
+        for _ in [None, None, None]:
+            await _Parked()
+
+    task = loops()
+    task.send(None)
+    digests = []
+    for _ in range(2):
+        likeness = Likeness({}, {})
+        likeness.begin("")
+        for held in gc.get_referents(task):
+            if not isinstance(held, types.CodeType | types.FrameType | types.GeneratorType | dict):
+                likeness.write(held)
+        digests.append(likeness.digests())
+        task.send(None)
+    task.close()
+    return digests[0] != digests[1]
+
+
+class _Parked:
+    def __await__(self) -> Any:
+        yield
+
+
+def _named(value: Any) -> str:
+    module = getattr(value, "__module__", "")
+    return f"{module}.{getattr(value, '__qualname__', getattr(value, '__name__', '?'))}"

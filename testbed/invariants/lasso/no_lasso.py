@@ -1,0 +1,309 @@
+"""No ping-pong: nobody undoes what another does, for ever (a lasso: a path into a loop)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import attrs
+
+from testbed.invariant import COMMIT, Evidence, Invariant
+from testbed.invariants.lasso.likeness import Likeness, Unlike, digest_of
+from testbed.invariants.lasso.moment import EVENTS, Moment, moment, ready, starved, tells_time
+from testbed.objects.codec import encode
+from testbed.objects.condition import Condition
+from testbed.objects.meta import Object, changed_fields, field_of
+from testbed.store.change import Change
+from testbed.turns.option import Option
+from testbed.turns.trace import Step
+from testbed.words import counted
+
+AGAIN = 3
+"""So often the same lap is seen again before it is called a proof."""
+SEEN_MAX = 10_000
+"""So many states are remembered, and so many writes."""
+LOOKS_MAX = 1_000
+"""So often one Run is looked at closely."""
+SHOWN_MAX = 6
+"""So many writes of a lap are told one by one."""
+WORD = 1 << 64
+
+Abstraction = Callable[[Evidence], object]
+"""Tells the state as coarsely as a person would, in plain data."""
+
+
+@attrs.frozen
+class Visit:
+    """A time at which the World was in a certain state."""
+
+    choices: int
+    """How many choices led there."""
+    step: int
+    now_ms: int
+    writes: int
+    """How many commits there had been."""
+    ready: list[Option]
+    """What could happen then."""
+
+
+@attrs.frozen
+class Write:
+    """One effective write, and whose it was."""
+
+    who: str
+    change: Change
+    now_ms: int
+
+    @property
+    def fields(self) -> list[str]:
+        """What it changed of an object that was there before and after."""
+        old, new = self.change.old, self.change.new
+        return list(changed_fields(old.value, new.value)) if old and new else []
+
+
+class NoLasso(Invariant):
+    """No state comes back for ever with writes between.
+
+    1. At each commit the coarse state is noted: the multiset of what all objects say, whatever
+       they are called. A state that comes back is a suspicion.
+    2. From then on the whole Moment is compared whenever that state comes back. If it is equal, and
+       none read its clock nor was left waiting, the choices between are a lap.
+    3. The lap is played again from there, three times: here, if the Chooser goes on so, or in
+       another World of the same scenario. If each leads to the same Moment by the same writes, it
+       does for ever: that is the Violation.
+    """
+
+    name = "no_lasso"
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def __init__(self, abstraction: Abstraction | None, named_anew: tuple[str, ...]) -> None:
+        self._coarse = _Multiset() if abstraction is None else _Told(abstraction)
+        self._named_anew = named_anew
+        self._renamed: dict[str, str] = {}
+        self._states: dict[str, Moment | None] = {}
+        """Each coarse state, latest last, and the Moment when it was last looked at closely."""
+        self._visits: dict[tuple[int, str], list[Visit]] = {}
+        self._tried: dict[str, None] = {}
+        self._writes: deque[Write] = deque(maxlen=SEEN_MAX)
+        self._written = 0
+        self._looks = 0
+        self._lap_state = ""
+        """The one coarse state to look at, where somebody knows where a lap begins."""
+        self._doubt = ""
+
+    @property
+    def suspicion(self) -> str:
+        return f"suspected: a ping-pong, not proved: {self._doubt}" if self._doubt else ""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = evidence.wire.served
+        who = "somebody" if request is None else request.role.name
+        changes = [change for change in evidence.changes if not change.key.startswith(EVENTS)]
+        if not changes:
+            return None
+        for change in changes:
+            self._name(change)
+            self._writes.append(Write(who, change, evidence.now_ms))
+            self._written += 1
+        state = self._coarse.state(evidence)
+        if evidence.laps_from:
+            if len(evidence.choices) < evidence.laps_from:
+                return None
+            self._lap_state = self._lap_state or state
+            if state != self._lap_state:
+                return None
+        if state not in self._states:
+            self._states[state] = None
+            if len(self._states) > SEEN_MAX:
+                del self._states[next(iter(self._states))]
+            return None
+        self._states[state] = before = self._states.pop(state)
+        self._looks += 1
+        if self._looks > LOOKS_MAX:
+            self._doubt = f"looked {LOOKS_MAX:,} times, and no two moments were the same"
+            return None
+        return self._look_closely(state, before, evidence)
+
+    def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
+        try:
+            now = moment(evidence, self._renamed, names_matter=not self._named_anew)
+        except Unlike as why:
+            self._doubt = f"what is in {why}"
+            return None
+        self._states[state] = now
+        here = Visit(
+            len(evidence.choices), evidence.table.step, evidence.now_ms, self._written,
+            ready(evidence),
+        )  # fmt: skip
+        visits = self._visits.setdefault((evidence.table.faults, now.digest), [])
+        visits.append(here)
+        if len(visits) == 1:
+            if before is not None:
+                self._doubt = f"each time round, this differs: {_first(now, before)}"
+            return None
+        self._doubt = self._why_not(visits[-2], evidence)
+        return None if self._doubt else self._played_on(visits, evidence)
+
+    def _why_not(self, start: Visit, evidence: Evidence) -> str:
+        """What speaks against playing from there to here for ever."""
+        waiting = starved(start.ready, evidence)
+        if waiting:
+            return f"the lap never lets {waiting[0]} have its turn"
+        clocks = [
+            role.name
+            for role in evidence.actors
+            if role.life is not None
+            and role.is_up
+            and role.life.told_time_at > start.step
+            and not tells_time(role.life)
+        ]
+        if clocks and evidence.now_ms > start.now_ms:
+            return f"{clocks[0]} looks at a clock, which never shows the same again"
+        if self._written - start.writes > SEEN_MAX:
+            return f"a lap has more than {SEEN_MAX:,} writes"
+        return ""
+
+    def _played_on(self, visits: list[Visit], evidence: Evidence) -> str | None:
+        """What the lap is, if it was played again often enough, here or apart."""
+        lap = self._lap(visits[-2], visits[-1])
+        if len(visits) > AGAIN + 1:
+            ends = visits[-AGAIN - 2 :]
+            if all(self._lap(a, b) == lap for a, b in pairwise(ends)):
+                return self._said(lap, visits[-2], visits[-1])
+        said: str | None = None
+        choices = evidence.choices[visits[-2].choices : visits[-1].choices]
+        key = digest_of(repr((lap, choices)).encode())
+        if evidence.play_lap is not None and key not in self._tried:
+            self._tried[key] = None
+            said = evidence.play_lap(evidence.choices[: visits[-1].choices], choices)
+        self._doubt = f"played again from choice {visits[-1].choices}, it did not come back"
+        return said
+
+    def _lap(self, start: Visit, end: Visit) -> list[str]:
+        """What was written between the two."""
+        first = start.writes - (self._written - len(self._writes))
+        if first < 0:
+            return []
+        writes = list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
+        # Who wrote a field last before the lap is who wrote it last in the lap before.
+        owners = {(w.change.key, path): w.who for w in writes for path in w.fields}
+        return [self._told(write, owners) for write in writes]
+
+    def _said(self, lap: list[str], start: Visit, end: Visit) -> str:
+        shown = lap[:SHOWN_MAX] + [f"… {len(lap) - SHOWN_MAX} more"] * (len(lap) > SHOWN_MAX)
+        took = end.now_ms - start.now_ms
+        time = f"{took:,} ms" if took else "no time at all"
+        names = f", the names of {' and '.join(self._named_anew)}" if self._named_anew else ""
+        return (
+            f"for ever: {'; '.join(shown)}; and again. A lap is {counted(len(lap), 'write')} in "
+            f"{time}, played {AGAIN} more times to the same state. Everyone who could move did in "
+            f"each. Taken to mean nothing: revisions, uids{names}"
+        )
+
+    # -- what is written ------------------------------------------------------------------------
+
+    def _name(self, change: Change) -> None:
+        """Learn the texts that only name something, from an object they belong to."""
+        item = change.new.value if change.new is not None else None
+        if isinstance(item, Object):
+            if item.meta.uid:
+                self._renamed[item.meta.uid] = "uid"
+            if item.plural in self._named_anew:
+                self._renamed[item.meta.name] = self._renamed[item.key] = f"one of {item.plural}"
+
+    def _told(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
+        """What a write did, and to whose work, as a person would say it."""
+        who, change = write.who, write.change
+        key = self._renamed.get(change.key, change.key)
+        if change.old is None or change.new is None:
+            return f"{who} {'creates' if change.old is None else 'deletes'} {key}"
+        old, new, fields = change.old.value, change.new.value, []
+        others: dict[str, None] = {}
+        for path in write.fields:
+            was, now = (_shown(field_of(item, path), path, write.now_ms) for item in (old, new))
+            fields.append(f"{path} {was} → {now}")
+            owner, owners[change.key, path] = owners[change.key, path], who
+            others |= {} if owner == who else {owner: None}
+        over = f" (set by {' and '.join(others)})" if others else ""
+        return f"{who} sets {key} {', '.join(fields)}{over}"
+
+
+def no_lasso(*, abstraction: Abstraction | None = None, named_anew: Iterable[str] = ()) -> NoLasso:
+    """No two actors undo each other's work for ever.
+
+    `abstraction` tells the state coarsely, in plain data, if comparing all that the objects say is
+    too fine to suspect anything. `named_anew` are the kinds (`pods`) whose objects get a new name
+    in each lap, if that name means nothing to anybody.
+    """
+    return NoLasso(abstraction, tuple(named_anew))
+
+
+class _Multiset:
+    """What all objects say, whatever they are called, as a sum that a commit changes a little."""
+
+    def __init__(self) -> None:
+        self._weights: dict[str, int] = {}
+        self._sum = 0
+        self._has_begun = False
+
+    def state(self, evidence: Evidence) -> str:
+        """The state now; called at each commit."""
+        if not self._has_begun:
+            self._has_begun = True
+            for entry in evidence.store.snapshot(""):
+                self._weigh(entry.key, entry.value)
+        for change in evidence.changes:
+            self._weigh(change.key, None if change.new is None else change.new.value)
+        return f"{self._sum:x}"
+
+    def _weigh(self, key: str, value: object) -> None:
+        if key.startswith(EVENTS):
+            return
+        weight = 0 if value is None else _weight(key, value)
+        self._sum = (self._sum + weight - self._weights.pop(key, 0)) % WORD
+        if weight:
+            self._weights[key] = weight
+
+
+class _Told:
+    """What the scenario's own function says of the state."""
+
+    def __init__(self, abstraction: Abstraction) -> None:
+        self._abstraction = abstraction
+
+    def state(self, evidence: Evidence) -> str:
+        """The state now; called at each commit."""
+        likeness = Likeness({}, {})
+        likeness.begin("what the abstraction says")
+        likeness.write(self._abstraction(evidence))
+        return digest_of(repr(likeness.digests()).encode())
+
+
+def _weight(key: str, value: object) -> int:
+    """A number for what an object says: its kind, its labels, all that its family adds."""
+    if not isinstance(value, Object):
+        return int(digest_of(f"{key} {value!r}".encode()), 16)
+    said: list[Any] = [value.plural, value.meta.labels]
+    said += [getattr(value, field.name) for field in attrs.fields(type(value))[1:]]
+    return int(digest_of(encode(said)), 16)
+
+
+def _first(now: Moment, before: Moment) -> str:
+    """What differs, told by the most telling: what an actor holds."""
+    labels = list(now.differences(before))
+    return next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
+
+
+def _shown(value: object, path: str, now_ms: int) -> str:
+    """As it is the same in each lap: no time but how far it is ahead."""
+    if value in (None, "", ()):
+        return "nothing"
+    if isinstance(value, int) and path.endswith("_ms"):
+        if value > now_ms:
+            return f"in {value - now_ms:,} ms"
+        return "now" if value == now_ms else "then"
+    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
+        return " and ".join(f"{each.type}={each.status}" for each in value)
+    return str(value)

@@ -1,0 +1,341 @@
+"""Documents: a text of many YAML or JSON documents as plain trees, guarded, and built without
+recursion.
+
+A file from elsewhere may be hostile. So nothing is composed by the parser, whose own code crashes
+on deep nesting: its events are counted against limits while trees grow from them, an alias counts
+for all that it stands for, and what is too large is refused before it is built. Each document
+begins at a line `---`, wherever that stands, so one that is broken hides none of the others.
+
+A tree does not know its lines, which would cost more than the tree: when something in it is wrong,
+its text is read again, to the place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, NoReturn
+
+import attrs
+import yaml
+
+from testbed.objects.manifests.scalar import name_of, resolve
+
+BYTES_MAX = 64 * 1024 * 1024
+DEPTH_MAX = 100
+NODES_MAX = 2_000_000
+OFTEN = 4096
+"""After so many values it is told how far a text is read."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BEGINS = re.compile(rb"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_CONTENT = re.compile(rb"^(?![ \t]*(#|\r?$)|%)", re.MULTILINE)
+"""The beginning of a line that is neither empty nor a comment nor a directive."""
+_PAIR = re.compile(rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.S)
+
+
+class Broken(ValueError):
+    """What cannot be read at all: in which line, what is wrong, and what to do."""
+
+    def __init__(self, line: int, said: str, next_step: str) -> None:
+        super().__init__(line, said, next_step)
+        self.line = line
+        self.said = said
+        self.next_step = next_step
+
+
+@attrs.frozen
+class Part:
+    """The text of one document, or of several that no `---` parts, and where it begins."""
+
+    text: bytes
+    line: int
+    """The number of its first line."""
+
+
+def parts(text: bytes) -> Iterator[Part]:
+    """Each part of a text that has content, in order."""
+    begins = (found.start() for found in _BEGINS.finditer(text))
+    line, start = 1, 0
+    for end in chain(begins, (len(text),)):
+        part = text[start:end]
+        if _CONTENT.search(part.removeprefix(b"---")):
+            yield Part(part, line)
+        line, start = line + part.count(b"\n"), end
+
+
+class Reader:
+    """Reads the parts of one text, and counts what it has read against the limits."""
+
+    def __init__(self, *, nodes_max: int = NODES_MAX, depth_max: int = DEPTH_MAX) -> None:
+        self.nodes_max = nodes_max
+        self.depth_max = depth_max
+        self.nodes = 0
+        """All values so far, and those that aliases stand for."""
+        self._names: dict[str, str] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it may read nothing more."""
+        return self.nodes > self.nodes_max
+
+    def shared(self, name: str) -> str:
+        """That name, the same each time: a cluster says a few of them thousands of times."""
+        if len(self._names) < OFTEN:
+            return self._names.setdefault(name, name)
+        return self._names.get(name, name)
+
+    def trees(self, part: Part, at_line: Callable[[int], None] = lambda _: None) -> list[Any]:
+        """The documents of that part; None for an empty one. Broken."""
+        grown = _Growing(self, part)
+        for count, event in enumerate(_events(part)):
+            grown.take(event)
+            if count % OFTEN == 0:
+                at_line(_line(part, event))
+        return grown.documents
+
+
+def lines_of(part: Part, paths: list[tuple[int, str]]) -> list[int]:
+    """In which line each of these stands, a path in the document of that number within its part;
+    or else the nearest thing around it."""
+    found = [part.line for _ in paths]
+    for number, path, line in _places(part):
+        for place, (wanted, target) in enumerate(paths):
+            if number == wanted and _leads(path, target):
+                found[place] = line
+    return found
+
+
+def _leads(path: str, target: str) -> bool:
+    return target.startswith(path) and (not path or target[len(path) :][:1] in ("", ".", "["))
+
+
+def _places(part: Part) -> Iterator[tuple[int, str, int]]:
+    """Every value of a part: the number of its document, its path, and its line."""
+    number, around = -1, [_Around("", is_list=False)]
+    for event in _events(part):
+        if isinstance(event, yaml.DocumentStartEvent):
+            number, around = number + 1, [_Around("", is_list=False, name="")]
+        elif isinstance(event, yaml.CollectionEndEvent):
+            around.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            here, line = around[-1], _line(part, event)
+            if here.is_list or here.name is not None:
+                path, line = here.next_path(line)
+                yield number, path, line
+            elif isinstance(event, yaml.ScalarEvent):
+                here.name, here.line = _name(event), line
+            if isinstance(event, yaml.CollectionStartEvent):
+                is_list = isinstance(event, yaml.SequenceStartEvent)
+                around.append(_Around(path, is_list=is_list))
+
+
+@attrs.define
+class _Around:
+    """The list or mapping that is being walked through."""
+
+    path: str
+    is_list: bool
+    name: str | None = None
+    """Whose value comes next in a mapping."""
+    line: int = 0
+    """Where that name stands."""
+    count: int = 0
+
+    def next_path(self, line: int) -> tuple[str, int]:
+        """The path and the line of the value that comes next."""
+        if self.is_list:
+            self.count += 1
+            return f"{self.path}[{self.count - 1}]", line
+        name, self.name = self.name or "", None
+        path = f"{self.path}.{name}" if self.path and name else self.path or name
+        return path, self.line or line
+
+
+@attrs.define
+class _Open:
+    """A list or mapping that grows."""
+
+    value: Any
+    anchor: str | None
+    began: int
+    """How many values there were before it."""
+    is_list: bool
+    name: str | None = None
+    """What the next value of a mapping is called, once that is read."""
+    is_merge: bool = False
+    """Whether the next value is laid beneath it, as `<<` says."""
+    beneath: list[dict[str, Any]] = attrs.field(factory=list)
+
+    @property
+    def takes_name(self) -> bool:
+        """Whether what comes next is a name."""
+        return not self.is_list and self.name is None
+
+
+class _Growing:
+    """The documents of one part, as far as its events have been taken."""
+
+    def __init__(self, reader: Reader, part: Part) -> None:
+        self._reader = reader
+        self._part = part
+        self.documents: list[Any] = []
+        self._open: list[_Open] = []
+        self._known: dict[str, tuple[Any, int]] = {}
+        """By anchor: what it names, and of how many values that is."""
+
+    def take(self, event: Any) -> None:
+        """Let the trees grow by one event. Broken."""
+        if (take := _TAKES.get(type(event))) is not None:
+            take(self, event)
+
+    def _count(self, event: Any, values: int) -> None:
+        reader = self._reader
+        reader.nodes += values
+        if reader.nodes > reader.nodes_max:
+            said = f"more than {reader.nodes_max:,} values, with all that its aliases repeat"
+            self._refuse(event, said, "write out less, or give it in several files.")
+
+    def take_scalar(self, event: Any) -> None:
+        """A text, a number, or the like; or a name."""
+        self._count(event, 1)
+        if event.tag is not None:
+            self._refuse(event, f"a tag ({event.tag})", "leave it out, and quote what is a text.")
+        if self._open and self._open[-1].takes_name:
+            self._take_name(event, self._open[-1])
+            return
+        value = event.value
+        if event.implicit[0]:
+            try:
+                value = resolve(value)
+            except ValueError as error:
+                self._refuse(event, str(error), "give a number, or quote it to mean the text.")
+        if event.anchor is not None:
+            self._known[event.anchor] = (value, 1)
+        self._put(value, event)
+
+    def _take_name(self, event: Any, around: _Open) -> None:
+        try:
+            name = _name(event)
+        except ValueError:
+            self._refuse(event, f"expected a name, found {event.value!r}", "quote it.")
+        if name in around.value:
+            self._refuse(event, f"{name!r} a second time", "leave one of the two out.")
+        around.is_merge = name == "<<" and event.implicit[0]
+        around.name = self._reader.shared(name)
+
+    def take_alias(self, event: Any) -> None:
+        """What has been named before, once more."""
+        if event.anchor not in self._known:
+            said = f"an alias (*{event.anchor}) of nothing that is complete before it"
+            self._refuse(event, said, f"write &{event.anchor} where its value stands first.")
+        if self._open[-1].takes_name:
+            self._refuse(event, f"an alias (*{event.anchor}) for a name", "write the name out.")
+        value, values = self._known[event.anchor]
+        self._count(event, values)
+        self._put(value, event)
+
+    def begin(self, event: Any) -> None:
+        """A list or mapping; what comes next is in it."""
+        self._count(event, 1)
+        if event.tag is not None:
+            self._refuse(event, f"a tag ({event.tag})", "leave it out.")
+        if len(self._open) == self._reader.depth_max:
+            said = f"nesting deeper than {self._reader.depth_max}"
+            self._refuse(event, said, "look for a bracket too many.")
+        is_list = isinstance(event, yaml.SequenceStartEvent)
+        if self._open and self._open[-1].takes_name:
+            found = "a list" if is_list else "a mapping"
+            self._refuse(event, f"expected a name, found {found}", "quote it if it is a text.")
+        value: Any = [] if is_list else {}
+        self._open.append(_Open(value, event.anchor, self._reader.nodes - 1, is_list))
+
+    def end(self, event: Any) -> None:
+        """The last one that began is whole."""
+        ended = self._open.pop()
+        for below in ended.beneath:
+            for name, value in below.items():
+                ended.value.setdefault(name, value)
+        if ended.anchor is not None:
+            self._known[ended.anchor] = (ended.value, self._reader.nodes - ended.began)
+        self._put(ended.value, event)
+
+    def _put(self, value: Any, event: Any) -> None:
+        if not self._open:
+            self.documents.append(value)
+            return
+        around = self._open[-1]
+        if around.is_list:
+            around.value.append(value)
+            return
+        assert around.name is not None
+        if around.is_merge:
+            self._lay_beneath(around, value, event)
+        else:
+            around.value[around.name] = value
+        around.name = None
+
+    def _lay_beneath(self, around: _Open, value: Any, event: Any) -> None:
+        below = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, dict) for each in below):
+            said = "expected a mapping to merge (<<), found something else"
+            self._refuse(event, said, "say `<<: *name` of a mapping, or quote the <<.")
+        around.beneath += below
+
+    def _refuse(self, event: Any, said: str, next_step: str) -> NoReturn:
+        raise Broken(_line(self._part, event), said, next_step)
+
+
+_TAKES: dict[type, Callable[[_Growing, Any], None]] = {
+    yaml.ScalarEvent: _Growing.take_scalar,
+    yaml.AliasEvent: _Growing.take_alias,
+    yaml.MappingStartEvent: _Growing.begin,
+    yaml.SequenceStartEvent: _Growing.begin,
+    yaml.MappingEndEvent: _Growing.end,
+    yaml.SequenceEndEvent: _Growing.end,
+}
+
+
+def _line(part: Part, event: Any) -> int:
+    return part.line + int(event.start_mark.line)
+
+
+def _name(event: Any) -> str:
+    return name_of(event.value) if event.implicit[0] else str(event.value)
+
+
+def _events(part: Part) -> Iterator[Any]:
+    """The events of a part; Broken when it is no YAML."""
+    text = part.text
+    try:
+        parser = _Loader(_joined(text))
+        while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
+            yield event
+    except (yaml.YAMLError, UnicodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        if mark is None:
+            at = getattr(error, "position", None) or getattr(error, "start", None) or 0
+            line = part.line + text.count(b"\n", 0, at)
+        else:
+            line = part.line + mark.line
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+        raise Broken(
+            line,
+            f"this is neither YAML nor JSON: {problem}",
+            "look for a missing colon, quote or blank before that place.",
+        ) from error
+
+
+def _joined(text: bytes) -> bytes:
+    """JSON may write a character beyond the first 65,536 as two halves, which YAML cannot."""
+    if text.removeprefix(b"---").lstrip()[:1] not in (b"{", b"["):
+        return text
+    return _PAIR.sub(_one, text)
+
+
+def _one(found: re.Match[bytes]) -> bytes:
+    if found[1] is None:
+        return found[0]
+    high, low = int(found[1], 16), int(found[2], 16)
+    return chr(0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00).encode()

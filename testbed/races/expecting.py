@@ -1,0 +1,134 @@
+"""Expecting: plays a Race under the switches of each side, and says whether that was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import attrs
+
+from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
+from testbed.races.playing import Played, play
+from testbed.races.race import Expectation, Race, spoken_of
+from testbed.races.race_chooser import Fate
+from testbed.world.in_force import is_of_component
+from testbed.world.scenario import Scenario
+
+
+@attrs.frozen
+class Side:
+    """A Race that was played under the switches of one expectation."""
+
+    expected: Expectation | None
+    """None: nothing is expected."""
+    played: Played
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it did what was expected. Undecided is never what was expected."""
+        verdict, expected = self.played.verdict, self.expected
+        if expected is None:
+            return True
+        if expected.violates:
+            return any(v.invariant == expected.violates for v in verdict.violations)
+        return verdict.is_held
+
+    @property
+    def unmatched(self) -> list[Fate]:
+        """The lines that spoke of nothing."""
+        return [fate for fate in self.played.fates if not fate.matched]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the file speaks of what is no longer there. Where a claim is to hold, what is
+        awaited may rightly never come."""
+        return self.expected is not None and bool(self.expected.violates and self.unmatched)
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether it did what was expected, and, of a breach, by every line of the race."""
+        return self.is_met and not self.is_stale
+
+    @property
+    def gone(self) -> list[str]:
+        """Those lines, each with what came closest to it."""
+        return [
+            f"line {fate.deviation.line} matched nothing: {fate.deviation}{self.closest(fate)}"
+            for fate in self.unmatched
+        ]
+
+    def closest(self, fate: Fate) -> str:
+        """`; closest: alpha bind pods/default/c`, or nothing; or that nobody is called so."""
+        if stranger := self.stranger(fate):
+            return f"; {stranger}"
+        closest = self.played.closest(fate)
+        return f"; closest: {closest}" if closest else ""
+
+    def stranger(self, fate: Fate) -> str:
+        """The first it speaks of who is no actor and no server, and who is; else nothing."""
+        world = self.played.world
+        known = sorted({*world.table.roles, *world.wire.posts})
+        for name in spoken_of(fate.deviation):
+            if not any(fnmatchcase(each, name) for each in known):
+                hint = did_you_mean(name, known)
+                return f"there is no actor {name!r}.{hint} There are: {', '.join(known)}"
+        return ""
+
+    @property
+    def said(self) -> str:
+        """How it compares, in a few words."""
+        if self.expected is None:
+            return "nothing is expected"
+        return "as expected" if self.is_met else f"not as expected, which is: {self.expected}"
+
+
+def expect(
+    race: Race, recipe: Scenario, expected: Expectation | None, path: str, **how: Any
+) -> Side:
+    """Play it for that expectation; an error with its line and the nearest name if the scenario
+    makes no such claim."""
+    switches = {} if expected is None else expected.switches
+    played = play(race, recipe, switches=switches, **how)
+    if expected is not None:
+        _check_claims(expected, played, path, recipe.name)
+    return Side(expected, played)
+
+
+def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
+    """Play it for each of its expectations; once, if it has none."""
+    return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
+
+
+def check_switches(race: Race, recipe: Scenario, path: str) -> None:
+    """An error with its line if the scenario has no such switch, or not that value of it."""
+    places: tuple[Race | Expectation, ...] = (race, *race.expect)
+    for named in places:
+        # Which components there are may depend on the scenario's own switches.
+        all_of_them = {**race.switches, **named.switches}
+        own = {name: all_of_them[name] for name in all_of_them if not is_of_component(name)}
+        for name, value in named.switches.items():
+            try:
+                recipe.check({**own, name: value} if is_of_component(name) else {name: value})
+            except HarnessError as error:
+                line = named.switch_lines.get(name, named.line)
+                raise RaceRefused(f"{path}, line {line}: {error}") from error
+
+
+def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) -> Expectation | None:
+    """What is expected under these switches, if anything is: of others than those of a side the
+    file says nothing, so nothing that comes of them can be wrong."""
+    given = recipe.values({**race.switches, **switches})
+    for each in race.expect:
+        if recipe.values({**race.switches, **each.switches}) == given:
+            return each
+    return None
+
+
+def _check_claims(expected: Expectation, played: Played, path: str, scenario: str) -> None:
+    claims = played.world.judge.claims
+    for name in (expected.violates, *expected.holds):
+        if name and name not in claims:
+            see = "name one of these in `expect:`"
+            error = UnknownName(f"claim of {scenario}", name, claims, see=see)
+            raise RaceRefused(f"{path}, line {expected.line}: {error}")

@@ -1,0 +1,290 @@
+"""Healing: a race file that no longer applies is searched for nearby, and found again or not.
+
+1. Words that nobody says any more (an actor, an object was renamed) become words that are said.
+2. One line changes, then two: to a close sentence, another number, no task, an end nearby.
+3. The lines that speak of nothing are left out.
+4. All Runs with as many deviations are played, fewest first, and the first breach is shrunk.
+
+Each candidate is played on every side, and stands only if each shows what is expected of it. A
+claim that is to hold and does not is no wound: it says that the code is wrong, not the file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations, islice, product
+from typing import Any
+
+import attrs
+
+from testbed.choosers.bounded import Bounded
+from testbed.errors import HarnessError
+from testbed.fault import Fault
+from testbed.races.expecting import Side, both_sides
+from testbed.races.pattern import EVERY, Pattern, parse_pattern
+from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.races.race_chooser import Deviation
+from testbed.races.rewriting import Change
+from testbed.races.shrink import shrink
+from testbed.world.scenario import Scenario, play_runs
+from testbed.world.world import World
+
+RUNS_MAX = 2000
+"""So many Runs one healing may take."""
+NEAR = 6
+"""So many close sentences are tried for one."""
+
+
+@attrs.frozen
+class Healed:
+    """What a Race has become that applies again."""
+
+    race: Race
+    changes: tuple[Change, ...]
+    added: tuple[Deviation, ...]
+    runs: int
+
+
+class Healer:
+    """Searches around one Race."""
+
+    def __init__(
+        self,
+        race: Race,
+        recipe: Scenario,
+        path: str,
+        *,
+        runs_max: int = RUNS_MAX,
+        on_run: Callable[[int], None] = lambda runs: None,
+    ) -> None:
+        self.race = race
+        self.recipe = recipe
+        self.path = path
+        self.runs = 0
+        self.runs_max = runs_max
+        self._on_run = on_run
+        self.sides = both_sides(race, recipe, path, keep=False)
+        self._seen = list(dict.fromkeys(said for side in self.sides for said in side.played.seen))
+        self._lines: list[Deviation] = [*race.holds, *race.faults, *race.picks]
+        self._tried: set[str] = set()
+
+    @property
+    def is_well(self) -> bool:
+        """Whether there is nothing to heal."""
+        return applies(self.sides)
+
+    @property
+    def is_red(self) -> bool:
+        """Whether a claim that is to hold is breached: a race that is weaker would hide that."""
+        return any(
+            side.expected is not None
+            and not side.expected.violates
+            and side.played.verdict.is_violated
+            for side in self.sides
+        )
+
+    def heal(self) -> Healed | None:
+        """The first Race nearby that shows what is expected; None if there is none."""
+        candidates = (self._renamed, self._nearby, self._without_idle)
+        for changes in (change for each in candidates for change in each()):
+            if self.runs >= self.runs_max:
+                break
+            if (race := self._fits(changes)) is not None:
+                return Healed(race, changes, (), self.runs)
+        return self._searched()
+
+    def _fits(self, changes: tuple[Change, ...]) -> Race | None:
+        race = _with(self.race, changes)
+        text = race.text()
+        if text in self._tried:
+            return None
+        self._tried.add(text)
+        return race if self._applies(race) else None
+
+    def _applies(self, race: Race) -> bool:
+        self.runs += 1
+        self._on_run(self.runs)
+        try:
+            return applies(both_sides(race, self.recipe, self.path, keep=False))
+        except HarnessError:
+            return False
+
+    # -- words that are gone --------------------------------------------------------------------
+
+    def _renamed(self) -> Iterator[tuple[Change, ...]]:
+        """Every line with each word that nobody says replaced by one that somebody does, all alike;
+        the closest words first."""
+        said = {word for sentence in self._seen for word in _words(sentence)}
+        mine = dict.fromkeys(word for line in self._lines for word in _words(_sentences(line)))
+        gone = [word for word in mine if word not in said]
+        if not gone or len(gone) > 4:
+            return
+        near = [_close(word, said)[: 24 // len(gone)] for word in gone]
+        for words in islice(product(*near), RUNS_MAX // 4):
+            renamed = dict(zip(gone, words, strict=True))
+            yield tuple(
+                (line, new) for line in self._lines if (new := _reworded(line, renamed)) != line
+            )
+
+    # -- lines nearby ---------------------------------------------------------------------------
+
+    def _nearby(self) -> Iterator[tuple[Change, ...]]:
+        """One line is another, then two are; those that spoke of nothing first."""
+        idle = {fate.deviation.line for side in self.sides for fate in side.unmatched}
+        lines = sorted(self._lines, key=lambda line: line.line not in idle)
+        near = [(line, list(dict.fromkeys(self._near(line)))) for line in lines]
+        for line, others in near:
+            for other in others:
+                yield ((line, other),)
+        for (one, ones), (two, twos) in combinations(near, 2):
+            for pair in product(ones[:NEAR], twos[:NEAR]):
+                yield ((one, pair[0]), (two, pair[1]))
+
+    def _near(self, line: Deviation) -> Iterator[Deviation]:
+        if isinstance(line, Hold):
+            for what in self._like(line.what):
+                yield attrs.evolve(line, what=what)
+            until = line.until
+            ends: list[Pattern | None] = [None]
+            if isinstance(until, Pattern):
+                ends = [*self._like(until), *self._neighbours(until), None]
+            for end in ends:
+                yield attrs.evolve(line, until=end)
+        elif isinstance(line, Strike):
+            if line.operation is not None:
+                for operation in self._like(line.operation):
+                    yield attrs.evolve(line, operation=operation, target=str(operation))
+            if isinstance(line.moment, Pattern):
+                for moment in [*self._like(line.moment), *self._neighbours(line.moment)]:
+                    yield attrs.evolve(line, moment=moment)
+        else:
+            yield attrs.evolve(line, nth=line.nth + 1)
+            yield attrs.evolve(line, nth=max(line.nth - 1, 1))
+            yield attrs.evolve(line, who=line.who.partition("/")[0], life=0)
+
+    def _like(self, pattern: Pattern) -> Iterator[Pattern]:
+        """The same without its task, life and number; with another number; then close sentences."""
+        who = pattern.who.partition("/")[0]
+        for nth in dict.fromkeys((pattern.nth, 1, pattern.nth + 1, max(pattern.nth - 1, 1), EVERY)):
+            yield attrs.evolve(pattern, nth=nth)
+            yield attrs.evolve(pattern, nth=nth, life=0, who=who)
+        for said in difflib.get_close_matches(str(pattern), self._seen, n=NEAR, cutoff=0.4):
+            if (close := parse_pattern(said)) is not None:
+                yield close
+
+    def _neighbours(self, pattern: Pattern) -> Iterator[Pattern]:
+        """What comes up right before and after it, or what is most like it."""
+        found = difflib.get_close_matches(str(pattern), self._seen, n=1, cutoff=0.3)
+        place = self._seen.index(found[0]) if found else 0
+        for distance in range(1, NEAR):
+            for index in (place + distance, place - distance):
+                if 0 <= index < len(self._seen) and (near := parse_pattern(self._seen[index])):
+                    yield near
+
+    def _without_idle(self) -> Iterator[tuple[Change, ...]]:
+        """Without what spoke of nothing, on any side; a race of no line would test nothing."""
+        lines = [fate.deviation for side in self.sides for fate in side.unmatched]
+        if lines and any(line not in lines for line in self._lines):
+            yield tuple((line, None) for line in self._lines if line in lines)
+
+    # -- any other race -------------------------------------------------------------------------
+
+    def _searched(self) -> Healed | None:
+        """Another race for the same claim, of as many deviations as there were."""
+        wanted = next((s.expected for s in self.sides if s.expected and s.expected.violates), None)
+        if wanted is None or self.runs >= self.runs_max:
+            return None
+        switches = {**self.race.switches, **wanted.switches}
+        faults = [strike.fault for strike in self.race.faults]
+        many = max(len(self.race.holds) + len(self.race.picks), 1)
+        chooser = Bounded(faults_max=len(faults), deviations_max=many)
+        found: list[World] = []
+
+        def look(world: World) -> bool:
+            self.runs += 1
+            self._on_run(self.runs)
+            assert world.verdict is not None
+            if any(v.invariant == wanted.violates for v in world.verdict.violations):
+                found.append(world)
+            return not found
+
+        runs_max = self.runs_max - self.runs
+        recipe = _allowing(self.recipe, faults)
+        play_runs(recipe, chooser, look, runs_max=runs_max, switches=switches, driver="direct")
+        if not found:
+            return None
+        choices = found[0].trace.choices
+        shrunk = shrink(self.recipe, switches, choices, faults=faults, invariant=wanted.violates)
+        race = attrs.evolve(
+            shrunk.race, scenario=self.race.scenario, switches=self.race.switches,
+            without=self.race.without, expect=self.race.expect,
+        )  # fmt: skip
+        if not self._applies(race):
+            return None
+        added: tuple[Deviation, ...] = (*race.holds, *race.faults, *race.picks)
+        return Healed(race, tuple((line, None) for line in self._lines), added, self.runs)
+
+
+def _allowing(recipe: Scenario, faults: list[Fault]) -> Scenario:
+    """The same scenario, in which these faults may strike beside its own."""
+
+    def build(world: World, **values: Any) -> None:
+        recipe.build(world, **values)
+        world.allow(*faults)
+
+    return attrs.evolve(recipe, build=build)
+
+
+def applies(sides: Iterable[Side]) -> bool:
+    """Whether every line speaks of something, and each side shows what is expected of it."""
+    return all(side.is_met and not side.unmatched for side in sides)
+
+
+def _with(race: Race, changes: tuple[Change, ...]) -> Race:
+    new = {old.line: new for old, new in changes}
+
+    def left(lines: Iterable[Deviation]) -> tuple[Any, ...]:
+        changed = (new.get(line.line, line) for line in lines)
+        return tuple(line for line in changed if line is not None)
+
+    return attrs.evolve(
+        race, holds=left(race.holds), faults=left(race.faults), picks=left(race.picks)
+    )
+
+
+def _sentences(line: Deviation) -> str:
+    if isinstance(line, Hold):
+        return f"{line.what} {line.until}" if isinstance(line.until, Pattern) else str(line.what)
+    if isinstance(line, Strike):
+        return f"{line.target} {line.moment}" if isinstance(line.moment, Pattern) else line.target
+    return line.said
+
+
+def _words(sentence: str) -> list[str]:
+    return re.findall(r"[^\s/#@]+", sentence)
+
+
+def _close(word: str, words: Iterable[str]) -> list[str]:
+    """All of them, the most alike first."""
+    return sorted(words, key=lambda w: (-difflib.SequenceMatcher(None, word, w).ratio(), w))
+
+
+def _reworded(line: Deviation, renamed: dict[str, str]) -> Deviation:
+    def said(text: str) -> str:
+        return re.sub(r"[^\s/#@]+", lambda word: renamed.get(word[0], word[0]), text)
+
+    def pattern(given: Pattern) -> Pattern:
+        return parse_pattern(said(str(given))) or given
+
+    if isinstance(line, Picked):
+        return attrs.evolve(line, who=said(line.who), label=said(line.label))
+    if isinstance(line, Hold):
+        until = pattern(line.until) if isinstance(line.until, Pattern) else line.until
+        return attrs.evolve(line, what=pattern(line.what), until=until)
+    moment = pattern(line.moment) if isinstance(line.moment, Pattern) else line.moment
+    operation = None if line.operation is None else pattern(line.operation)
+    target = said(line.target) if operation is None else str(operation)
+    fault = attrs.evolve(line.fault, target=said(line.fault.target))
+    return attrs.evolve(line, fault=fault, target=target, operation=operation, moment=moment)

@@ -1,0 +1,319 @@
+"""Racing: plays a Race, tells what became of each of its lines, and makes one of any Run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.fault import Fault
+from testbed.invariant import Verdict
+from testbed.objects.meta import Map
+from testbed.races.pattern import Pattern, pattern_of
+from testbed.races.race import REQUESTS, Hold, Picked, Race, Strike, aim
+from testbed.races.race_chooser import (
+    Counting,
+    Fate,
+    Numbers,
+    Raced,
+    is_start,
+    names_of,
+    request_of,
+)
+from testbed.turns.option import CALM_ORDER, SERVE, Choice, HoldBack, LetPass, Option, Release
+from testbed.turns.pending import Alternatives, Options, calm_place
+from testbed.turns.trace import Step, Trace
+from testbed.world.fault_kinds import as_named
+from testbed.world.scenario import Scenario
+from testbed.world.world import World
+
+
+@attrs.frozen
+class Played:
+    """A Race that was played."""
+
+    world: World
+    verdict: Verdict
+    fates: tuple[Fate, ...]
+    """What became of each of its lines."""
+    seen: tuple[str, ...]
+    """All that came up, as a race file says it."""
+    tasks: Mapping[str, Collection[str]] = attrs.field(factory=dict, repr=False)
+    """Of what is said by an actor's name alone, the tasks it was said of."""
+
+    @property
+    def trace(self) -> Trace:
+        """The record of its Run, if it was kept."""
+        return self.world.trace
+
+    def ambiguous(self, fate: Fate) -> dict[str, list[str]]:
+        """The sentences of a line that leave out the task, though several tasks say the same; and
+        those tasks."""
+        deviation = fate.deviation
+        said: list[object] = []
+        if isinstance(deviation, Hold):
+            said = [deviation.what, deviation.until]
+        elif isinstance(deviation, Strike):
+            said = [deviation.operation, deviation.moment]
+        found = {}
+        for pattern in said:
+            if isinstance(pattern, Pattern) and "/" not in pattern.who:
+                plain = attrs.evolve(pattern, nth=1, life=0)
+                if len(tasks := self.tasks.get(str(plain), ())) > 1:
+                    found[str(pattern)] = list(tasks)
+        return found
+
+    def closest(self, fate: Fate) -> str:
+        """Of what came up, what a line that matched nothing is most like."""
+        deviation = fate.deviation
+        said = str(deviation.what) if isinstance(deviation, Hold) else str(deviation)
+        if isinstance(deviation, Strike):
+            moment = deviation.moment
+            said = str(moment if isinstance(moment, Pattern) else deviation.operation or said)
+        found = difflib.get_close_matches(said, self.seen, n=1, cutoff=0.3)
+        return found[0] if found else ""
+
+
+def play(
+    race: Race,
+    recipe: Scenario,
+    *,
+    switches: Mapping[str, Any] | None = None,
+    driver: str = "direct",
+    keep: bool = True,
+    audit: bool = False,
+    trace: Trace | None = None,
+) -> Played:
+    """Play it, under its own switches and these beside them."""
+    world = recipe.world(
+        {**race.switches, **(switches or {})},
+        audit=audit,
+        faults=[strike.fault for strike in race.faults],
+        without=race.without,
+    )
+    chooser = Raced(race)
+    verdict = world.run(chooser, driver=driver, trace=trace or Trace({}, keep=keep))
+    return Played(world, verdict, tuple(chooser.fates), tuple(chooser.seen), chooser.tasks)
+
+
+def race_of(
+    recipe: Scenario,
+    switches: Mapping[str, Any],
+    choices: Sequence[Choice],
+    *,
+    faults: Iterable[Fault] = (),
+    without: Iterable[str] = (),
+) -> Race:
+    """The Race that any Run is: performing an Option means holding those before it until what was
+    performed just before each. Played, it makes the same turns in the same order; what would make
+    no difference is left out."""
+    without = tuple(without)
+    world = recipe.world(switches, faults=faults, without=without)
+    noting = Noting(choices)
+    world.run(noting, driver="direct")
+    race = attrs.evolve(
+        noting.race(),
+        scenario=recipe.name,
+        switches=Map({name: str(value) for name, value in world.switches.items()}),
+        without=without,
+    )
+    return without_idle(race, play(race, recipe, keep=False).fates)
+
+
+def without_idle(race: Race, fates: Iterable[Fate]) -> Race:
+    """The same Race but for the lines that made no difference when it was played."""
+    busy = [fate.deviation for fate in fates if fate.took_place]
+
+    def made_one(deviation: object) -> bool:
+        return any(deviation is each for each in busy)
+
+    return attrs.evolve(
+        race,
+        holds=tuple(filter(made_one, race.holds)),
+        faults=tuple(filter(made_one, race.faults)),
+        picks=tuple(filter(made_one, race.picks)),
+    )
+
+
+@attrs.define
+class _Late:
+    """An Option that was passed over, and what had happened last before it came."""
+
+    option: Option
+    until: Option | None = None
+    is_over: bool = False
+    for_ms: int | None = None
+
+
+class Noting(Chooser):
+    """Takes the choices of a Run again, and notes what deviates from the calm one."""
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        self._choices = choices
+        self._taken = 0
+        self._late: dict[Option, _Late] = {}
+        self._strikes: list[tuple[Option, Option | None, Option | None, int]] = []
+        """Each fault, the request it struck, what was performed last, and when."""
+        self._picks: list[tuple[Option, int]] = []
+        """The alternatives other than the dullest, and in which life each was picked."""
+        self._pickers: dict[tuple[str, str], set[str]] = {}
+        """By actor and label, the tasks that picked."""
+        self._came: list[tuple[Option, bool]] = []
+        """What was passed over for the first time or performed, and which of the two, in order."""
+        self._last: Option | None = None
+        self._lives: dict[str, int] = {}
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("noting the deviations")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        if self._taken == len(self._choices):
+            return CUT
+        choice = self._choices[self._taken]
+        self._taken += 1
+        if isinstance(options, Options):
+            self._see_withdrawn()
+        if isinstance(options, Alternatives):
+            assert isinstance(choice, int)
+            picked = options[choice]
+            self._pickers.setdefault((picked.actor, picked.verb), set()).add(picked.path)
+            if choice:
+                self._picks.append((picked, self._lives.get(picked.actor, 1)))
+        elif isinstance(choice, int):
+            self._performs(choice, options)
+        elif isinstance(choice, HoldBack):
+            option = options[choice.index]
+            if choice.for_ms is not None:
+                self._late[option] = _Late(option, for_ms=choice.for_ms, is_over=True)
+            else:
+                self._passed(option)
+        elif isinstance(choice, Release | LetPass):
+            pass
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        """The next choice, if it was a fault: only such a one goes on from where a Run rests."""
+        choice = self._choices[self._taken] if self._taken < len(self._choices) else None
+        if not isinstance(choice, int) or choice < options.ready:
+            return None
+        self.choose(options)
+        return choice
+
+    def _performs(self, choice: int, options: Options) -> None:
+        if choice >= options.ready:
+            fault = options[choice]
+            self._strikes.append((fault, self._struck(fault), self._last, options.now_ms))
+            return
+        option = options[choice]
+        place = calm_place(option)
+        for index, passed in enumerate(options.in_line()):
+            # What was released stands first, and has passed over what is duller all the same.
+            if index < choice or calm_place(passed) < place:
+                self._passed(passed)
+        late = self._late.get(option)
+        if late is not None and not late.is_over:
+            late.is_over = True
+            late.until = self._last
+        if is_start(option):
+            self._lives[option.actor] = self._lives.get(option.actor, 0) + 1
+        self._came.append((option, True))
+        self._last = option
+
+    def _struck(self, fault: Option) -> Option | None:
+        """The request it strikes. One that has not come up before does so by that."""
+        if fault.fault.word not in REQUESTS:
+            return None
+        request = request_of(fault)
+        for option, is_performed in reversed(self._came):
+            if is_performed and is_start(option) and option.actor == request.actor:
+                break
+            if option.kind == SERVE and option.sentence == request.sentence:
+                return option
+        self._came.append((request, False))
+        return request
+
+    def _see_withdrawn(self) -> None:
+        """What was late and is gone, with its caller or by a fault, was late until just then."""
+        for late in self._late.values():
+            if not late.is_over and late.option.place is None:
+                late.is_over = True
+                late.until = self._last
+
+    def _passed(self, option: Option) -> None:
+        if option not in self._late:
+            self._late[option] = _Late(option)
+            self._came.append((option, False))
+
+    def race(self) -> Race:
+        """What it has noted."""
+        names = Names(self._came)
+        holds = [
+            Hold(what, late.for_ms if late.for_ms is not None else names.of(late.until))
+            for late in self._late.values()
+            if (what := names.of(late.option)) is not None
+        ]
+        strikes = [names.strike(*struck) for struck in self._strikes]
+        picks = [self._picked(option, life) for option, life in self._picks]
+        return Race("", holds=tuple(holds), faults=tuple(strikes), picks=tuple(picks))
+
+    def _picked(self, option: Option, life: int) -> Picked:
+        """By the name of the task, if another task of the actor picks such a thing as well."""
+        is_clear = len(self._pickers[option.actor, option.verb]) == 1
+        who = option.actor if is_clear else option.path
+        life = life if self._lives[option.actor] > 1 else 0
+        return Picked(who, option.verb, option.label, option.nth, life)
+
+
+class Names:
+    """What each Option of a Run is called in a race file: by its actor if that is clear, else by
+    its task; which of those it is; and in which life, if another life did the same."""
+
+    def __init__(self, came: list[tuple[Option, bool]]) -> None:
+        self._numbers: dict[Option, Numbers] = {}
+        self._tasks: dict[str, set[str]] = {}
+        self._lives: dict[tuple[str, int], set[int]] = {}
+        self._counting = Counting()
+        for option, is_performed in came:
+            if option not in self._numbers:
+                self._note(option)
+            if is_performed:
+                self._counting.performed(option)
+
+    def _note(self, option: Option) -> None:
+        names = names_of(option)
+        numbers = self._numbers[option] = self._counting.number(option)
+        self._tasks.setdefault(names[0], set()).add(names[1])
+        for said, nth in zip(names, numbers, strict=False):
+            self._lives.setdefault((said, nth), set()).add(numbers[2])
+
+    @classmethod
+    def in_steps(cls, steps: Iterable[Step]) -> Names:
+        """Those of a Run whose trace was kept."""
+        turns = [step.option for step in steps if step.kind in CALM_ORDER]
+        return cls([(option, True) for option in turns])
+
+    def of(self, option: Option | None) -> Pattern | None:
+        """What it is called; nothing of a fault, or of what is no turn."""
+        if option is None or option.kind not in CALM_ORDER:
+            return None
+        names, numbers = names_of(option), self._numbers[option]
+        by_task = len(self._tasks[names[0]]) > 1
+        nth = numbers[by_task]
+        pattern = pattern_of(option, by_task=by_task, nth=nth)
+        lives = self._lives[names[by_task], nth]
+        return pattern and attrs.evolve(pattern, life=numbers[2] if len(lives) > 1 else 0)
+
+    def strike(
+        self, fault: Option, request: Option | None, last: Option | None, now_ms: int
+    ) -> Strike:
+        """A fault that has struck, as a line of a race file: after what was performed last."""
+        operation = self.of(request)
+        target = str(operation or fault.key)
+        kind = attrs.evolve(as_named(fault.fault), times_max=1, target=aim(target))
+        moment = self.of(last)
+        if moment is None:
+            return Strike(kind, target, operation, "at", now_ms)
+        return Strike(kind, target, operation, "after", moment)

@@ -1,0 +1,29 @@
+"""here: in this process, one Run after another."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from testbed.search.job import Data, Job, Outcome
+from testbed.search.player import Player
+from testbed.turns.session import collected_between
+
+
+class Here:
+    """The plainest Engine."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.reports: list[str] = []
+
+    def learn(self, learned: Data) -> None:
+        """What the Samplers draw from, from now on."""
+        self.player.learn(learned)
+
+    def play(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+        """Each is played when its Outcome is asked for."""
+        with collected_between():
+            yield from map(self.player.play, jobs)
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,74 @@
+"""Sources: the text of all of the user's own code that a World is made of, module by module.
+
+From the modules of the scenario, and of whatever it adds to a World, each `import` is followed to
+where it leads, whether it stands at the top or within a function; nothing is imported for it. What
+is installed, or comes with Python, is not the user's own: its version changes, not its text.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+OURS = Path(__file__).resolve().parent.parent
+INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
+PACKAGES = ("site-packages", "dist-packages")
+
+
+def digests(roots: Iterable[str]) -> dict[str, str]:
+    """By module, a digest of its text: these, and all of the user's own that they lead to."""
+    found: dict[str, bytes] = {}
+    waiting = sorted(set(roots), reverse=True)
+    while waiting:
+        name = waiting.pop()
+        path = _file_of(name)
+        if name in found or path is None or not _is_own(path):
+            continue
+        found[name] = path.read_bytes()
+        waiting += _imported(found[name], name, is_package=path.name == "__init__.py")
+    return {name: sha256(found[name]).hexdigest() for name in sorted(found)}
+
+
+def _file_of(module: str) -> Path | None:
+    """The file it was loaded from, or would be; None if that is no source."""
+    origin = getattr(sys.modules.get(module), "__file__", None)
+    if origin is None:
+        inside, parts = None, module.split(".")
+        for end in range(1, len(parts) + 1):
+            spec = PathFinder.find_spec(".".join(parts[:end]), inside)
+            if spec is None:
+                return None
+            origin, inside = spec.origin, spec.submodule_search_locations
+    path = Path(origin or "nowhere").resolve()
+    return path if path.suffix == ".py" and path.is_file() else None
+
+
+def _is_own(path: Path) -> bool:
+    installed = [Path(sysconfig.get_path(kind)).resolve() for kind in INSTALLED]
+    is_installed = any(path.is_relative_to(folder) for folder in (OURS, *installed))
+    return not is_installed and not set(PACKAGES) & set(path.parts)
+
+
+def _imported(text: bytes, module: str, *, is_package: bool) -> Iterator[str]:
+    """The modules that it may import, and their packages; some of these names are none."""
+    parent = module.split(".") if is_package else module.split(".")[:-1]
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = parent[: len(parent) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            names = [start, *(f"{start}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))

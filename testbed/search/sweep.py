@@ -1,0 +1,199 @@
+"""Sweep: one fault at every operation of every actor of the calm run, one Run for each.
+
+1. The calm run is played once, and at each of its turns it is noted which faults could strike.
+2. A row is what an actor did in it: an Operation that was served (each part of it), a delivery it
+   read, a timer of its own. What goes on between these inside an actor changes nothing a crash
+   could cut in two.
+3. A row has up to three places. `before`: the Operation is announced and has had no effect, the
+   delivery or the timer is due. `after`: it has taken effect, and its caller has not been told.
+   `told`: its caller has been told, and has gone on to its next await.
+4. At each place the fault strikes that actor, or what all share (`crash:store`, `compact`); one
+   that strikes a request strikes the request of its row and no other. Two places that are the same
+   turn are one Run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from testbed.choosers.calm import Calm
+from testbed.choosers.struck import Struck
+from testbed.errors import HarnessBug, ScenarioError
+from testbed.fault import Fault
+from testbed.invariant import Verdict
+from testbed.races.pattern import said_of
+from testbed.races.race import REQUESTS
+from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.session import collected_between, play_all
+from testbed.turns.trace import Step, Trace
+from testbed.world.scenario import Scenario
+from testbed.world.world import World
+
+BEFORE, AFTER, TOLD = WHENS = ("before", "after", "told")
+ROWS = {SERVE: "", DELIVER: "delivery of ", WAKE: "wake of "}
+"""The kinds of Step that are a row, and how their sentences begin."""
+RUNS_MAX = 10_000
+
+
+@attrs.frozen
+class Place:
+    """Where in the calm run a fault may strike, and whom."""
+
+    step: int
+    """The Step of the calm run whose row it is in."""
+    actor: str
+    operation: str
+    """What the actor does in that Step, as in `update notes/default/list#2`."""
+    when: str
+    """before, after or told."""
+    turn: int
+    """The turn of the calm run instead of which it strikes."""
+    target: str
+    """Whom or what, as the fault says it."""
+
+
+@attrs.frozen
+class Cell:
+    """What one Run has shown: the fault struck at this place, and all else was calm."""
+
+    place: Place
+    verdict: Verdict
+    choices: tuple[Choice, ...]
+    """What replays the Run, with the fault allowed last."""
+
+
+@attrs.frozen
+class Swept:
+    """A fault at every place of a calm run."""
+
+    scenario: str
+    fault: Fault
+    calm: Verdict
+    cells: tuple[Cell, ...]
+    runs: int
+    """How many were played, the calm one apart: places at one turn share theirs."""
+    left: int
+    """How many places were left out, because `runs_max` was reached."""
+
+    def of(self, outcome: str) -> list[Cell]:
+        """The cells whose Run ended so: held, violated or undecided."""
+        return [cell for cell in self.cells if cell.verdict.outcome == outcome]
+
+
+def sweep(
+    recipe: Scenario,
+    fault: Fault,
+    *,
+    switches: Mapping[str, Any] | None = None,
+    driver: str = "direct",
+    runs_max: int = RUNS_MAX,
+    on_run: Callable[[int, int], None] | None = None,
+) -> Swept:
+    """Strike with that fault, once in each Run, at every place of the calm run; `on_run` hears
+    after each how many of how many were played."""
+    world, survey = _build(recipe, fault, switches), _Survey(fault)
+    calm = world.run(survey, driver=driver, trace=Trace({}, keep=True))
+    places = [
+        place
+        for place, step in _places(world.trace.steps, survey.offered)
+        if fault.word not in REQUESTS or place.target == _request(step)
+    ]
+    _check(recipe, fault, calm, places)
+    strikes = list(dict.fromkeys((place.turn, place.target) for place in places))
+    played: dict[tuple[int, str], tuple[Verdict, tuple[Choice, ...]]] = {}
+
+    def worlds() -> Iterator[World]:
+        for turn, target in strikes[:runs_max]:
+            world, chooser = _build(recipe, fault, switches), Struck(turn, f"{fault.word} {target}")
+            world.prepare(chooser)
+            yield world
+            assert world.verdict is not None
+            if not chooser.has_struck:
+                raise HarnessBug(f"{chooser.fault} could strike at turn {turn}, and now cannot")
+            played[turn, target] = world.verdict, tuple(world.trace.choices)
+            if on_run is not None:
+                on_run(len(played), min(len(strikes), runs_max))
+
+    with collected_between():
+        play_all(worlds(), driver=driver)
+    cells = tuple(
+        Cell(place, *played[place.turn, place.target])
+        for place in places
+        if (place.turn, place.target) in played
+    )
+    return Swept(recipe.name, fault, calm, cells, len(played), len(places) - len(cells))
+
+
+def _build(recipe: Scenario, fault: Fault, switches: Mapping[str, Any] | None) -> World:
+    """The World of the scenario; what the sweep allows stands behind what the scenario allows."""
+    return recipe.world(switches, faults=[fault])
+
+
+class _Survey(Calm):
+    """The calm run, noting before each turn whom the fault could strike."""
+
+    def __init__(self, fault: Fault) -> None:
+        self._fault = fault
+        self.offered: list[dict[str, str]] = []
+        """For each turn, every target and the actor that it is or belongs to."""
+
+    def choose(self, options: Options | Alternatives) -> int:
+        if isinstance(options, Options):
+            ways = (option for option in options.faults if option.fault == self._fault)
+            self.offered.append({way.key: way.actor for way in ways})
+        return 0
+
+
+def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[Place, Step]]:
+    """Every place of the calm run at which the fault may strike, row by row, with its Step."""
+    turns = [step for step in steps if step.kind != PICK]
+    told = {step.causes[-1]: turn for turn, step in enumerate(turns, 1) if step.kind == ANSWER}
+    for turn, step in enumerate(turns, 1):
+        if step.kind not in ROWS:
+            continue
+        name = step.option.actor
+        at = {BEFORE: turn, AFTER: turn + 1}
+        if step.number in told:
+            at[TOLD] = told[step.number] + 1
+        for when, struck in at.items():
+            # Behind its last turn the Run is over, and nobody chooses any more.
+            for target, actor in offered[struck - 1].items() if struck <= len(turns) else ():
+                if actor in ("", name):
+                    yield Place(step.number, name, _said(step), when, struck, target), step
+
+
+def _request(step: Step) -> str:
+    """What a fault that strikes the request of that Step is said to strike. One row's `told` may
+    be the next one's `before`, and the request that is lost then is the next row's."""
+    option = step.option
+    asked = f"{option.path.removesuffix('/main')} {option.verb.partition('.')[0]} {option.key}"
+    return _counted(asked, option.nth) if step.kind == SERVE else ""
+
+
+def _counted(text: str, nth: int) -> str:
+    return f"{text}#{nth}" if nth > 1 else text
+
+
+def _said(step: Step) -> str:
+    option = step.option
+    verb, key = said_of(option)[0] if step.kind == SERVE else (option.verb, option.key)
+    return _counted(ROWS[step.kind] + " ".join(filter(None, (verb, key))), option.nth)
+
+
+def _check(recipe: Scenario, fault: Fault, calm: Verdict, places: list[Place]) -> None:
+    if calm.is_violated:
+        raise ScenarioError(
+            f"{recipe.name}: the calm run is violated without any fault, so no fault can be "
+            f"blamed.\n{calm}\nNext: testbed run {recipe.name}"
+        )
+    if not places:
+        raise ScenarioError(
+            f"{fault.word} of {fault.target!r} can strike nowhere in the calm run of "
+            f"{recipe.name}: expected a fault and a target that are there, such as crash, or "
+            "crash:alpha.\n"
+            f"Next: testbed sweep {recipe.name} --fault crash"
+        )

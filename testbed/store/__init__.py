@@ -1,0 +1,5 @@
+"""The store: versioned objects with their whole history, and how they are read and watched.
+
+May use: errors, objects, switches.
+In order: change, footprint, txn, store, selector, delivery, watch, endpoint, store_endpoint.
+"""

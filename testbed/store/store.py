@@ -1,0 +1,393 @@
+"""Store: versioned immutable objects under sorted keys, one global revision, the whole history.
+
+It is etcd's model, and it is checked against a real etcd: a write moves the one revision by one, a
+transaction moves it once for all it writes, a delete of nothing does not move it; any past state
+can be read until it is compacted away. It keeps values by reference and never looks into them.
+
+How the past is read. The Store keeps the present (`key -> Entry`, and the sorted keys of what is
+alive) and the Changes that led to it, each with the Entry before and after. The state at an old
+revision is the present with every later Change undone: what a key held then is the `old` of the
+first Change after it. So compaction only forgets Changes, no live object is ever touched by it,
+and a read that lags a little costs a little.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from operator import attrgetter
+
+from sortedcontainers import SortedList
+
+from testbed.errors import Expired, HarnessBug, Invalid
+from testbed.store.change import Change, Entry, Log, revision_of
+from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint, Marks
+from testbed.store.txn import (
+    ONWARD,
+    Compare,
+    Delete,
+    Get,
+    Put,
+    TxnAnswer,
+    check_key,
+    check_operations,
+    end_of,
+)  # fmt: skip
+
+__all__ = [
+    "Change", "Compare", "Delete", "Entry", "Forgetter", "Get", "Listener", "Log", "Put", "Store",
+    "TxnAnswer", "plural_of",
+]  # fmt: skip
+ORDER = frozenset({"order"})
+"""Written, late, by each commit, once somebody looks back at the order of them all."""
+
+
+Listener = Callable[[Change], None]
+Forgetter = Callable[[], None]
+
+
+class Store:
+    """The table every World is played on. Only an Endpoint should write it.
+
+    What is read and written is noted in `marks`, which the World replaces at each turn; code of
+    the harness itself (invariants, watches) reads with `peek` and `snapshot`, which note nothing.
+    """
+
+    def __init__(self, marks: Marks | None = None, *, window: int | None = None) -> None:
+        """With a `window` about the last that many revisions are kept, otherwise all of them."""
+        if window is not None and window < 1:
+            raise Invalid(f"a window of {window} revisions keeps nothing; give 1 or more, or None")
+        self.marks = marks
+        """Where the footprint of the turn under way is noted; None: nowhere."""
+        self.window = window
+        self.revision = 1
+        """The Store's only clock; 1 when nothing was ever written, as in etcd."""
+        self.compacted = 0
+        """The oldest revision that can still be read; 0 as long as all can."""
+        self.clock: Callable[[], int] | None = None
+        """Tells the time of a commit; None: nobody asks for it."""
+        self._committed_ms: list[int] = []
+        """When each revision was, from the first that was written."""
+        self._live: dict[str, Entry] = {}
+        self._keys: SortedList[str] = SortedList()
+        self._log = Log()
+        self._logs: dict[str, Log] = {}
+        # The Changes of each key, for reads of one key at an old revision: filed up to a place
+        # when such a read comes, so that nobody else pays for it.
+        self._past: dict[str, list[Change]] = {}
+        self._filed = 0
+        self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
+        self._is_telling = False
+        # What the turn of each commit touched, and of each that told a revision.
+        self._marked: dict[int, Marks] = {}
+        self._told: list[Marks] = []
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def get(self, key: str, at: int | None = None) -> Entry | None:
+        """What stands at a key, now or at an old revision; None if nothing does."""
+        if self.marks is not None:
+            self.marks.reads.append(key if at is None else HISTORY)
+        return self._live.get(key) if at is None else self.peek(key, at)
+
+    def peek(self, key: str, at: int | None = None) -> Entry | None:
+        """The same as `get`, for the harness: it leaves no mark."""
+        if at is None:
+            return self._live.get(key)
+        self._check_readable(at)
+        for change in islice(self._log.changes, self._filed - self._log.first, None):
+            self._past.setdefault(change.key, []).append(change)
+        self._filed = self._log.end
+        past = self._past.get(key, ())
+        later = bisect_right(past, at, key=revision_of)
+        return past[later].old if later < len(past) else self._live.get(key)
+
+    def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
+        """Everything under a prefix, sorted by key: one consistent snapshot."""
+        return self.between(prefix, end_of(prefix), at, limit)
+
+    def between(
+        self, start: str, end: str, at: int | None = None, limit: int | None = None
+    ) -> list[Entry]:
+        """Everything from one key to before another, sorted by key (etcd's general range)."""
+        if self.marks is not None:
+            log = f"{LOG}{_one_kind(start, end) or ''}"
+            self.marks.reads.append(log if at is None else HISTORY)
+        return self._read(start, end, at, limit)
+
+    def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
+        """The same as `range`, for the harness: it leaves no mark."""
+        return self._read(prefix, end_of(prefix), at, limit)
+
+    def log(self, plural: str | None = None) -> Log:
+        """The Changes kept of one kind (the first segment of its keys), or of all. Leaves no mark.
+
+        The Log grows with the Store: hold it, do not copy it, and never write to it.
+        """
+        return self._log if plural is None else self._logs.setdefault(plural, Log())
+
+    def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:
+        """The Changes of one kind, or of all, newer than a revision, oldest first.
+
+        Expired if one of them may have been forgotten; those of the revision compacted to are
+        kept, so `since` may be as old as `compacted - 1`, as a watch of etcd may.
+        """
+        self.check_since(since)
+        return list(self.log(plural).after(since))
+
+    def check_since(self, since: int) -> None:
+        """Expired if the history after that revision has been compacted away."""
+        if since + 1 < self.compacted:
+            raise self._expired(since)
+
+    def put(self, key: str, value: object) -> Entry:
+        """Write one key, in a revision of its own."""
+        check_key(key)
+        self._check_quiet()
+        change, new = self._put(key, value, self.revision + 1)
+        self._commit((change,))
+        return new
+
+    def delete(self, key: str) -> Entry | None:
+        """Remove one key; the Entry it held, or None (and no new revision) if it held nothing."""
+        check_key(key)
+        self._check_quiet()
+        old = self._live.get(key)
+        if old is not None:
+            self._commit((self._drop(old, self.revision + 1),))
+        elif self.marks is not None:
+            self.marks.reads.append(key)
+        return old
+
+    def delete_range(self, prefix: str) -> list[Entry]:
+        """Remove everything under a prefix in one revision; the Entries it held, sorted by key."""
+        return list(self.txn((), (Delete(prefix or ONWARD, end_of(prefix)),)).answers[0])
+
+    def txn(
+        self,
+        compares: Iterable[Compare] = (),
+        then: Sequence[Put | Delete | Get] = (),
+        otherwise: Sequence[Put | Delete | Get] = (),
+    ) -> TxnAnswer:
+        """Perform `then` if every Compare holds, else `otherwise`: all of it or, on error, nothing.
+
+        As in etcd, a Get sees what stands before it in the same transaction (unless it asks for an
+        old revision), and no key may be put twice, nor both put and deleted.
+        """
+        self._check_quiet()
+        check_operations(then)
+        check_operations(otherwise)
+        failed = [compare for compare in compares if not compare.holds(self.get(compare.key))]
+        operations = otherwise if failed else then
+        for operation in operations:
+            if isinstance(operation, Get) and operation.at is not None:
+                self._check_readable(operation.at)
+        changes: list[Change] = []
+        answers = tuple([self._perform(operation, changes) for operation in operations])
+        if changes:
+            self._commit(changes)
+        return TxnAnswer(not failed, self.revision, answers)
+
+    def compact(self, revision: int) -> None:
+        """Forget how it was before that revision; the state at it stays readable."""
+        self._check_quiet()
+        if revision <= self.compacted:
+            raise self._expired(revision)
+        if revision > self.revision:
+            raise self._future(revision)
+        self.look_back()
+        self.compacted = revision
+        forgotten = self._log.forget_before(revision)
+        self._past.clear()
+        self._filed = self._log.first
+        for plural in dict.fromkeys([plural_of(change.key) for change in forgotten]):
+            self._logs[plural].forget_before(revision)
+            for forgetter, _ in list(self._listeners.get(plural, {}).values()):
+                if forgetter is not None:
+                    forgetter()
+
+    def heard(self, change: Change, by: str) -> None:
+        """Note that a Change is heard by somebody of that key, now or when it is long over: to
+        him it matters what was committed before what."""
+        marks = self._marked.get(change.revision)
+        if marks is self.marks and marks is not None:
+            marks.writes.append(by)
+        elif marks is not None:
+            marks.late |= Footprint(writes=frozenset({by}))
+
+    def look_back(self) -> None:
+        """Note that the order of all commits so far matters to the turn under way."""
+        if self.marks is not None:
+            self.marks.reads.append(LOG)
+            self.marks.writes.append(HISTORY)
+        for marks in self._marked.values():
+            marks.late |= Footprint(writes=ORDER)
+        for marks in self._told:
+            marks.late |= Footprint(reads=ORDER)
+
+    def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
+        """Note that the turn under way touches these, too."""
+        if self.marks is not None:
+            self.marks.reads.extend(reads)
+            self.marks.writes.extend(writes)
+
+    def note_told(self) -> None:
+        """Note that the turn under way tells somebody of the revision as it is now."""
+        if self.marks is not None:
+            self.marks.reads.append(HISTORY)
+            self._told.append(self.marks)
+
+    def listen(
+        self,
+        plural: str,
+        listener: Listener,
+        forgetter: Forgetter | None = None,
+        touches: Footprint = NOTHING,
+    ) -> None:
+        """Call `listener` with each Change of a kind, in order, once its transaction is committed.
+
+        It notes no more than it `touches`, which is known beforehand to whoever is to commit.
+        `forgetter` is called when a compaction has forgotten Changes of that kind. Both may read
+        and take note, never write. Listeners are called in the order in which they came; a kind
+        nobody listens to costs nothing.
+        """
+        self._listeners.setdefault(plural, {})[listener] = (forgetter, touches)
+
+    def touched(self, plural: str) -> Footprint:
+        """What a commit of a kind touches of those that listen to it."""
+        touched = NOTHING
+        for _, touches in self._listeners.get(plural, {}).values():
+            touched |= touches
+        return touched
+
+    def unlisten(self, plural: str, listener: Listener) -> None:
+        """Stop calling it and its forgetter; nothing happens if it was not called."""
+        listeners = self._listeners.get(plural, {})
+        listeners.pop(listener, None)
+        if not listeners:
+            self._listeners.pop(plural, None)
+
+    def first_after(self, ms: int) -> int:
+        """The first revision that was, or will be, committed after that time."""
+        return bisect_right(self._committed_ms, ms) + 2
+
+    def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
+        to = None if end == ONWARD else end
+        keys = () if to is not None and to <= start else self._keys.irange(start, to, (True, False))
+        # The first Change of a key after `at` tells what it held then; later ones are no news.
+        was: dict[str, Entry | None] = {}
+        if at is not None:
+            self._check_readable(at)
+            for change in self.log(_one_kind(start, end)).after(at):
+                key = change.key
+                if key not in was and start <= key and (to is None or key < to):
+                    was[key] = change.old
+        if not was:
+            return list(map(self._live.__getitem__, islice(keys, limit or None)))
+        found = [self._live[key] for key in keys if key not in was]
+        found += [entry for entry in was.values() if entry is not None]
+        found.sort(key=attrgetter("key"))
+        return found[: limit or None]
+
+    def _perform(self, operation: Put | Delete | Get, changes: list[Change]) -> tuple[Entry, ...]:
+        """One operation of a transaction, its Changes added to those of the whole."""
+        revision = self.revision + 1
+        if isinstance(operation, Put):
+            change, new = self._put(operation.key, operation.value, revision)
+            changes.append(change)
+            return (new,)
+        at, limit = (operation.at, operation.limit) if isinstance(operation, Get) else (None, None)
+        if operation.end is None:
+            entry = self.get(operation.key, at)
+            found = [] if entry is None else [entry]
+        else:
+            found = self.between(operation.key, operation.end, at, limit)
+        if isinstance(operation, Delete):
+            changes.extend([self._drop(old, revision) for old in found])
+        return tuple(found)
+
+    def _put(self, key: str, value: object, revision: int) -> tuple[Change, Entry]:
+        old = self._live.get(key)
+        if old is None:
+            self._keys.add(key)
+            new = Entry(key, value, revision, revision, 1)
+        else:
+            key = old.key  # so that one key is kept once, however often it is written
+            new = Entry(key, value, old.created, revision, old.version + 1)
+        self._live[key] = new
+        return self._record(key, old, new, revision), new
+
+    def _drop(self, old: Entry, revision: int) -> Change:
+        del self._live[old.key]
+        self._keys.remove(old.key)
+        return self._record(old.key, old, None, revision)
+
+    def _record(self, key: str, old: Entry | None, new: Entry | None, revision: int) -> Change:
+        log = self._log
+        change = Change(revision, key, old, new, log.first + len(log.changes) + 1)
+        log.changes.append(change)
+        plural = key.partition("/")[0]
+        kind = self._logs.get(plural)
+        if kind is None:
+            kind = self._logs[plural] = Log()
+        kind.changes.append(change)
+        return change
+
+    def _commit(self, changes: Sequence[Change]) -> None:
+        """Make a transaction's Changes the present, and tell of them."""
+        self.revision += 1
+        self._committed_ms.append(0 if self.clock is None else self.clock())
+        marks = self.marks
+        if marks is not None:
+            self._marked[self.revision] = marks
+            marks.changes.extend(changes)
+            if self.window is not None:  # any of them may be the one that is too many
+                marks.writes.append(HISTORY)
+        if self._listeners:
+            self._is_telling = True
+            try:
+                for change in changes:
+                    for listener in list(self._listeners.get(plural_of(change.key), ())):
+                        listener(change)
+            finally:
+                self._is_telling = False
+        # Waiting until twice the window has gathered makes each compaction pay for as many writes.
+        if self.window is not None and self.revision - self.compacted > 2 * self.window:
+            self.compact(self.revision - self.window)
+
+    def _check_readable(self, at: int) -> None:
+        if at > self.revision:
+            raise self._future(at)
+        if at < 1:
+            raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
+        if at < self.compacted:
+            raise self._expired(at)
+
+    def _check_quiet(self) -> None:
+        if self._is_telling:
+            raise HarnessBug(
+                "a listener wrote to the Store while a Change was being told: others would hear of "
+                "both in the wrong order. Let it take note, and write in a later turn."
+            )
+
+    def _expired(self, asked: int) -> Expired:
+        return Expired(
+            f"too old resource version: {asked} ({self.compacted}): history is kept from revision "
+            f"{self.compacted} on; list again"
+        )
+
+    def _future(self, asked: int) -> Invalid:
+        return Invalid(f"revision {asked} is in the future: the Store is at {self.revision}")
+
+
+def plural_of(key: str) -> str:
+    """The kind a key belongs to, its first segment: `pods` of `pods/default/p1`."""
+    return key.partition("/")[0]
+
+
+def _one_kind(start: str, end: str) -> str | None:
+    """The only kind whose keys can stand in a range; None if there may be several."""
+    plural, slash, _ = start.partition("/")
+    return plural if slash and end != ONWARD and end <= end_of(f"{plural}/") else None

@@ -1,0 +1,5 @@
+"""The story: from a Trace to who knew what, and why it broke.
+
+May use: objects, words, store, turns, faults, invariant, races.
+In order: causality, knowledge, slice, sentences, diagram, mermaid, explain, growth, parting.
+"""

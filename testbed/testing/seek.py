@@ -1,0 +1,129 @@
+"""Seeking: what a test does with a scenario: plays Runs until one breaches a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from testbed.chooser import Chooser
+from testbed.choosers.bounded import Bounded
+from testbed.choosers.pct import PCT
+from testbed.choosers.pos import POS
+from testbed.choosers.sampling.learned import Learned
+from testbed.choosers.surw import SURW
+from testbed.choosers.uniform import Uniform
+from testbed.choosers.urw import URW
+from testbed.errors import UnknownName
+from testbed.fault import Fault
+from testbed.invariant import Verdict
+from testbed.races.shrink import Shrunk, shrink
+from testbed.search.effort import EFFORTS
+from testbed.testing.failure import told
+from testbed.testing.run import Recipe, faults_of, not_held, recipe_of
+from testbed.turns.option import Choice
+from testbed.words import counted
+from testbed.world.fault_kinds import check_aim
+from testbed.world.scenario import Scenario, play_runs
+from testbed.world.world import World
+
+SAMPLERS = (URW, SURW, POS, PCT)
+"""Who draws Runs, beside a plain random walk, once the Runs of one deviation are played."""
+
+
+@attrs.frozen
+class Sought:
+    """What a search has found, and how far it looked."""
+
+    recipe: Scenario
+    runs: int
+    """How many were played, shrinking apart."""
+    undecided: tuple[Verdict, ...]
+    """Those that reached a limit."""
+    shrunk: Shrunk | None
+    """The first breach, as the smallest race for it; None if there was none."""
+
+    def must_hold(self) -> None:
+        """Raise, with the story of the race, if one was found, or if no Run came to its end."""
+        __tracebackhide__ = True
+        if self.shrunk is not None:
+            invariant = self.shrunk.violation.invariant
+            raise not_held(invariant)(self.told(f"{self.recipe.build.__name__}-{invariant}"))
+        if len(self.undecided) == self.runs:
+            raise not_held("undecided")(f"{self.looked}\n{self.undecided[0]}")
+
+    def told(self, name: str) -> str:
+        """The race that was found, as a failing test shows it; it is left under that name."""
+        assert self.shrunk is not None
+        played = self.shrunk.played
+        return f"{self.looked}\n{told(played.verdict, played.trace, self.shrunk.race, name)}"
+
+    @property
+    def looked(self) -> str:
+        """How far it looked, in a line."""
+        if self.shrunk is not None:
+            return f"{self.recipe.name}: a breach in run {self.runs:,}, shrunk to this:"
+        more = f", {len(self.undecided):,} of them undecided" if self.undecided else ""
+        return f"{self.recipe.name}: no breach in {counted(self.runs, 'run')}{more}."
+
+
+def runs_of(effort: str) -> int:
+    """How many Runs that word stands for; UnknownName if for none."""
+    runs = {name: effort.runs_max for name, effort in EFFORTS.items() if effort.runs_max}
+    if effort not in runs:
+        raise UnknownName("effort", effort, runs, see="say runs=1000, or one of these")
+    return runs[effort]
+
+
+def choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
+    """Who plays, and how many Runs at most: those with one deviation, up to half of all, and then
+    each sampler as many, all learning from one another."""
+    learned = Learned()
+    yield Bounded(deviations_max=1), (runs_max + 1) // 2
+    each = runs_max // 2 // (len(SAMPLERS) + 1)
+    for sampler in SAMPLERS:
+        yield sampler(seed, learned), each
+    yield Uniform(seed), runs_max
+
+
+def seek(
+    recipe: Recipe,
+    *,
+    effort: str = "quick",
+    runs: int | None = None,
+    seed: int = 0,
+    switches: Mapping[str, Any] | None = None,
+    faults: Iterable[Fault | str] = (),
+) -> Sought:
+    """Play up to so many Runs, few deviations first; what is breached first is shrunk."""
+    runs_max = runs or runs_of(effort)
+    scenario, allowed = recipe_of(recipe), faults_of(faults)
+    world = scenario.world(switches)
+    for fault in allowed:
+        check_aim(fault, (*world.table.roles, *world.wire.posts))
+    undecided: list[Verdict] = []
+    found: list[list[Choice]] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        if world.verdict.outcome == "undecided":
+            undecided.append(world.verdict)
+        if world.verdict.is_violated:
+            found.append(world.trace.choices)
+        return not found
+
+    played = 0
+    for chooser, most in choosers(runs_max, seed):
+        if not found:
+            played += play_runs(
+                scenario,
+                chooser,
+                look,
+                runs_max=min(most, runs_max - played),
+                switches=switches,
+                faults=allowed,
+                driver="direct",
+            )
+    shrunk = shrink(scenario, switches or {}, found[0], faults=allowed) if found else None
+    return Sought(scenario, played, tuple(undecided), shrunk)

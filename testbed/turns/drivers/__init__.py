@@ -1,0 +1,5 @@
+"""The drivers: what carries the tasks of a World. Both give identical traces.
+
+May use: life, table.
+Siblings: no file here imports another.
+"""

@@ -1,0 +1,159 @@
+"""Watchdog: ends from outside what cannot end itself, an actor that never yields; and Ctrl-C.
+
+The World reads no clock, so this is a timer of the operating system. It looks at the number of the
+turn, and when that has not moved for `SECONDS` of wall time:
+
+1. The driver is asked: if trio's loop still turns, the turn ends by itself.
+2. If that had no effect, an exception is raised in the frame that spins, unless that frame is
+   trio's own, where it would destroy the whole `trio.run`.
+3. If that was caught and the spin goes on, it is raised again where nothing catches it: in the
+   `except` clause itself.
+
+Ctrl-C ends the Run at its next turn; if there is none within `PATIENCE_S`, it goes the same way.
+It needs the main thread, and leaves alone a SIGALRM or SIGINT that somebody else has taken; trio,
+which would raise KeyboardInterrupt anywhere in the World, is not somebody else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+from testbed.errors import Overrun
+from testbed.turns.table import Table
+
+SECONDS = 10.0
+TICK_S = 0.5
+PATIENCE_S = 0.3
+"""How long after it was asked the turn may still take to end by itself."""
+OURS = ("testbed", "trio")
+
+
+class Watchdog:
+    """Beside one Run: `with Watchdog(table)`."""
+
+    def __init__(self, table: Table, seconds: float | None = None) -> None:
+        self.table = table
+        self.seconds = SECONDS if seconds is None else seconds
+        self._tick_s = min(TICK_S, self.seconds / 2)
+        self._turn = -1
+        self._waited_s = 0.0
+        self._asked = False
+        self._raised: BaseException | None = None
+        """What was raised in the frame of the turn under way."""
+        self._tracer: Any = None
+        """What traced this thread before step 3; restored at the end."""
+        self._is_tracing = False
+        self._alarm: Any = None
+        self._interrupt: Any = None
+
+    def __enter__(self) -> Watchdog:
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        if signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, signal.SIG_IGN, None):
+            self._alarm = signal.signal(signal.SIGALRM, self._tick)
+            signal.setitimer(signal.ITIMER_REAL, self._tick_s, self._tick_s)
+        taken = signal.getsignal(signal.SIGINT)
+        if taken is signal.default_int_handler or _package(taken) == "trio":
+            self._interrupt = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm)
+            self._alarm = None
+        if self._interrupt is not None:
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._interrupt = None
+        if self._is_tracing:
+            sys.settrace(self._tracer)
+
+    def _interrupted(self, _: int, frame: FrameType | None) -> None:
+        table = self.table
+        if isinstance(table.stop, KeyboardInterrupt):
+            self._raise(frame, table.stop)
+            return
+        table.stop = KeyboardInterrupt()
+        self._turn, self._waited_s = table.step, self.seconds
+        self._ask(table.stop)
+
+    def _tick(self, _: int, frame: FrameType | None) -> None:
+        table = self.table
+        if table.step != self._turn:
+            self._turn = table.step
+            self._asked, self._raised = False, None
+            if table.stop is None:
+                self._waited_s = 0.0
+            return
+        self._waited_s += self._tick_s
+        if self._waited_s < self.seconds:
+            return
+        why = table.stop or Overrun(self._said())
+        if not self._asked:
+            self._ask(why)
+        else:
+            self._raise(frame, why)
+
+    def _ask(self, why: BaseException) -> None:
+        self._asked = True
+        self.table.wake_driver(why)
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, self._tick_s)
+
+    def _said(self) -> str:
+        seat = self.table.running
+        who = seat.life.role.name if seat is not None else "the World"
+        return f"{who} did not yield after turn {self.table.step}"
+
+    def _raise(self, frame: FrameType | None, error: BaseException) -> None:
+        """In the frame that spins. Not in one of trio, which would not survive it, nor while the
+        World tears down what is left, which it must do to the end."""
+        if not _may_raise_in(frame):
+            self.table.wake_driver(error)
+        elif self.table.running is not None or not self.table.is_over:
+            if self._raised is not None:
+                self._chase(frame)
+            self._raised = error
+            raise error
+
+    def _chase(self, frame: FrameType | None) -> None:
+        """See to it that the error is raised once more while it is being handled."""
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            if _package(frame) in OURS or not _may_raise_in(frame):
+                return None
+            handled = sys.exception()
+            if handled is not None and handled is self._raised:
+                raise handled
+            return trace
+
+        if not self._is_tracing:
+            self._is_tracing, self._tracer = True, sys.gettrace()
+        sys.settrace(trace)
+        while frame is not None:
+            if _package(frame) not in OURS:
+                frame.f_trace = trace
+            frame = frame.f_back
+
+
+def _may_raise_in(frame: FrameType | None) -> bool:
+    """Whether that frame is not trio's own, nor of something that trio itself has called."""
+    while frame is not None and not frame.f_code.co_flags & inspect.CO_COROUTINE:
+        if _package(frame) in OURS:
+            break
+        frame = frame.f_back
+    return frame is None or _package(frame) != "trio"
+
+
+def _package(where: Any) -> str:
+    """The package whose code that frame, or that function, is."""
+    if isinstance(where, FrameType):
+        name = where.f_globals.get("__name__", "")
+    else:
+        name = getattr(where, "__module__", "")
+    return str(name).partition(".")[0]

@@ -1,0 +1,7 @@
+"""The world: one cluster, assembled from a scenario, played under a Chooser, and judged.
+
+May use: errors, version, objects, switches, policy, store, turns, client, fault, faults, invariant,
+  invariants, chooser, choosers.
+In order: budget, judge, ending, asides, fault_settings, fault_kinds, chooser_kinds, in_force,
+  assembly, world, lap_proof, scenario, own_chooser.
+"""

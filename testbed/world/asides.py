@@ -1,0 +1,117 @@
+"""Asides: Steps that are no turn: a pick within one, and what is held back between two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testbed.chooser import Chooser, Cut
+from testbed.errors import HarnessBug, Overrun
+from testbed.store.footprint import Marks
+from testbed.turns.life import Seat
+from testbed.turns.option import HOLD, PASS, RELEASE, Choice, HoldBack, LetPass, Option, Release
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.table import Table
+from testbed.turns.trace import Step, Trace
+
+CUT_SHORT = "cut: the chooser ended this run"
+
+
+class Asides:
+    """Does what a Chooser decides beside turns, and records it for whoever reads the trace."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._chooser: Chooser
+        self._trace: Trace
+        self._title = ""
+        self._hears = False
+        self._keeps_steps = False
+
+    def begin(self, chooser: Chooser, trace: Trace, title: str, *, hears: bool) -> None:
+        """The Run begins; `hears` says whether this Chooser wants to know when a Step is over."""
+        self._chooser = chooser
+        self._trace = trace
+        self._title = title
+        self._hears = hears
+        self._keeps_steps = trace.is_read or hears
+
+    def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
+        """A data choice, within the turn that asks. Never raises into it."""
+        table = self._table
+        if len(alternatives) == 1 or table.failure is not None:
+            return 0
+        try:
+            shown = Alternatives.of(seat, label, alternatives, table.step, table.now_ms)
+            return self._picked(self._chooser.choose(shown), shown)
+        except BaseException as error:
+            table.fail(error)
+            return 0
+
+    def _picked(self, choice: Choice | Cut, shown: Alternatives) -> int:
+        """Record what was picked, and tell the Chooser that this is over. If it cuts the Run here,
+        the turn goes on with the dullest to its end, as if somebody had asked from outside."""
+        if isinstance(choice, Cut):
+            self._table.stop = self._table.stop or Overrun(CUT_SHORT)
+            return 0
+        if not isinstance(choice, int) or not 0 <= choice < len(shown):
+            picks = f"{len(shown)} for {shown[0].verb}"
+            raise HarnessBug(f"{self._title} chose alternative {choice} of {picks}")
+        self._trace.choices.append(choice)
+        self._note(shown[choice], choice, len(shown))
+        return choice
+
+    def perform(self, choice: Choice, options: Options) -> None:
+        """Take a ready Option out of the pending ones, or put one back; or let time pass."""
+        if isinstance(choice, LetPass):
+            self._pass(choice)
+        elif isinstance(choice, HoldBack | Release):
+            self._move(choice, options)
+
+    def _pass(self, choice: LetPass) -> None:
+        pending = self._table.pending
+        if not pending.now_ms <= choice.to_ms <= pending.next_due_ms:
+            raise HarnessBug(f"{self._title} chose {choice} between {pending.now_ms} ms and next")
+        self._trace.choices.append(choice)
+        pending.now_ms = choice.to_ms
+        self._note(Option(PASS, "time", _done, (self._table.step,)), choice.to_ms, 0)
+
+    def _move(self, choice: HoldBack | Release, options: Options) -> None:
+        pending = self._table.pending
+        among: Sequence[Option] = options.held
+        if isinstance(choice, HoldBack):
+            among = options[: options.ready]
+        if not 0 <= choice.index < len(among):
+            raise HarnessBug(f"{self._title} chose {choice} of {len(among)}")
+        option = among[choice.index]
+        self._trace.choices.append(choice)
+        due_ms = 0
+        if isinstance(choice, Release):
+            pending.release(option)
+        elif choice.for_ms is None:
+            pending.hold(option)
+        else:
+            due_ms = self._table.now_ms + choice.for_ms
+            pending.postpone(option, due_ms)
+        kind = HOLD if isinstance(choice, HoldBack) else RELEASE
+        self._note(self._said(kind, option, due_ms), choice.index, len(among))
+
+    def _said(self, kind: str, option: Option, due_ms: int = 0) -> Option:
+        """What stands in the trace for an Option that is held, or was."""
+        return Option(
+            kind, option.path, _done, (self._table.step,), due_ms, option.actor, option.verb,
+            option.key, option.change, option.nth, label=option.kind,
+        )  # fmt: skip
+
+    def _note(self, option: Option, choice: int, of: int) -> None:
+        trace = self._trace
+        trace.numbered += 1
+        if self._keeps_steps:
+            step = Step(trace.numbered, option, choice, of, Marks())
+            step.now_ms = self._table.now_ms
+            trace.items.append(step)
+            if self._hears:
+                self._chooser.ended(step)
+
+
+def _done() -> None:
+    """It is done already."""

@@ -1,0 +1,147 @@
+"""Ending: why a Run ends, at rest, by a breach, at a limit, or because somebody asked."""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed.errors import Overrun
+from testbed.invariant import Evidence
+from testbed.store.delivery import BOOKMARK
+from testbed.turns.option import WAKE
+from testbed.turns.table import Table
+from testbed.turns.trace import Trace
+from testbed.world.budget import Budget
+from testbed.world.judge import Judge
+
+
+@attrs.frozen
+class End:
+    """How a Run has ended."""
+
+    outcome: str
+    """held, violated or undecided."""
+    why: str
+    """quiet, stuck, violated, or the limit that was reached."""
+
+
+class Ending:
+    """Asked before each turn whether there is to be one."""
+
+    def __init__(self, table: Table, judge: Judge, evidence: Evidence) -> None:
+        self._table = table
+        self._judge = judge
+        self._evidence = evidence
+        self._budget = Budget()
+        self._trace = Trace({})
+        self._goes_on = False
+
+    def begin(self, budget: Budget, trace: Trace, *, goes_on: bool) -> None:
+        """The Run begins, under these limits."""
+        self._budget = budget
+        self._trace = trace
+        self._goes_on = goes_on
+
+    def is_rest(self, ready: int) -> bool:
+        """Whether the Run would come to rest now: nothing can move, or only in a far future."""
+        if self._table.failure is not None or self._table.stop is not None:
+            return False
+        if self._judge.violations and not self._goes_on:
+            return False
+        return not ready or self._is_far_off()
+
+    def why(self, ready: int, turns: int, instant_turns: int) -> End | None:
+        """The end of the Run, if this is it: so many are ready, so many turns were played."""
+        table, budget = self._table, self._budget
+        if not ready or table.failure is not None or table.stop is not None:
+            return self._now(turns)
+        if self._judge.violations and not self._goes_on:
+            return End("violated", "violated")
+        due_ms = table.pending.next_due_ms
+        if (
+            turns < budget.turns_max
+            and instant_turns < budget.instant_turns_max
+            and due_ms <= self._rest_after_ms(budget)
+            and self._trace.bytes_written <= budget.trace_bytes_max
+        ):
+            return None
+        if self._is_far_off():
+            return self._at_rest()
+        said = self._limit(turns, instant_turns, due_ms)
+        return End("undecided", said + self._judge.suspicions()) if said else None
+
+    def _is_far_off(self) -> bool:
+        """Whether all that is left to do are timers beyond the horizon. What a lag, a stall or a
+        partition holds back is still to come, however far off it is."""
+        horizon_ms, pending = self._budget.horizon_ms, self._table.pending
+        return (
+            horizon_ms is not None
+            and pending.next_due_ms > pending.now_ms + horizon_ms
+            and all(o.kind == WAKE or o.change == BOOKMARK for o in pending)
+            and all(o.kind == WAKE or o.due_ms <= pending.now_ms for o in pending.held)
+        )
+
+    def _rest_after_ms(self, budget: Budget) -> int:
+        """Nothing due after this will be waited for."""
+        if budget.horizon_ms is None:
+            return budget.virtual_ms_max
+        return min(budget.virtual_ms_max, self._table.now_ms + budget.horizon_ms)
+
+    def _now(self, turns: int) -> End:
+        """An error, a request from outside, a breach with nothing left to do, or rest."""
+        if self._table.failure is not None:
+            return End("undecided", f"ended by {type(self._table.failure).__name__}")
+        if self._table.stop is not None:
+            return self._stopped(self._table.stop, turns)
+        if self._judge.violations and not self._goes_on:
+            return End("violated", "violated")
+        return self._at_rest()
+
+    def _limit(self, turns: int, instant_turns: int, due_ms: int) -> str:
+        budget = self._budget
+        if turns >= budget.turns_max:
+            return f"turns_max: {budget.turns_max:,} turns were played"
+        if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
+            return self._lasso()
+        if due_ms > budget.virtual_ms_max:
+            said = f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
+            return said + self._could_rest(due_ms)
+        if self._trace.bytes_written > budget.trace_bytes_max:
+            return f"trace_bytes_max: {budget.trace_bytes_max:,} bytes were written"
+        return ""
+
+    def _could_rest(self, due_ms: int) -> str:
+        """How it would have ended in quiet, if nothing but timers went on."""
+        off_ms = due_ms - self._table.now_ms
+        if any(each.kind != WAKE for each in self._table.pending):
+            return ""
+        return (
+            f"; only timers go on, and the next is {off_ms:,} ms off: with a horizon_ms below that "
+            "(world.limit) the Run would be over"
+        )
+
+    def _stopped(self, why: BaseException, turns: int) -> End:
+        if isinstance(why, Overrun):
+            return End("undecided", str(why))
+        self._table.fail(why)
+        return End("undecided", f"interrupted after turn {turns}")
+
+    def _at_rest(self) -> End:
+        """Nothing can move: quiet, or stuck if somebody waits for what can never come."""
+        waiting = [
+            seat
+            for _, role in sorted(self._table.roles.items())
+            if role.life is not None and role.is_up
+            for seat in role.life.seats.values()
+        ]
+        if any(not seat.is_idle and not seat.offered for seat in waiting):
+            self._evidence.stuck = tuple(f"{s.path} waits for {s.waits_for}" for s in waiting)
+        self._judge.come_to_rest()
+        why = "stuck" if self._evidence.stuck else "quiet"
+        return End("violated" if self._judge.violations else "held", why)
+
+    def _lasso(self) -> str:
+        names = sorted({option.actor for option in self._table.pending if option.actor})
+        return (
+            f"instant_turns_max: {self._budget.instant_turns_max:,} turns without time passing: "
+            f"{' and '.join(names) or 'nobody'} in a lasso, each move making the next"
+        )

@@ -1,0 +1,287 @@
+"""Scenario: a recipe for a World, a function of a World and of keyword switches."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from testbed.chooser import Chooser
+from testbed.choosers.calm import Calm
+from testbed.errors import HarnessError, ScenarioError, UnknownName
+from testbed.fault import Fault
+from testbed.invariants.confluence import Confluent
+from testbed.switches import OFF, ON, PROFILE, text_of
+from testbed.turns.session import collected_between, play_all
+from testbed.turns.trace import Trace
+from testbed.world.in_force import is_of_component
+from testbed.world.lap_proof import said_of_lap
+from testbed.world.world import World
+
+PACKAGE = "scenarios"
+"""Where the scenarios with short names are."""
+COLLECT_EVERY = 50
+"""So many Runs leave their garbage before it is collected."""
+LISTED = "testbed list shows the switches of each scenario"
+WHOLE = re.compile(r"-?[0-9]{1,18}")
+
+
+@attrs.frozen
+class Switch:
+    """One keyword of a scenario: its name, its default, what it may be."""
+
+    name: str
+    default: Any
+    kind: type
+
+    @property
+    def shown(self) -> Any:
+        """The default, as a user would write it."""
+        return _shown(self.default)
+
+    def parse(self, given: Any) -> Any:
+        """The value a text stands for, checked against the kind of the default."""
+        if type(given) is self.kind:
+            return given
+        if isinstance(given, str) and self.kind is bool and given.lower() in ON + OFF:
+            return given.lower() in ON
+        if isinstance(given, str) and self.kind is int and WHOLE.fullmatch(given):
+            return int(given)
+        expected = {bool: "on or off", int: "a whole number", str: "a text"}[self.kind]
+        raise ScenarioError(
+            f"switch {self.name}={given}: expected {expected}.\n"
+            f"Next: say --switch {self.name}={self.shown}, which is its default."
+        )
+
+
+@attrs.frozen
+class Scenario:
+    """A recipe with a name: builds a World for given switches, the same one each time."""
+
+    name: str
+    """A short name (`lost_update`), or `module:function`."""
+    build: Callable[..., None]
+    """`def lost_update(world, *, guard=False)`: assembles, keeps nothing between calls."""
+    switches: dict[str, Switch]
+    _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _calm_ends: dict[str, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The first line of its docstring."""
+        return (inspect.getdoc(self.build) or "").partition("\n")[0]
+
+    def world(
+        self,
+        switches: Mapping[str, Any] | None = None,
+        *,
+        audit: bool = False,
+        faults: Iterable[Fault] = (),
+        without: Iterable[str] = (),
+    ) -> World:
+        """A new World, assembled under these switches and the defaults of the others; these faults
+        may strike beside its own, and the actors and objects of these names are left out."""
+        values = self.values(switches or {})
+        faults, without = tuple(faults), tuple(without)
+        shown = {k: _shown(v) for k, v in values.items()}
+        world = World(self.name, shown, audit=audit, without=without)
+        self._assemble(world, values)
+        world.allow(*faults)
+        world.turns_expected = lambda: self._turns_of_calm_run(values)
+
+        def again() -> World:
+            return self.world(values, faults=faults, without=without)
+
+        world.evidence.play_lap = partial(said_of_lap, again)
+        world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
+        return world
+
+    def _calm_end(self, again: Callable[[], World], key: str) -> Any:
+        """What the calm run comes to, as `confluent` sees it; None if it does not come to rest."""
+        if key not in self._calm_ends:
+            world = again()
+            world.evidence.calm_end = None
+            world.run(Calm(), driver="direct")
+            claims = world.judge.claimed(Confluent)
+            self._calm_ends[key] = claims[0].came_to if claims else None
+        return self._calm_ends[key]
+
+    def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every switch: those given, checked, and the defaults of the others; behind
+        them those that are given of its components, which `check` checks."""
+        values = {name: switch.default for name, switch in self.switches.items()}
+        for name, given in sorted(switches.items()):
+            if is_of_component(name):
+                values[name] = text_of(given)
+            elif name in self.switches:
+                values[name] = self.switches[name].parse(given)
+            else:
+                raise UnknownName(
+                    f"switch of {self.name}", name, self.switches, see=self._see(name)
+                )
+        return values
+
+    def check(self, switches: Mapping[str, Any]) -> None:
+        """UnknownName or ScenarioError if it cannot be played under these."""
+        if any(map(is_of_component, self.values(switches))):
+            self.world(switches).in_force.check(self.name)
+
+    def _see(self, switch: str) -> str:
+        """Where such a switch is found: perhaps one of its components has it."""
+        world = World(self.name)
+        try:
+            self._assemble(world, self.values({}))
+        except Exception:  # noqa: BLE001 - what is wrong with it is told when it is played
+            return LISTED
+        named = " or ".join(f"--switch {name}=…" for name in world.in_force.named(switch))
+        return f"say {named}" if named else LISTED
+
+    def _assemble(self, world: World, values: Mapping[str, Any]) -> None:
+        self.build(world, **{name: values[name] for name in self.switches})
+
+    def _turns_of_calm_run(self, values: dict[str, Any]) -> int:
+        key = repr(sorted(values.items()))
+        if key not in self._calm_turns:
+            world = World(self.name, values)
+            self._assemble(world, values)
+            self._calm_turns[key] = world.run(Calm(), driver="direct").turns
+        return self._calm_turns[key]
+
+
+def _shown(value: Any) -> Any:
+    return ("on" if value else "off") if isinstance(value, bool) else value
+
+
+def play_runs(
+    scenario: Scenario,
+    chooser: Chooser,
+    look: Callable[[World], bool],
+    *,
+    runs_max: int,
+    switches: Mapping[str, Any] | None = None,
+    faults: Sequence[Fault] = (),
+    driver: str = "trio",
+    keep: bool = False,
+) -> int:
+    """Play up to so many Runs of a scenario in one session, number 0, 1, 2, …; `look` sees each
+    World when its Run has ended and says whether to go on. How many were played."""
+    played = 0
+
+    def worlds() -> Iterator[World]:
+        nonlocal played
+        for number in range(runs_max):
+            world = scenario.world(switches, faults=faults)
+            if not world.prepare(chooser, trace=Trace({}, keep=keep), number=number):
+                return
+            yield world
+            played += 1
+            if not look(world):
+                return
+            if played % COLLECT_EVERY == 0:
+                gc.collect()
+
+    with collected_between():
+        play_all(worlds(), driver=driver)
+    return played
+
+
+def of(build: Callable[..., None], name: str = "") -> Scenario:
+    """The Scenario a function is: its keyword arguments are its switches."""
+    signature = inspect.signature(build)
+    positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if [p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in positional] != [False]:
+        raise ScenarioError(
+            f"{build.__module__}:{build.__qualname__}{signature} is no scenario: expected one "
+            "World and keyword switches.\nNext: write it as `def name(world, *, guard=False)`."
+        )
+    if inspect.iscoroutinefunction(build) or inspect.isgeneratorfunction(build):
+        raise ScenarioError(
+            f"{build.__module__}:{build.__qualname__} assembles nothing when it is called: "
+            "expected a plain function.\n"
+            "Next: write it as `def`, without `async` and `yield`; it is the actors that await."
+        )
+    switches = {}
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            continue
+        default = parameter.default
+        if parameter.name == PROFILE:
+            raise ScenarioError(
+                f"{build.__module__}:{build.__qualname__}: the switch 'profile' is that of all "
+                "components of its World.\nNext: call it something else."
+            )
+        if type(default) not in (bool, int, str):
+            raise ScenarioError(
+                f"{build.__module__}:{build.__qualname__}: the switch {parameter.name!r} needs a "
+                "default that is True, False, a whole number or a string.\n"
+                f"Next: write `{parameter.name}=False`."
+            )
+        switches[parameter.name] = Switch(parameter.name, default, type(default))
+    return Scenario(name or f"{build.__module__}:{build.__qualname__}", build, switches)
+
+
+def known() -> list[Scenario]:
+    """The scenarios with short names, in order."""
+    package = importlib.import_module(PACKAGE)
+    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    return [_short(name) for name in names]
+
+
+def find(name: str) -> Scenario:
+    """The scenario of that short name, or at that `module:function`."""
+    if ":" in name:
+        return of(_function(name), name)
+    names = {scenario.name for scenario in known()}
+    if name not in names:
+        see = "testbed list, or name one of your own as module:function"
+        raise UnknownName("scenario", name, names, see=see)
+    return _short(name)
+
+
+def standing_at(name: str) -> Any:
+    """What stands at a `module:name` of the user's own, in the folder he is in or installed."""
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path and module_name.partition(".")[0] != PACKAGE:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(
+            f"{name}: the module {module_name!r} cannot be imported: "
+            f"{type(error).__name__}: {error}.\n"
+            "Next: run from the folder that holds it, or install it."
+        ) from error
+    if attribute not in vars(module):
+        here = [n for n, value in vars(module).items() if _is_of(value, module_name)]
+        see = "name one of these, or write it there"
+        raise UnknownName(f"function or class of {module_name}", attribute, here, see=see)
+    return vars(module)[attribute]
+
+
+def _is_of(value: object, module_name: str) -> bool:
+    is_made = inspect.isfunction(value) or inspect.isclass(value)
+    return is_made and value.__module__ == module_name
+
+
+def _short(name: str) -> Scenario:
+    return of(_function(f"{PACKAGE}.{name}:{name}"), name)
+
+
+def _function(name: str) -> Callable[..., None]:
+    found = standing_at(name)
+    if not inspect.isfunction(found):
+        raise ScenarioError(
+            f"{name} is no scenario: expected a function of a World, found {type(found).__name__} "
+            f"{repr(found)[:60]}.\nNext: write it as `def name(world, *, guard=False)`."
+        )
+    return found

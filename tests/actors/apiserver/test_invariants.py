@@ -1,0 +1,110 @@
+"""The claims of the protocol: they hold of the API server, and each kills its mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from actors.apiserver.invariants import protocol_claims
+from actors.apiserver.mutants import MUTANTS
+from actors.apiserver.proving_ground import contest
+from testbed.choosers.calm import Calm
+from testbed.faults.break_watch import BreakWatch
+from testbed.faults.compact import Compact
+from testbed.faults.crash import Crash
+from testbed.faults.lose_reply import LoseReply
+from testbed.invariant import Verdict
+from testbed.testing.mutant import Mutant, hunt
+from testbed.testing.seek import choosers
+from testbed.turns.option import SERVE
+from testbed.turns.trace import Trace
+from testbed.world.scenario import of, play_runs
+from testbed.world.world import World
+
+FAULTS = (
+    Crash("api", restart_after_ms=700), Crash("api-2", restart_after_ms=700),
+    Crash("kubelet", restart_after_ms=300), LoseReply("*"), BreakWatch("*"), Compact("pods"),
+)  # fmt: skip
+
+
+def race(world: World) -> None:
+    """The contest, with everything that may go wrong."""
+    contest(world)
+
+
+def test_the_calm_contest_comes_to_its_end() -> None:
+    """Every claim holds; each server has granted and refused, and the pods that were to go are
+    gone."""
+    world = of(race).world()
+    verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    assert verdict.is_held, str(verdict)
+    outcomes = {step.outcome for step in world.trace.steps if step.kind == SERVE}
+    assert {"", "Conflict", "NotFound", "TooManyRequests"} <= outcomes
+    left = {entry.key.rpartition("/")[2] for entry in world.store.snapshot("pods/")}
+    assert left == {"new"}
+
+
+def played(runs_max: int) -> Iterator[Verdict]:
+    """So many Runs: half of few deviations, the others drawn; half of them with faults."""
+    for faults in ((), FAULTS):
+        left = runs_max // 2
+        for chooser, most in choosers(left, 0):
+            seen: list[Verdict] = []
+
+            def look(world: World, seen: list[Verdict] = seen) -> bool:
+                assert world.verdict is not None
+                seen.append(world.verdict)
+                return True
+
+            runs = min(most, left)
+            left -= play_runs(
+                of(race), chooser, look, runs_max=runs, faults=faults, driver="direct"
+            )
+            yield from seen
+
+
+def held(verdicts: Iterator[Verdict]) -> int:
+    """How many there were, each of which has held."""
+    count = 0
+    for verdict in verdicts:
+        assert verdict.is_held, str(verdict)
+        count += 1
+    return count
+
+
+@pytest.mark.spec("INV-1", "INV-2", "INV-3", "INV-4", "INV-6", "INV-33")
+def test_the_protocol_holds_whatever_is_late_or_fails() -> None:
+    """Two servers, one of which lags; in half of the Runs they crash between their commits, replies
+    are lost, watches break, the history is compacted."""
+    assert held(played(100)) == 100
+
+
+@pytest.mark.long
+@pytest.mark.spec("INV-1", "INV-2", "INV-3", "INV-4", "INV-6", "INV-33")
+def test_the_protocol_holds_in_two_thousand_runs() -> None:
+    """The same, for longer."""
+    assert held(played(2000)) == 2000
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])
+def test_each_mutant_is_killed_by_its_claim(mutant: Mutant) -> None:
+    """By the one that must find it, within so many Runs."""
+    killed = hunt(mutant)
+    assert killed.is_killed, f"{killed.runs} runs, and {killed.others}"
+
+
+def test_every_claim_of_the_protocol_kills_a_mutant() -> None:
+    """None is there that never fired; the one of the Caches fires in its own test, since no server
+    can make a Cache fold wrongly."""
+    killers = {mutant.claim for mutant in MUTANTS}
+    claimed = {claim.name for claim in protocol_claims()}
+    assert claimed - killers == {"caches_show_one_revision"}
+    assert killers - claimed == {"revisions_increase", "watches_are_gap_free"}
+
+
+def test_names_of_mutants_are_their_own() -> None:
+    """Each can be asked for by its name."""
+    names: list[Any] = [mutant.name for mutant in MUTANTS]
+    assert sorted(set(names)) == sorted(names)

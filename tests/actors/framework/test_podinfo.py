@@ -1,0 +1,138 @@
+"""PodInfo and NodeInfo: pods as a scheduler reckons with them, and what they take together."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from deciding import HOST, a_node, a_pod, far, near
+from drawn_clusters import pods
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo, info_of
+from testbed.objects import Affinity, Container, LabelSelector, Map, Pod, Quantity, Resources
+from testbed.objects.affinity import PodAffinity, PodAffinityTerm, PreferredPods
+from testbed.objects.pod import Port
+
+MIB = 2**20
+
+
+def asking(**amounts: str) -> Container:
+    """A container that asks for so much."""
+    requests = {name: Quantity.parse(text) for name, text in amounts.items()}
+    return Container("c", resources=Resources(Map(requests)))
+
+
+@pytest.mark.spec("GEN-11", "GEN-12")
+def test_a_pod_asks_for_what_it_takes_at_most() -> None:
+    """Its containers together, or one init container if that is more, and its overhead; in
+    thousandths of cpus and in bytes."""
+    pod = Pod.of(
+        "p",
+        containers=(asking(cpu="250m", memory="1Ki"), asking(cpu="1")),
+        init_containers=(asking(cpu="2", memory="1"), asking(cpu="100m")),
+        overhead={"cpu": "10m"},
+    )
+    assert info_of(pod).requests == {"cpu": 2010, "memory": 1024}
+
+
+@pytest.mark.spec("GEN-12")
+def test_limits_are_not_asked_for() -> None:
+    """They never enter scheduling."""
+    limits = Resources(limits=Map(cpu=Quantity.parse(4)))
+    assert info_of(Pod.of("p", containers=(Container("c", resources=limits),))).requests == {}
+
+
+@pytest.mark.spec("SCH-40")
+def test_a_container_that_does_not_say_counts_in_scores() -> None:
+    """100m and 200Mi, if it says nothing; not if it says none."""
+    info = info_of(Pod.of("p", containers=(asking(), asking(cpu="0", memory="1Mi"))))
+    assert (info.scored_cpu, info.scored_memory) == (100, 201 * MIB)
+    init = Pod.of("p", containers=(asking(cpu="1m"),), init_containers=(asking(),))
+    info = info_of(attrs.evolve(init, spec=attrs.evolve(init.spec, overhead={"cpu": "5m"})))
+    assert (info.scored_cpu, info.scored_memory) == (105, 200 * MIB)
+
+
+@pytest.mark.spec("GEN-14")
+def test_a_pod_without_a_priority_has_none() -> None:
+    """0, as if it had said so; less is less important."""
+    assert [info_of(a_pod("p", priority=n)).priority for n in (None, -5, 7)] == [0, -5, 7]
+
+
+@pytest.mark.spec("SCH-33")
+def test_a_pod_is_known_by_its_uid_if_it_has_one() -> None:
+    """Else by its key, as in a cluster of no server."""
+    assert info_of(a_pod("p")).uid == "uid-p"
+    assert info_of(Pod.of("other/p")).uid == info_of(Pod.of("other/p")).key == "other/p"
+
+
+@pytest.mark.spec("SCH-113")
+def test_terms_know_whose_they_are() -> None:
+    """Each sort of its own, with the namespace of the pod where none is said."""
+    term = PodAffinityTerm(HOST, LabelSelector())
+    wish = PodAffinity(preferred=(PreferredPods(7, term),))
+    info = info_of(Pod.of("other/p", affinity=Affinity(None, wish, far(HOST).pod_anti_affinity)))
+    assert [(each.weight, each.term.namespaces) for each in info.liked] == [
+        (7, frozenset({"other"}))
+    ]
+    assert (info.affinity, info.disliked) == ((), ())
+    assert len(info.anti_affinity) == 1
+    assert info.has_terms
+    assert not info_of(a_pod("p")).has_terms
+
+
+@pytest.mark.spec("SCH-40")
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(data=st.data())
+def test_the_sums_of_a_node_are_those_of_its_pods(data: st.DataObject) -> None:
+    """SCH-40, INV-17: whatever came, went and changed."""
+    node = NodeInfo("n1", a_node("n1"))
+    there: list[PodInfo] = []
+    for n in range(data.draw(st.integers(1, 6))):
+        what = data.draw(st.sampled_from(["add", "remove", "replace"]))
+        if what == "add" or not there:
+            there.append(info_of(data.draw(pods(f"p{n}"))))
+            node.add(there[-1])
+            continue
+        place = data.draw(st.integers(0, len(there) - 1))
+        if what == "remove":
+            node.remove(there.pop(place))
+        else:
+            node.remove(there[place])
+            there[place] = info_of(data.draw(pods(there[place].pod.meta.name)))
+            node.add(there[place])
+    for name in ("cpu", "memory", "gpu.com/g"):
+        assert node.requested.get(name, 0) == sum(info.requests.get(name, 0) for info in there)
+    assert node.scored_cpu == sum(info.scored_cpu for info in there)
+    assert node.scored_memory == sum(info.scored_memory for info in there)
+    assert sum(node.ports.values()) == sum(len(info.ports) for info in there)
+    assert node.with_terms == sum(info.has_terms for info in there)
+    assert node.anti_affine == sum(bool(info.anti_affinity) for info in there)
+    assert node.left("pods") == 110 - len(there)
+
+
+@pytest.mark.spec("SCH-83")
+def test_the_last_pod_takes_the_place_of_one_that_goes() -> None:
+    """Else they stand as they came; the real one fills a gap in that way."""
+    node = NodeInfo("n1", a_node("n1"))
+    for name in "abcd":
+        node.add(info_of(a_pod(name)))
+    node.remove(info_of(a_pod("b")))
+    assert [info.pod.meta.name for info in node.pods] == ["a", "d", "c"]
+    node.remove(info_of(a_pod("c")))
+    assert [info.pod.meta.name for info in node.pods] == ["a", "d"]
+    with pytest.raises(KeyError):
+        node.remove(info_of(a_pod("b")))
+
+
+def test_a_copy_is_ones_own() -> None:
+    """What is tried on it does not happen."""
+    main = Container("main", ports=(Port(80, 80),))
+    node = NodeInfo("n1", a_node("n1"))
+    node.add(info_of(a_pod("a", affinity=near(HOST))))
+    copy = node.copy()
+    copy.add(info_of(Pod.of("b", containers=(main,), cpu_m=1)))
+    copy.remove(info_of(a_pod("a")))
+    assert [info.key for info in node.pods] == ["default/a"]
+    assert (node.requested, node.ports, node.with_terms) == ({"cpu": 1000}, {}, 1)

@@ -1,0 +1,161 @@
+"""The runtime of a node: containers by what was asked of them and by the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from nodes import ask
+
+from actors.kubelet.runtime import KILLED, STOPPED, Report, Runtime
+from actors.kubelet.workload import Workload
+from testbed.errors import Invalid, NotFound, ScenarioError
+from testbed.objects import Map, Pod
+from testbed.store.store import Store
+
+
+@pytest.fixture
+def runtime() -> Runtime:
+    """One that runs nothing yet."""
+    return Runtime(Store(), "n1")
+
+
+def started(runtime: Runtime, workload: Workload | None = None, *, now_ms: int = 0) -> None:
+    """The containers of a pod, started."""
+    pod = (workload or Workload()).given_to(Pod.of("x").with_meta(uid="u"))
+    ask(runtime, "start", "u", pod, now_ms=now_ms)
+
+
+def report(runtime: Runtime, now_ms: int) -> Report:
+    """How they fare then."""
+    found: Report = ask(runtime, "status", "u", now_ms=now_ms)
+    return found
+
+
+def end(runtime: Runtime, now_ms: int = 10**9) -> tuple[int | None, int]:
+    """When they ended, and with which exit code."""
+    found = report(runtime, now_ms)
+    return found.ended_ms, found.exit_code
+
+
+def test_containers_run_until_somebody_ends_them(runtime: Runtime) -> None:
+    """Nothing but the time they have run changes by itself."""
+    started(runtime, now_ms=50)
+    assert report(runtime, 50).is_running
+    later = report(runtime, 10**9)
+    assert (later.is_running, later.ran_ms, later.ends_in_ms) == (True, 10**9 - 50, None)
+
+
+def test_a_workload_ends_when_it_says(runtime: Runtime) -> None:
+    """At that ms and not before; and with its exit code."""
+    started(runtime, Workload(runs_ms=100, exit_code=3), now_ms=50)
+    before = report(runtime, 149)
+    assert (before.is_running, before.ends_in_ms, before.exit_code) == (True, 1, 0)
+    assert end(runtime, 150) == (150, 3)
+    after = report(runtime, 500)
+    assert (after.ran_ms, after.ends_in_ms) == (100, None)
+
+
+@pytest.mark.spec("GEN-9")
+def test_a_signal_ends_them_at_the_end_of_their_grace(runtime: Runtime) -> None:
+    """Exactly then, if the workload says nothing else."""
+    started(runtime)
+    ask(runtime, "signal", "u", now_ms=1000, grace_ms=30_000)
+    told = report(runtime, 11_000)
+    assert (told.ends_in_ms, told.grace_ms, told.grace_left_ms) == (20_000, 30_000, 20_000)
+    assert report(runtime, 30_999).is_running
+    assert end(runtime, 31_000) == (31_000, STOPPED)
+
+
+@pytest.mark.parametrize(("first", "second", "expected_ms"), [
+    (30_000, 5_000, 15_000), (30_000, 60_000, 30_000), (12_000, 5_000, 12_000),
+])  # fmt: skip
+def test_the_grace_only_ever_becomes_shorter(
+    runtime: Runtime, first: int, second: int, expected_ms: int
+) -> None:
+    """A second signal, ten seconds later, ends them sooner or makes no difference."""
+    started(runtime)
+    ask(runtime, "signal", "u", now_ms=0, grace_ms=first)
+    ask(runtime, "signal", "u", now_ms=10_000, grace_ms=second)
+    assert end(runtime)[0] == expected_ms
+    assert report(runtime, 10_000).grace_ms == min(first, second)
+
+
+def test_a_workload_may_stop_sooner(runtime: Runtime) -> None:
+    """So long after the first signal, however many follow."""
+    started(runtime, Workload(stops_after_ms=200))
+    ask(runtime, "signal", "u", now_ms=1000, grace_ms=30_000)
+    ask(runtime, "signal", "u", now_ms=1100, grace_ms=20_000)
+    assert end(runtime) == (1200, STOPPED)
+
+
+def test_a_deaf_workload_has_to_be_killed(runtime: Runtime) -> None:
+    """Its grace runs out, and it runs on."""
+    started(runtime, Workload(is_deaf=True))
+    ask(runtime, "signal", "u", now_ms=0, grace_ms=5000)
+    told = report(runtime, 9000)
+    assert (told.is_running, told.ends_in_ms, told.grace_left_ms) == (True, None, 0)
+    ask(runtime, "kill", "u", now_ms=9000)
+    ask(runtime, "kill", "u", now_ms=9500)
+    assert end(runtime) == (9000, KILLED)
+
+
+def test_what_has_ended_stays_as_it_ended(runtime: Runtime) -> None:
+    """Neither a signal nor a kill changes it afterwards."""
+    started(runtime, Workload(runs_ms=100))
+    ask(runtime, "signal", "u", now_ms=150, grace_ms=0)
+    ask(runtime, "kill", "u", now_ms=200)
+    assert end(runtime) == (100, 0)
+
+
+def test_containers_start_once(runtime: Runtime) -> None:
+    """Whoever is not sure may ask again."""
+    started(runtime, now_ms=10)
+    started(runtime, Workload(runs_ms=1), now_ms=500)
+    assert (report(runtime, 900).started_ms, report(runtime, 900).is_running) == (10, True)
+
+
+def test_they_outlive_whoever_has_started_them(runtime: Runtime) -> None:
+    """Also the daemon that did; they go when they are removed."""
+    started(runtime)
+    runtime.restart()
+    assert [each.pod.meta.uid for each in ask(runtime, "list", now_ms=1)] == ["u"]
+    ask(runtime, "remove", "u", now_ms=2)
+    ask(runtime, "remove", "u", now_ms=2)
+    assert ask(runtime, "list", now_ms=3) == ()
+    assert ask(runtime, "status", "u", now_ms=3) is None
+
+
+def test_it_knows_what_it_is_asked_about(runtime: Runtime) -> None:
+    """An unknown pod and an unknown verb are refused by name."""
+    with pytest.raises(NotFound, match=r"^runtime-n1 has no containers of pods/default/u u$"):
+        ask(runtime, "kill", "u", now_ms=0)
+    with pytest.raises(Invalid, match=r"^runtime-n1 cannot pull .*: it knows start, signal, kill"):
+        ask(runtime, "pull", "u", now_ms=0)
+
+
+@pytest.mark.parametrize("workload", [
+    Workload(), Workload(runs_ms=0, exit_code=2), Workload(stops_after_ms=7),
+    Workload(runs_ms=5, is_deaf=True),
+])  # fmt: skip
+def test_a_workload_stands_in_the_annotations(workload: Workload) -> None:
+    """It is read back as it was written, and other annotations stay."""
+    pod = Pod.of("x").with_meta(annotations=Map(a="b"))
+    assert Workload.of(workload.given_to(pod)) == workload
+    assert workload.given_to(pod).meta.annotations["a"] == "b"
+
+
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("runs-ms", "5s", "a whole number, found '5s'"),
+    ("stops-after-ms", "-1", "a whole number or never, found '-1'"),
+    ("run-ms", "5", "runs-ms, exit-code or stops-after-ms"),
+])  # fmt: skip
+def test_an_annotation_that_makes_no_sense_is_refused(name: str, value: str, said: str) -> None:
+    """By name, with what was expected and what to do."""
+    annotations: Any = Map({f"workload.testbed/{name}": value})
+    pod = attrs.evolve(Pod.of("x"), meta=attrs.evolve(Pod.of("x").meta, annotations=annotations))
+    with pytest.raises(ScenarioError, match="pods/default/x: the annotation") as caught:
+        Workload.of(pod)
+    assert said in str(caught.value)
+    assert "\nNext: " in str(caught.value)

@@ -1,0 +1,86 @@
+"""Nominator: a pod is nominated to one node at most; memory is ahead of what the server says."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from actors.framework.podinfo import identity
+from actors.scheduler.cluster.nominator import Nominator
+from testbed.objects import Pod
+
+
+def saying(pod: Pod, node: str) -> Pod:
+    """The same pod, nominated to that node by its own word."""
+    return attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=node))
+
+
+def named(nominator: Nominator) -> dict[str, list[str]]:
+    """The names of those on each node."""
+    return {node: [i.pod.meta.name for i in on] for node, on in nominator.nominated.items()}
+
+
+def of(*pods: Pod) -> Nominator:
+    """One whose informer knows these."""
+    known = {pod.key: pod for pod in pods}
+    return Nominator(known.get)
+
+
+A, B = Pod.of("a"), Pod.of("b")
+
+
+@pytest.mark.spec("SCH-45", "SCH-46")
+def test_a_pod_is_on_one_node_and_pods_stand_as_they_came() -> None:
+    """To be nominated anew is to come last; to none is to go."""
+    nominator = of(A, B)
+    nominator.nominate(A, "n1")
+    nominator.nominate(B, "n1")
+    nominator.nominate(A, "n1")
+    assert named(nominator) == {"n1": ["b", "a"]}
+    nominator.nominate(A, "n2")
+    assert named(nominator) == {"n1": ["b"], "n2": ["a"]}
+    nominator.nominate(A, "")
+    assert (nominator.node_of(identity(A)), nominator.on("n2")) == ("", ())
+
+
+@pytest.mark.spec("SCH-46", "SCH-47")
+def test_without_a_word_it_is_nominated_to_what_it_says_itself_if_it_still_waits() -> None:
+    """Who is gone or has a node is nominated to none, and loses what it had."""
+    bound = attrs.evolve(B, spec=attrs.evolve(B.spec, node_name="n3"))
+    nominator = of(A, bound)
+    nominator.nominate(saying(A, "n1"))
+    assert nominator.node_of(identity(A)) == "n1"
+    nominator.nominate(A)
+    nominator.nominate(saying(B, "n1"))
+    nominator.nominate(Pod.of("gone"), "n1")
+    assert not nominator.nominated
+
+
+@pytest.mark.spec("SCH-48")
+@pytest.mark.parametrize(
+    ("was", "is_now", "expected"),
+    [("", "", "here"), ("", "n2", "n2"), ("n1", "n2", "n2"), ("n1", "", ""), ("n1", "n1", "n1")],
+)
+def test_an_update_says_where_unless_it_says_nothing_new_of_it(
+    was: str, is_now: str, expected: str
+) -> None:
+    """Memory wins only where neither old nor new say anything; where it holds nothing, nothing."""
+    nominator = of(A)
+    nominator.nominate(A, "here")
+    nominator.update(saying(A, was), saying(A, is_now))
+    assert nominator.node_of(identity(A)) == expected
+    nominator.drop(A)
+    nominator.update(A, A)
+    assert nominator.node_of(identity(A)) == ""
+
+
+def test_a_pod_of_the_same_name_is_another_one() -> None:
+    """It is told by its uid."""
+    old, new = A.with_meta(uid="1"), A.with_meta(uid="2")
+    nominator = of(new)
+    nominator.nominate(old, "n1")
+    assert nominator.node_of("2") == ""
+    nominator.nominate(new, "n1")
+    assert [info.uid for info in nominator.on("n1")] == ["1", "2"]
+    nominator.update(old, new)
+    assert [info.pod for info in nominator.on("n1")] == [new]

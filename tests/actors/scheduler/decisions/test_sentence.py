@@ -1,0 +1,117 @@
+"""Saying: one sentence of a cycle says which node, or who has to go, and why; or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import pytest
+
+from actors.framework.refusal import Refusal
+from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
+from actors.scheduler.decisions.sentence import said_of
+from actors.scheduler.preemption.choice import best_of
+from testbed.objects import Pod
+
+POD = Pod.of("p")
+FULL = Refusal("NodeResourcesFit", ("Insufficient cpu",))
+
+
+def placed(node: str, *feasible: str, **more: Any) -> Decision:
+    """A Decision for that node."""
+    return Decision(POD, 3, node, feasible, **more)
+
+
+def nominated(node: str) -> Pod:
+    """The pod, with a nomination."""
+    return attrs.evolve(POD, status=attrs.evolve(POD.status, nominated_node_name=node))
+
+
+SCORES = {"n1": {"a": 50, "b": 7}, "n2": {"a": 50, "b": 40}, "n3": {"a": 80, "b": 1}}
+
+
+@pytest.mark.parametrize(
+    ("decision", "why"),
+    [
+        (placed("n1", "n1", refusals={"n2": FULL}), "no other node will do"),
+        (attrs.evolve(placed("n1", "n1"), nodes=1), "there is no other node"),
+        (
+            attrs.evolve(placed("n1", "n1"), pod=nominated("n1")),
+            "it was nominated there",
+        ),
+        (
+            attrs.evolve(placed("n1", "n1", refusals={"n2": FULL}), pod=nominated("n2")),
+            "no other node will do",
+        ),
+        (
+            attrs.evolve(placed("n1", "n1", refusals={"n2": FULL}), pod=nominated("n1")),
+            "no other node will do",
+        ),
+        (
+            placed("n2", "n1", "n2", "n3", scores=SCORES, best=("n2",)),
+            "it scores 90, and n3, the next, 81",
+        ),
+        (
+            placed("n1", "n1", "n2", "n3", scores=SCORES, best=("n1", "n2", "n3")),
+            "n2 and n3 would have done as well",
+        ),
+        (placed("n1", "n1", "n2"), "it is the one of 2 that was picked"),
+    ],
+)
+def test_of_a_node_that_was_chosen_it_says_why_that(decision: Decision, why: str) -> None:
+    """Because there is no other, it was promised there, it scores best, or it was picked."""
+    node = decision.node
+    assert said_of(decision) == f"chose {node} for pods/default/p: {why}"
+
+
+def preempting(*victims: str, others: Mapping[str, tuple[int, ...]], **more: Any) -> Decision:
+    """A Decision that these have to go on n1, where others would take other keys."""
+    pods = tuple(Pod.of(name) for name in victims)
+    candidates = {"n1": Candidate("n1", pods, keys=(0, 5, 10, 2, -100))}
+    candidates |= {name: Candidate(name, (POD,), keys=keys) for name, keys in others.items()}
+    tied = best_of(candidates)
+    found = Preemption(True, candidates=candidates, chosen=candidates["n1"], tied=tied)
+    return Decision(POD, 3, preemption=found, **more)
+
+
+@pytest.mark.spec("SCH-92")
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ({}, "on no other node would that help"),
+        ({"n2": (1, 0, 0, 0, -900)}, "fewer budgets are broken than on n2"),
+        ({"n2": (0, 6, 0, 0, -900)}, "its first victim is less important than that of n2"),
+        (
+            {"n2": (0, 5, 11, 0, -900), "n3": (2, 0, 0, 0, 0)},
+            "its victims are less important, all together, than those of n2",
+        ),
+        ({"n2": (0, 5, 10, 3, -900)}, "fewer have to go than from n2"),
+        ({"n2": (0, 5, 10, 2, -99)}, "its most important victim began later than that of n2"),
+        ({"n2": (0, 5, 10, 2, -100), "n3": (9, 0, 0, 0, 0)}, "n2 would do as well"),
+    ],
+)
+def test_of_those_who_have_to_go_it_says_why_they(
+    others: Mapping[str, tuple[int, ...]], why: str
+) -> None:
+    """By the first key that the next best node loses by."""
+    said = f"made room for pods/default/p on n1, where pods/default/a goes: {why}"
+    assert said_of(preempting("a", others=others)) == said
+
+
+def test_a_few_victims_are_named_and_many_are_counted() -> None:
+    """So that it stays one sentence."""
+    start = "made room for pods/default/p on n1, where "
+    said = said_of(preempting("a", "b", "c", others={}))
+    assert said.startswith(f"{start}pods/default/a, pods/default/b and pods/default/c go: ")
+    assert said_of(preempting(*"abcde", others={})).startswith(
+        f"{start}pods/default/a and 4 more go: "
+    )
+
+
+def test_of_no_node_it_says_the_message() -> None:
+    """As its condition says it; its full stops are the sentence's."""
+    message = "0/3 nodes are available: 3 Insufficient cpu. preemption: not helpful.."
+    vain = Decision(POD, 3, message=message, preemption=Preemption(True, "not helpful."))
+    said = "found no node for pods/default/p: 0/3 nodes are available: 3 Insufficient cpu. "
+    assert said_of(vain) == f"{said}preemption: not helpful"

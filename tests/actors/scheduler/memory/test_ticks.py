@@ -1,0 +1,71 @@
+"""Ticks: they come at the times of the real ones, and only where they have something to do."""
+
+from __future__ import annotations
+
+import pytest
+from scheduling import attempts, cluster, pending, there
+from stage import play
+
+from testbed.client.client import Client
+from testbed.faults.clock_step import ClockStep
+from testbed.objects import Pod
+from testbed.turns.trace import Step
+
+
+def ticks(steps: list[Step]) -> list[str]:
+    """When each came."""
+    return [f"{step.now_ms} {step.option.verb}" for step in steps if step.kind == "wake"
+            and step.option.verb.startswith("flush")]  # fmt: skip
+
+
+@pytest.mark.spec("SCH-13")
+def test_a_pod_that_waits_for_too_long_is_tried_at_the_next_tick() -> None:
+    """Each thirty seconds it is looked for those that have waited for more than five minutes."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(60_000)
+        await client.create(pending("d", 20))
+
+    world = cluster(there("a", 9), pending("c", 20), user=user)
+    world.limit(horizon_ms=None, virtual_ms_max=800_000)
+    played = play(world, is_held=False)
+    assert played.verdict.outcome == "undecided"
+    tried = [each.split()[:2] for each in attempts(world)]
+    assert tried == [
+        ["0", "c#1"], ["60000", "d#1"], ["330000", "c#2"], ["390000", "d#2"], ["660000", "c#3"],
+        ["720000", "d#3"],
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("SCH-11", "SCH-12")
+def test_a_pod_is_left_alone_for_longer_each_time() -> None:
+    """Until the first whole second after that, as the scheduler counts seconds."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(300)
+        await client.create(pending("c", 20))
+        for n in range(60):
+            await client.sleep(500)
+            await client.patch(Pod("c"), {"metadata": {"labels": {"n": str(n)}}})
+
+    world = cluster(there("a", 9), user=user)
+    play(world)
+    tried = [int(each.split()[0]) for each in attempts(world)]
+    assert tried == [300, 2000, 4000, 8000, 16_000, 26_000, 36_000]
+
+
+@pytest.mark.spec("SCH-126")
+def test_no_tick_goes_by_a_clock_that_somebody_sets() -> None:
+    """A step of the clock moves none."""
+    world = cluster(there("a", 9), pending("c", 20))
+    world.allow(ClockStep("alpha"))
+    world.limit(horizon_ms=None, virtual_ms_max=400_000)
+    played = play(world, "start alpha/flush*", "fault * clock_step *", is_held=False)
+    assert ticks(played.steps) == ["330000 flush unschedulable"]
+
+
+def test_a_world_with_nothing_to_flush_comes_to_rest() -> None:
+    """Without any horizon."""
+    world = cluster(pending("c"))
+    world.limit(horizon_ms=None)
+    assert ticks(play(world).steps) == []

@@ -1,0 +1,365 @@
+"""Scheduling queue: who is tried next, who is left alone for how long, and what wakes the rest."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from actors.framework.cluster_events import (
+    ANY_POD,
+    NODE_ADDED,
+    NODE_DELETED,
+    NODE_LABELS,
+    NODE_UPDATED,
+    NOMINATED,
+    POD_ADDED,
+    POD_DELETED,
+    POD_UPDATED,
+    wakes_of,
+)
+from actors.framework.podinfo import identity
+from actors.scheduler.cluster.nominator import Nominator, in_annotation
+from actors.scheduler.queue.priority_queue import SchedulingQueue
+from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.switches import switches_of
+from testbed.objects import Map, Pod
+from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+from testbed.objects.pod import SchedulingGate
+
+NEAR = Affinity(pod_affinity=PodAffinity(required=(PodAffinityTerm("zone"),)))
+
+
+@attrs.frozen
+class Plain:
+    """A filter that has not said what it waits for."""
+
+    name: str
+
+
+@attrs.frozen
+class Waiting:
+    """One that has."""
+
+    name: str
+    wakes: frozenset[str]
+
+
+FIT = Waiting("fit", NODE_UPDATED | {NODE_ADDED, POD_DELETED})
+NEARNESS = Waiting("near", ANY_POD | {NODE_ADDED, NODE_LABELS})
+FILTERS = (FIT, NEARNESS, Plain("any"))
+
+
+class Bench:
+    """A queue, the pods its informer knows, and a clock."""
+
+    def __init__(self, **given: str) -> None:
+        self.known: dict[str, Pod] = {}
+        switches = switches_of(given=given)
+        said = {"nomination": in_annotation} if switches.nnn_storage == "annotation" else {}
+        self.nominator = Nominator(self.known.get, **said)
+        self.queue = SchedulingQueue(self.nominator, wakes_of(FILTERS), switches)
+        self.now_ms = 0
+
+    def add(self, *pods: Pod) -> None:
+        """They come, one after the other."""
+        for pod in pods:
+            self.known[pod.key] = pod
+            self.queue.add(pod, self.now_ms)
+
+    def update(self, new: Pod) -> None:
+        """One of them changes."""
+        old, self.known[new.key] = self.known[new.key], new
+        self.queue.update(old, new, self.now_ms)
+
+    def pop(self) -> QueuedPod:
+        """The next; there is one."""
+        queued = self.queue.pop(self.now_ms)
+        assert queued is not None
+        return queued
+
+    def fail(self, queued: QueuedPod, *refused_by: str) -> str:
+        """It was tried in vain."""
+        queue, pod = self.queue, self.known[queued.pod.key]
+        return queue.failed(queued, pod, queue.cycle, self.now_ms, frozenset(refused_by))
+
+    def fails(self, pod: Pod, *refused_by: str) -> str:
+        """It comes, is tried, and fails."""
+        self.add(pod)
+        return self.fail(self.pop(), *refused_by)
+
+    def wait(self, ms: int) -> None:
+        """Time passes, and what was left alone for long enough is let in."""
+        self.now_ms += ms
+        self.queue.flush_backoff(self.now_ms)
+
+    def names(self, place: str) -> list[str]:
+        """Who waits there."""
+        return [key.rpartition("/")[2] for key in self.queue.places[place]]
+
+
+@pytest.mark.spec("SCH-8", "SCH-10")
+def test_the_most_important_is_tried_first_then_who_came_first_then_by_name() -> None:
+    """And each attempt is counted, as is each cycle."""
+    bench = Bench()
+    bench.add(Pod.of("d", priority=5), Pod.of("c"), Pod.of("b"))
+    bench.now_ms = 1
+    bench.add(Pod.of("a"), Pod.of("x", priority=5))
+    assert [bench.pop().pod.meta.name for _ in range(5)] == ["d", "x", "b", "c", "a"]
+    assert bench.queue.pop(1) is None
+    assert not bench.queue.is_ready
+    assert bench.queue.cycle == 5
+
+
+@pytest.mark.spec("SCH-9", "SCH-10")
+def test_what_is_known_of_a_pod_goes_with_it_through_its_attempts() -> None:
+    """When it came and when it last failed, how often it was tried, who refused it last. All of
+    that is forgotten when it leaves, and comes anew."""
+    bench, pod = Bench(), Pod.of("a")
+    bench.now_ms = 100
+    bench.add(pod)
+    queued = bench.pop()
+    bench.now_ms = 200
+    bench.fail(queued, "fit")
+    told = (queued.pod, queued.first_ms, queued.since_ms, queued.attempts)
+    assert told == (pod, 100, 200, 1)
+    assert (queued.refused_by, queued.is_gated) == (frozenset({"fit"}), False)
+    bench.wait(5000)
+    bench.queue.move(POD_DELETED, bench.now_ms)
+    assert bench.pop() is queued
+    assert (queued.attempts, queued.refused_by) == (2, frozenset())
+    bench.fail(queued)
+    bench.queue.delete(pod)
+    bench.add(pod)
+    anew = bench.pop()
+    assert (anew.attempts, anew.first_ms) == (1, 5200)
+
+
+@pytest.mark.spec("SCH-11", "SCH-12", "SCH-17")
+def test_a_pod_is_left_alone_twice_as_long_each_time_up_to_ten_seconds() -> None:
+    """From when it failed, not from when it came; and it is let in at that instant, not before."""
+    bench = Bench()
+    bench.add(Pod.of("a"))
+    for seconds in (1, 2, 4, 8, 10, 10):
+        queued = bench.pop()
+        bench.queue.move(NODE_ADDED, bench.now_ms)
+        assert bench.fail(queued) == "backoff"
+        assert bench.queue.backoff_due_ms == bench.now_ms + seconds * 1000
+        bench.wait(seconds * 1000 - 1)
+        assert bench.names("backoff") == ["a"]
+        bench.wait(1)
+        assert bench.names("active") == ["a"]
+    assert bench.pop().attempts == 7
+
+
+@pytest.mark.spec("SCH-15", "SCH-16", "SCH-18")
+def test_news_that_came_during_a_cycle_is_not_missed_though_it_moved_nobody() -> None:
+    """Any event between pop and failure sends the pod to wait for a while, instead of for news.
+    One before the pop, even the first there ever was, does not."""
+    bench = Bench()
+    bench.queue.move(POD_UPDATED, 0)
+    bench.add(Pod.of("a"), Pod.of("b"))
+    assert bench.fail(bench.pop(), "fit") == "unschedulable"
+    queued = bench.pop()
+    bench.queue.move(POD_UPDATED, 0)
+    assert bench.fail(queued, "fit") == "backoff"
+    assert bench.names("unschedulable") == ["a"]
+
+
+@pytest.mark.spec("SCH-20", "SCH-22", "SCH-25")
+def test_news_moves_those_that_a_filter_refused_which_waits_for_it() -> None:
+    """After an error any news does, and so it does for a filter that has not said what it waits
+    for, or that nobody knows."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "near")
+    bench.fails(Pod.of("b"), "near", "fit")
+    bench.fails(Pod.of("c"))
+    bench.fails(Pod.of("d"), "any")
+    bench.fails(Pod.of("e"), "who")
+    bench.fails(Pod.of("f"), "near")
+    bench.wait(1000)
+    bench.queue.move("node allocatable", bench.now_ms)
+    assert bench.names("active") == ["b", "c", "d", "e"]
+    assert bench.names("unschedulable") == ["a", "f"]
+    bench.queue.move(NODE_LABELS, bench.now_ms, lambda pod: pod.meta.name == "f")
+    assert bench.names("unschedulable") == ["a"]
+
+
+@pytest.mark.spec("SCH-20")
+def test_a_pod_that_is_moved_is_still_left_alone_for_its_time() -> None:
+    """A second after the first failure; the news is kept for it."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "fit")
+    bench.now_ms = 999
+    bench.queue.move(POD_DELETED, bench.now_ms)
+    assert bench.names("backoff") == ["a"]
+    bench.wait(1)
+    assert bench.names("active") == ["a"]
+
+
+@pytest.mark.spec("SCH-24")
+def test_a_pod_that_comes_or_changes_is_news_to_those_alone_that_must_be_near() -> None:
+    """And of them to those it is for; whoever was refused for another reason waits on."""
+    for event in (POD_ADDED, POD_UPDATED):
+        bench = Bench()
+        bench.fails(Pod.of("a"))
+        bench.fails(Pod.of("b", affinity=NEAR), "near")
+        bench.fails(Pod.of("c", affinity=NEAR), "near")
+        bench.fails(Pod.of("d", affinity=NEAR), "fit")
+        bench.wait(1000)
+        bench.queue.move(event, bench.now_ms, lambda pod: pod.meta.name != "c")
+        assert bench.names("active") == ["b"]
+
+
+@pytest.mark.spec("SCH-21", "SCH-28")
+def test_that_a_node_is_gone_moves_pods_only_where_everything_does() -> None:
+    """In 1.26 it is not even a move."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "fit")
+    bench.add(Pod.of("b"))
+    queued = bench.pop()
+    bench.wait(1000)
+    bench.queue.move(NODE_DELETED, bench.now_ms)
+    assert bench.fail(queued, "fit") == "unschedulable"
+    assert bench.names("unschedulable") == ["a", "b"]
+    bench = Bench(requeue_scope="everything")
+    bench.fails(Pod.of("a"), "near")
+    bench.wait(1000)
+    bench.queue.move(NODE_DELETED, bench.now_ms, lambda pod: False)
+    assert bench.names("active") == ["a"]
+
+
+@pytest.mark.spec("SCH-28")
+def test_where_everything_moves_a_new_pod_still_moves_those_alone_that_want_it_near() -> None:
+    """An update of one moves all."""
+    bench = Bench(requeue_scope="everything")
+    bench.fails(Pod.of("a"), "fit")
+    bench.fails(Pod.of("b", affinity=NEAR), "fit")
+    bench.fails(Pod.of("c", affinity=NEAR), "fit")
+    bench.wait(1000)
+    bench.queue.move(POD_ADDED, bench.now_ms, lambda pod: pod.meta.name == "b")
+    assert bench.names("active") == ["b"]
+    bench.queue.move(POD_UPDATED, bench.now_ms, lambda pod: False)
+    assert bench.names("active") == ["a", "b", "c"]
+
+
+@pytest.mark.spec("SCH-13")
+def test_who_has_waited_for_news_for_five_minutes_is_tried_without() -> None:
+    """For more than that; and it counts as a move only if there was somebody."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "fit")
+    bench.now_ms = 1
+    bench.fails(Pod.of("b"), "fit")
+    bench.add(Pod.of("c"))
+    queued = bench.pop()
+    bench.now_ms = 300_000
+    bench.queue.flush_unschedulable(bench.now_ms)
+    assert bench.names("unschedulable") == ["a", "b"]
+    assert bench.queue.stay_due_ms == 300_001
+    assert bench.fail(queued, "fit") == "unschedulable"
+    bench.add(Pod.of("d", priority=1))
+    queued = bench.pop()
+    bench.now_ms += 1
+    bench.queue.flush_unschedulable(bench.now_ms)
+    assert bench.names("active") == ["a"]
+    assert bench.fail(queued, "fit") == "backoff"
+    assert bench.fail(bench.pop(), "fit") == "unschedulable"
+
+
+@pytest.mark.spec("SCH-26")
+def test_an_update_replaces_a_pod_where_it_is_and_lets_it_be_tried_if_it_may_fit() -> None:
+    """Its status and its books are no news; all else is. One that waits nowhere comes as new."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "fit")
+    bench.wait(1000)
+    a = bench.known["pods/default/a"]
+    said = attrs.evolve(a.status, phase="Pending")
+    a = attrs.evolve(a, status=said).with_meta(finalizers=("x",), generation=3)
+    bench.update(a)
+    assert bench.names("unschedulable") == ["a"]
+    bench.update(a.with_meta(labels={"app": "web"}))
+    assert bench.names("active") == ["a"]
+    bench.add(Pod.of("b"))
+    assert bench.names("active") == ["a", "b"]
+    bench.update(attrs.evolve(Pod.of("b", priority=7)))
+    assert bench.names("active") == ["b", "a"]
+    queued = bench.pop()
+    bench.update(Pod.of("b"))
+    assert bench.names("active") == ["a", "b"]
+    assert bench.fail(queued) == ""
+    again, new = bench.pop(), bench.pop()
+    assert (again.attempts, again.refused_by, new.attempts) == (2, frozenset(), 1)
+
+
+def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
+    """Also where nobody told the queue of the change, since it was assumed meanwhile."""
+    bench = Bench()
+    bench.add(Pod.of("a"))
+    queued = bench.pop()
+    status = attrs.evolve(queued.pod.status, nominated_node_name="n1")
+    bench.known[queued.pod.key] = fresh = attrs.evolve(queued.pod, status=status)
+    bench.fail(queued)
+    bench.wait(1000)
+    bench.queue.move(NODE_ADDED, bench.now_ms)
+    assert bench.pop().pod is fresh
+    assert [info.pod for info in bench.nominator.on("n1")] == [fresh]
+
+
+@pytest.mark.spec("SCH-27", "SCH-50")
+@pytest.mark.parametrize("storage", ["status", "annotation"])
+def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
+    storage: str,
+) -> None:
+    """Wherever it is written: that one is nominated is no news to itself."""
+
+    def nominated(node: str) -> Pod:
+        if storage == "annotation":
+            return plain.with_meta(annotations=Map({NOMINATED: node}))
+        return attrs.evolve(plain, status=attrs.evolve(plain.status, nominated_node_name=node))
+
+    plain = Pod.of("a")
+    for switch, place in (("off", "unschedulable"), ("on", "active")):
+        bench = Bench(nnn_storage=storage, requeue_on_nnn_clear=switch)
+        bench.fails(plain, "fit")
+        bench.wait(1000)
+        bench.update(nominated("n1"))
+        assert bench.names("unschedulable") == ["a"]
+        assert bench.nominator.node_of(identity(plain)) == "n1"
+        bench.update(nominated("n2"))
+        assert bench.names("unschedulable") == ["a"]
+        bench.update(plain)
+        assert bench.names(place) == ["a"]
+        assert bench.nominator.node_of(identity(plain)) == ""
+
+
+@pytest.mark.spec("SCH-14")
+def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
+    """Whatever happens, and however long it takes; then at once, as it was never tried."""
+    bench = Bench()
+    gated = Pod.of("a", scheduling_gates=(SchedulingGate("wait"),))
+    bench.add(gated)
+    for event in (POD_DELETED, NODE_ADDED, POD_UPDATED):
+        bench.queue.move(event, 0)
+    bench.update(gated.with_meta(labels={"app": "web"}))
+    bench.now_ms = 400_000
+    bench.queue.flush_unschedulable(bench.now_ms)
+    assert bench.names("unschedulable") == ["a"]
+    assert bench.queue.stay_due_ms is None
+    bench.update(attrs.evolve(gated, spec=attrs.evolve(gated.spec, scheduling_gates=())))
+    assert bench.names("active") == ["a"]
+    assert bench.pop().attempts == 1
+
+
+def test_a_pod_that_is_gone_waits_nowhere() -> None:
+    """Wherever it did, and its nomination goes with it."""
+    bench = Bench()
+    bench.fails(Pod.of("a"), "fit")
+    bench.fails(Pod.of("b"))
+    bench.wait(1000)
+    bench.queue.move(NODE_ADDED, bench.now_ms, lambda pod: pod.meta.name == "b")
+    bench.fails(Pod.of("c"), "fit")
+    bench.queue.move(NODE_ADDED, bench.now_ms, lambda pod: pod.meta.name == "c")
+    bench.nominator.nominate(bench.known["pods/default/a"], "n1")
+    for name in "abc":
+        bench.queue.delete(bench.known[f"pods/default/{name}"])
+    assert not any(bench.queue.places.values())
+    assert not bench.nominator.nominated

@@ -1,0 +1,170 @@
+"""The claims about schedulers: they hold of the real one, and each kills its mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from crowds import FAULTS, crowd
+from scheduling import cluster, delete, node_of, pending, there
+from stage import play
+
+from actors.scheduler.invariants import DeedsAreDecided, WhoWaitsDoesNotPreempt, scheduler_claims
+from actors.scheduler.mutants import MUTANTS
+from actors.scheduler.proving_ground import bustle
+from testbed.chooser import Chooser
+from testbed.choosers.calm import Calm
+from testbed.choosers.pos import POS
+from testbed.choosers.uniform import Uniform
+from testbed.client.client import Client
+from testbed.faults.crash import Crash
+from testbed.faults.lag import Lag
+from testbed.faults.lose_request import LoseRequest
+from testbed.invariant import Verdict
+from testbed.testing.mutant import Mutant, hunt
+from testbed.testing.seek import choosers
+from testbed.turns.session import play_all
+from testbed.turns.trace import Trace
+from testbed.world.scenario import of, play_runs
+from testbed.world.world import World
+
+
+def full(world: World) -> None:
+    """The bustle, with the scheduler as it is."""
+    bustle(world)
+
+
+def test_the_calm_bustle_comes_to_its_end() -> None:
+    """Every claim holds; some pods were placed, some could make room, some still wait."""
+    world = of(full).world()
+    verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    assert verdict.is_held, str(verdict)
+    cycles = [record.facts for record in world.table.records if record.name == "cycle"]
+    assert {facts["pod"].rpartition("/")[2] for facts in cycles if facts.get("node")} == {
+        "also", "big", "moody", "peer", "pushy", "small", "twin",
+    }  # fmt: skip
+    assert any(facts.get("preemption", {}).get("chosen") for facts in cycles)
+
+
+@pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
+@pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+def test_the_claims_hold_whatever_is_late_or_crashes() -> None:
+    """Of the bustle, in Runs of few deviations and in drawn ones; in half of them the scheduler
+    crashes, and hears late."""
+    faults = (Crash("alpha", restart_after_ms=700), Lag("alpha", by_ms=500, for_ms=3000))
+    for allowed in ((), faults):
+        left = 15
+        for chooser, most in choosers(left, 0):
+            runs = min(most, left)
+            left -= play_runs(
+                of(full), chooser, is_held, runs_max=runs, faults=allowed, driver="direct"
+            )
+
+
+def is_held(world: World) -> bool:
+    """Whether to go on: yes, as it must have held."""
+    assert world.verdict is not None
+    assert world.verdict.is_held, str(world.verdict)
+    return True
+
+
+def played(numbers: range) -> Iterator[Verdict]:
+    """The crowds of these numbers: a third of them calm, the others drawn and with faults."""
+    players: tuple[Chooser, ...] = (Calm(), Uniform(5), POS(7))
+    verdicts: list[Verdict] = []
+
+    def worlds() -> Iterator[World]:
+        for number in numbers:
+            world, chooser = crowd(number), players[number % len(players)]
+            world.allow(*FAULTS if number % len(players) else ())
+            world.prepare(chooser, trace=Trace({}), number=number)
+            yield world
+            assert world.verdict is not None
+            verdicts.append(world.verdict)
+
+    play_all(worlds(), driver="direct")
+    yield from verdicts
+
+
+@pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
+@pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+def test_the_claims_hold_of_crowds() -> None:
+    """Of small clusters as they come: one to four nodes, one to three schedulers, budgets,
+    nominations, affinity; with crashes and with lag."""
+    for verdict in played(range(120)):
+        assert verdict.is_held, str(verdict)
+
+
+@pytest.mark.long
+@pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
+@pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+def test_the_claims_hold_of_twenty_thousand_crowds() -> None:
+    """The same, for long."""
+    for start in range(0, 20_000, 500):
+        for verdict in played(range(start, start + 500)):
+            assert verdict.is_held, str(verdict)
+
+
+@pytest.mark.spec("SCH-112", "INV-13")
+def test_who_cannot_see_its_nomination_is_counted() -> None:
+    """Its patch was lost: it decides again on pods that are on their way, and that is no breach."""
+    patience = WhoWaitsDoesNotPreempt()
+
+    async def user(client: Client) -> None:
+        await client.sleep(2000)
+        await delete(client, "b", grace_s=0)
+
+    world = cluster(there("a", 5), there("b", 5), pending("c", 10, 1000), user=user)
+    world.allow(LoseRequest("alpha"))
+    world.claim(patience)
+    lost = "patch/status pods/default/c"
+    play(world, f"fault * lose_request *{lost}*", late=(f"serve alpha/main {lost}*",))
+    assert patience.blind == 1
+
+
+@pytest.mark.spec("SCH-98", "SCH-121")
+def test_who_goes_for_a_victim_of_his_name_is_counted() -> None:
+    """The victim is replaced between the decision and the delete, which names no uid."""
+    deeds = DeedsAreDecided()
+
+    async def user(client: Client) -> None:
+        await delete(client, "a", grace_s=0)
+        await client.create(pending("a", 1, scheduler_name="nobody"))
+
+    world = cluster(there("a", 5), pending("c", 10, 1000), user=user)
+    world.claim(deeds)
+    world.limit(horizon_ms=300)
+    play(
+        world, "resume alpha/main queue alpha/ready", "start user/main",
+        "serve user/main create pods/default/a", late=("start user/main", "serve alpha/main *"),
+    )  # fmt: skip
+    assert deeds.stale_kills == 1
+
+
+def test_nothing_is_claimed_by_the_rules_where_a_filter_is_ones_own() -> None:
+    """What the reference does not know it cannot judge; what is left is claimed all the same."""
+    world = cluster(
+        there("a", 5), pending("c", 10, 1000), switches={"filters": "-NodeResourcesFit"}
+    )
+    world.claim(*scheduler_claims())
+    play(world)
+    assert node_of(world, "c") == "n1"
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])
+def test_each_mutant_is_killed_by_its_claim(mutant: Mutant) -> None:
+    """By the one that must find it, within few Runs."""
+    killed = hunt(mutant, runs_max=30)
+    assert killed.is_killed, f"{killed.runs} runs, and {killed.others}"
+
+
+def test_every_claim_kills_a_mutant() -> None:
+    """None is there that never fired."""
+    claimed = {claim.name for claim in scheduler_claims()}
+    assert {mutant.claim for mutant in MUTANTS} == claimed
+
+
+def test_names_of_mutants_are_their_own() -> None:
+    """Each can be asked for by its name."""
+    names = [mutant.name for mutant in MUTANTS]
+    assert sorted(set(names)) == sorted(names)

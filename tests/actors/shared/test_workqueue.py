@@ -1,0 +1,99 @@
+"""Workqueue: a key waits once, is seen to by one at a time, and comes again where that failed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from stage import play, world_of
+
+from actors.shared.workqueue import AGAIN_MS_MAX, Workqueue
+from testbed import Client
+
+
+def played(do: Any) -> list[Any]:
+    """What an actor has written down that used a Workqueue so."""
+    seen: list[Any] = []
+
+    async def run(client: Client) -> None:
+        await do(client, Workqueue(client), seen)
+
+    play(world_of(alpha=run))
+    return seen
+
+
+@pytest.mark.spec("CTL-1")
+def test_a_key_waits_once_however_often_it_was_added() -> None:
+    """In the order in which each was added first."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[str]) -> None:
+        for key in "abacb":
+            todo.add(key)
+        for _ in range(3):
+            seen.append(await todo.take())
+            todo.done(seen[-1])
+        todo.add("a")
+        seen.append(await todo.take())
+
+    assert played(do) == ["a", "b", "c", "a"]
+
+
+@pytest.mark.spec("CTL-1")
+def test_a_key_in_hand_is_seen_to_once_more_and_never_twice_at_a_time() -> None:
+    """It was added twice meanwhile: nobody else gets it before it is done, and then once."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
+        async def work(name: str) -> None:
+            while True:
+                key = await todo.take()
+                seen.append((client.now(), name, key))
+                await client.sleep(100)
+                todo.done(key)
+
+        todo.add("a")
+        for name in "xy":
+            client.spawn(name, work, name)
+        await client.sleep(10)
+        todo.add("a")
+        todo.add("a")
+        todo.add("b")
+
+    seen = played(do)
+    assert [(at, key) for at, _, key in seen] == [(0, "a"), (10, "b"), (100, "a")]
+
+
+@pytest.mark.spec("CTL-1")
+def test_what_has_failed_comes_again_twice_as_late_each_time() -> None:
+    """After 5 ms, 10, 20; a thousand seconds at most; and from the beginning once it went well."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[int]) -> None:
+        todo.add("a")
+        for nth in range(23):
+            await todo.take()
+            seen.append(client.now())
+            if nth == 20:
+                todo.done("a")
+                todo.add("a")
+            else:
+                todo.done("a", has_failed=True)
+
+    seen = played(do)
+    waits = [later - earlier for earlier, later in pairwise(seen)]
+    assert waits[:4] == [5, 10, 20, 40]
+    assert waits[18:] == [AGAIN_MS_MAX, AGAIN_MS_MAX, 0, 5]
+
+
+def test_a_key_may_be_added_for_later() -> None:
+    """It comes when its time has, and at once if it is added again without one."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
+        todo.add("a", 1000)
+        todo.add("b", 500)
+        todo.add("a")
+        for _ in "aba":
+            key = await todo.take()
+            seen.append((client.now(), key))
+            todo.done(key)
+
+    assert played(do) == [(0, "a"), (500, "b"), (1000, "a")]

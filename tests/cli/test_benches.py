@@ -1,0 +1,296 @@
+"""The benchmarks: each measures, and returns the figures it promises. How fast is not asked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from samples import orders, reads, scenario
+
+from testbed.choosers.calm import Calm
+from testbed.cli.benches import (
+    api,
+    cycles,
+    determinism,
+    load,
+    preempt,
+    runs,
+    schedule,
+    search,
+    store,
+    turns,  # fmt: skip
+)
+from testbed.turns.trace import Trace
+from testbed.world.chooser_kinds import chooser_of, seeded
+from testbed.world.scenario import find, known
+from testbed.world.world import World
+
+
+def assert_measured(figures: dict[str, Any]) -> None:
+    """Every figure is a number, and something was measured."""
+    for name, value in figures.items():
+        assert isinstance(value, int | float), name
+        assert value > 0, name
+
+
+def test_turns_are_compared_with_what_plain_trio_does() -> None:
+    """Turns a second and their ratio to trio's checkpoints, hand-offs, writes, the other driver."""
+    figures = turns.measure(rounds=1, turns=400)
+    assert list(figures) == [
+        "trio_checkpoints_per_s", "trio_tasks", "turns_per_s", "ratio", "handoffs_per_s",
+        "turns_with_writes_per_s", "ratio_with_writes", "turns_direct_driver_per_s",
+    ]  # fmt: skip
+    assert_measured(figures)
+    assert figures["trio_tasks"] == 10
+
+
+def test_the_store_is_measured_at_two_sizes() -> None:
+    """Writes, reads and deliveries a second at both, and how much dearer a write has become."""
+    figures = store.measure(rounds=1, operations=100, sizes=(10, 50))
+    rates = [f"{what}_per_s_at_{size}" for size in (10, 50) for what in RATES]
+    assert list(figures) == [*rates, "write_cost_growth"]
+    assert_measured(figures)
+    assert store.SIZES == (1_000, 100_000)
+
+
+def test_the_api_server_is_measured_by_verb_at_two_sizes_and_for_few_and_many_watchers() -> None:
+    """Requests of each verb, and deliveries, a second; what each costs more among more objects, and
+    a delivery among more watchers."""
+    figures = api.measure(rounds=1, operations=20, sizes=(10, 30), watchers=(1, 3))
+    assert list(figures) == [*api.VERBS, "deliveries_to_1", "deliveries_to_3"]
+    for some in figures.values():
+        assert list(some)[:3] == ["per_s_at_10", "per_s_at_30", "cost_growth"]
+        assert_measured(some)
+    assert list(figures["deliveries_to_3"])[3:] == ["cost_growth_by_watchers"]
+    assert (api.SIZES, api.WATCHERS) == ((1_000, 50_000), (1, 100))
+
+
+def test_what_the_api_server_is_asked_in_its_bench_is_done() -> None:
+    """A round makes pods and takes them away, and each budget is as it was: nothing was refused."""
+    bench = api.Bench(20)
+    before = [entry.key for entry in bench.store.snapshot("")]
+    rates = bench.requests(20, 0)
+    assert sorted(rates) == sorted(api.VERBS)
+    assert [entry.key for entry in bench.store.snapshot("")] == before
+    changes = [change for change in bench.store.log("pods").changes if "/b0-" in change.key]
+    # Made, changed twice, bound, running; why it is evicted, then its grace; deleted: two commits.
+    assert len(changes) == 20 * 9
+    assert not [e for e in bench.store.snapshot("pods") if e.value.meta.is_terminating]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("bench", [schedule, preempt])
+def test_a_scheduler_is_measured_at_every_size(bench: Any) -> None:
+    """Decisions a second of its cycles alone and of whole Worlds, for every thousand checkpoints
+    too, and how the cost of one grows with the nodes; each World is told of."""
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = bench.measure(nodes=(2, 5), pods=6, rounds=2, done=done)
+    assert list(figures) == [
+        "trio_checkpoints_per_s", "nodes_2", "nodes_5", "cycle_exponent", "whole_exponent",
+    ]  # fmt: skip
+    for size in (2, 5):
+        assert list(figures[f"nodes_{size}"]) == [
+            "cycle_per_s", "whole_per_s", "cycle_per_1000_checkpoints",
+            "whole_per_1000_checkpoints", "whole_to_cycle",
+        ]  # fmt: skip
+        assert_measured(figures[f"nodes_{size}"])
+        assert figures[f"nodes_{size}"]["whole_to_cycle"] <= 1
+    assert told[1] == bench.length(nodes=(2, 5), rounds=2) == 4
+    assert "cycle_exponent" not in bench.measure(nodes=(3,), pods=2, rounds=1)
+    assert bench.NODES == (100, 1_000, 5_000)
+
+
+def test_every_pod_is_decided_of_once_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is timed is a cycle for each pod; when the time is over it is bound, and said so."""
+    stopwatches, worlds = _kept(monkeypatch)
+    cycles.played(schedule.fill, 3, 20)
+    assert stopwatches[0].decided == 20
+    store = worlds[0].store
+    assert all(entry.value.is_bound for entry in store.snapshot("pods/"))
+    assert [entry.value.reason for entry in store.snapshot("events/")] == ["Scheduled"] * 20
+    assert schedule.PODS == 2_000
+
+
+def test_every_preemptor_gets_one_victim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cycle for each, which nominates it; as many pods are to go, and none has gone."""
+    stopwatches, worlds = _kept(monkeypatch)
+    cycles.played(preempt.fill, 3, 5)
+    assert stopwatches[0].decided == 5
+    pods = [entry.value for entry in worlds[0].store.snapshot("pods/")]
+    assert len(pods) == 3 * 8 + 5
+    assert sum(pod.meta.is_terminating for pod in pods) == 5
+    assert sum(bool(pod.status.nominated_node_name) for pod in pods) == 5
+    assert preempt.PODS == 500
+
+
+def _kept(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
+    """Every Stopwatch and every World that is made from now on."""
+    stopwatches: list[Any] = []
+    worlds: list[Any] = []
+
+    def keeping(made: Any, kept: list[Any]) -> Any:
+        def make(*given: Any) -> Any:
+            kept.append(made(*given))
+            return kept[-1]
+
+        return make
+
+    monkeypatch.setattr(cycles, "Stopwatch", keeping(cycles.Stopwatch, stopwatches))
+    monkeypatch.setattr(cycles, "World", keeping(World, worlds))
+    return stopwatches, worlds
+
+
+def test_the_exponent_of_a_cost_is_its_slope() -> None:
+    """What costs ten times as much among ten times as many grows in proportion."""
+    assert cycles.exponent({10: [100.0], 100: [10.0], 1000: [1.0]}) == pytest.approx(1)
+    assert cycles.exponent({10: [7.0], 1000: [7.0]}) == pytest.approx(0)
+
+
+RATES = ("writes", "reads", "deliveries")
+
+
+def test_runs_of_every_scenario_are_measured() -> None:
+    """Runs a second under both drivers, and how they compare."""
+    figures = runs.measure(rounds=1, runs=2)
+    assert list(figures) == [scenario.name for scenario in known()]
+    for some in figures.values():
+        assert list(some) == ["runs_per_s", "runs_direct_driver_per_s", "ratio_direct_to_trio"]
+        assert_measured(some)
+
+
+@pytest.mark.parametrize("driver", ["trio", "direct"])
+def test_determinism_is_a_digest_over_all_traces(driver: str) -> None:
+    """Of so many Runs of each scenario; it says what it has played, and tells of each Run."""
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = determinism.measure(runs=4, seed=7, driver=driver, crashes=1, done=done)
+    assert list(figures) == [
+        "runs", "scenarios", "seed", "driver", "crashes", "violated", "digest",
+    ]  # fmt: skip
+    assert figures["runs"] == 4 * len(known()) == told[1]
+    assert (figures["seed"], figures["driver"]) == (7, driver)
+    assert figures["scenarios"] == [scenario.name for scenario in known()]
+    assert re.fullmatch("[0-9a-f]{64}", figures["digest"])
+
+
+# -- search ---------------------------------------------------------------------------------------
+
+
+def test_the_search_for_every_race_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By every Chooser that draws: the median of Runs to the first Violation between its bounds,
+    how many seeds never met it, and what there would be to gain; each trial is told of."""
+    monkeypatch.setattr(search, "INTERLEAVINGS_MAX", 20)
+    monkeypatch.setattr(search, "RATED", 2)
+    monkeypatch.setattr(search, "SHRUNK", 1)
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = search.measure(seeds=2, runs_max=3, done=done)
+    pairs = [scenario for scenario in known() if "guard" in scenario.switches]
+    races = [pair.name for pair in pairs if not pair.world().needs_no_race]
+    assert list(figures) == races
+    assert "tug_of_war" not in races
+    for by_chooser in figures.values():
+        assert list(by_chooser) == ["alike", *seeded()]
+        for name in seeded():
+            found = by_chooser[name]
+            assert list(found) == [
+                "median", "from", "to", "censored", "of", "shrunk", "of_shrunk", "lines",
+                "runs_per_s",
+            ]  # fmt: skip
+            assert 0 <= found["censored"] <= found["of"] == 2
+            assert found["of_shrunk"] == min(found["of"] - found["censored"], search.SHRUNK)
+            assert found["shrunk"] == (len(found["lines"]) if found["of_shrunk"] else None)
+    assert told[1] == search.length(2) == 2 * len(races) * len(seeded())
+
+
+def test_knowing_how_much_is_to_come_finds_the_late_short_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a few dozen Runs, as if every interleaving came alike, which would take 29; a random walk
+    does not find it."""
+    monkeypatch.setattr(search, "RATED", 2)
+    monkeypatch.setattr(search, "SHRUNK", 1)
+    figures = search.measure(seeds=3, runs_max=100, scenario="late_short_write", chooser="urw")
+    (of_race,) = figures.values()
+    assert of_race["alike"] == 29
+    assert of_race["urw"]["median"] <= 90
+    assert search.first_violated(find("late_short_write"), chooser_of("uniform"), 100) is None
+
+
+def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:
+    """In the median of five seeds; if every interleaving came alike, in the first."""
+    figures = search.measure(seeds=5, runs_max=50, scenario="lost_update")["lost_update"]
+    assert figures.pop("alike") == 1
+    assert all(found["median"] <= 4 for found in figures.values()), figures
+
+
+def test_what_is_shrunk_is_the_race_of_middle_size_of_the_first_trials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Shrunk for real, down to one line, and so many of them at most; of nothing, nothing."""
+    race = find("double_bind")
+    trials = [search.trial(race, chooser_of("pos", seed), 50) for seed in range(3)]
+    trials.insert(1, search.Trial(None))
+    told = search.shrunk(race, trials)
+    assert (told["shrunk"], told["of_shrunk"]) == (1, 3)
+    assert told["lines"] == ["hold alpha bind pods/default/c until beta bind pods/default/d"]
+    assert search.shrunk(race, [search.Trial(None)]) == {
+        "shrunk": None, "of_shrunk": 0, "lines": [],
+    }  # fmt: skip
+    monkeypatch.setattr(search, "SHRUNK", 1)
+    assert search.shrunk(race, trials)["of_shrunk"] == 1
+
+
+def test_a_median_counts_what_was_censored_as_longest() -> None:
+    """It is one of the trials, or None; so are its bounds, the same again each time."""
+    assert search.median([5, None, 1]) == 5
+    assert search.median([5, None, 1, 2]) == 2
+    assert search.median([None, None, 1]) is None
+    trials = [*range(1, 30), None]
+    low, high = search.interval(trials)
+    assert (low, high) == search.interval(trials)
+    assert low is not None
+    assert high is not None
+    assert 8 <= low < 15 < high <= 22
+    assert search.interval([None, 3, None]) == (3, None)
+
+
+def test_every_interleaving_is_taken_once() -> None:
+    """Of two operations among three there are ten; then there is none left."""
+    every = search.Every()
+    seen = orders(scenario(alpha=reads(2), beta=reads(3)), every, 100)
+    assert seen == dict.fromkeys(seen, 1)
+    assert len(seen) == 10
+    assert every.is_exhausted
+
+
+@pytest.mark.parametrize(("of", "runs"), [(1, 1), (2, 1), (3, 2), (41, 29)])
+def test_the_median_of_a_chance(of: int, runs: int) -> None:
+    """After so many Runs it is as likely as not."""
+    assert search.median_of(Fraction(1, of)) == runs
+
+
+@pytest.mark.parametrize("kind", [load.Reader, load.Writer])
+def test_the_load_is_ten_actors_and_about_so_many_turns(
+    kind: type[load.Reader] | type[load.Writer],
+) -> None:
+    """Each an operation after another: what is counted as a turn is what a user would count."""
+    trace = Trace({}, keep=True)
+    verdict = load.world(kind, 1000).run(Calm(), driver="direct", trace=trace)
+    assert verdict.is_held
+    assert abs(verdict.turns - 1000) <= 30
+    kinds = Counter(step.kind for step in trace.steps)
+    assert kinds["serve"] == kinds["answer"]
+    assert kinds["start"] == load.ACTORS == 10

@@ -1,0 +1,705 @@
+"""The commands for race files: replay, check, keep, init; and every error a user can reach."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from testbed.cli import main
+from testbed.cli.commands.init import FILES, TRY
+from testbed.races.racefile import load, parse
+from testbed.world.scenario import find
+
+RACES = Path(__file__).parent.parent / "race_files"
+LOST = (RACES / "lost_update.race.yaml").read_text(encoding="utf-8")
+LATE = LOST.partition("expect:")[0]
+VIOLATES = "expect: {violates: every_signature_is_kept}\n"
+HOLDS = "expect: {holds: [every_signature_is_kept]}\n"
+
+
+@attrs.frozen
+class Done:
+    """What a command has printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        """The last line of it."""
+        return self.out.splitlines()[-1]
+
+    @property
+    def json(self) -> Any:
+        """The one object it printed."""
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(own: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command line in a folder of the user's own."""
+
+    def call(*args: str) -> Done:
+        capsys.readouterr()
+        code = main(list(args))
+        captured = capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+    return call
+
+
+def written(text: str, name: str = "a.race.yaml") -> str:
+    """A race file in the current folder."""
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+# -- replay ---------------------------------------------------------------------------------------
+
+
+def test_a_race_is_replayed_and_told(run: Run) -> None:
+    """The story, the verdict, and whether it is as expected with the line to paste; exit code 1."""
+    done = run("replay", written(LOST))
+    assert (done.code, done.err) == (1, "")
+    assert done.out.splitlines()[0].split() == ["step", "alpha", "beta"]
+    assert "\nViolated: every_signature_is_kept: alpha was told" in done.out
+    assert done.last == "As expected. Again: testbed replay a.race.yaml"
+
+
+def test_the_other_side_of_a_pair_is_asked_for_by_its_switches(run: Run) -> None:
+    """Exit code 0: it holds, as expected."""
+    done = run("replay", written(LOST), "--switch", "guard=on", "--driver", "direct")
+    assert done.code == 0
+    assert done.out.startswith("Held. Looked at: 1 run (a race of 1 deviation)")
+    again = "testbed replay a.race.yaml --driver direct --switch guard=on"
+    assert done.last == f"As expected. Again: {again}"
+    assert run(*again.split()[1:]) == done
+
+
+def test_under_switches_of_no_side_a_line_that_matches_nothing_is_told(run: Run) -> None:
+    """And no more: the file says what is to come of its own switches only. The exit code is the
+    verdict's."""
+    written(LATE.replace("alpha update", "alfa update") + VIOLATES)
+    assert run("replay", "a.race.yaml").code == 2
+    done = run("replay", "a.race.yaml", "--switch", "guard=on")
+    assert (done.code, done.err) == (0, "")
+    assert "matched nothing; there is no actor 'alfa'. Did you mean 'alpha'?" in done.out
+    assert done.last.startswith("Nothing is expected. Again: testbed replay a.race.yaml --switch")
+
+
+@pytest.mark.parametrize(
+    ("expect", "code", "said"),
+    [
+        (VIOLATES, 1, "As expected. "),
+        (HOLDS, 1, "Not as expected, which is: holds every_signature_is_kept. "),
+        ("expect: {switches: {guard: on}, holds: []}", 0, "As expected. "),
+        (
+            "expect: {switches: {guard: on}, violates: every_signature_is_kept}", 0,
+            "Not as expected, which is: violates every_signature_is_kept. ",
+        ),
+        ("", 1, "Nothing is expected. "),
+    ],
+)  # fmt: skip
+def test_the_exit_code_is_the_verdict_and_the_last_line_the_expectation(
+    expect: str, code: int, said: str, run: Run
+) -> None:
+    """Two things: 0 held, 1 violated, whatever was expected."""
+    done = run("replay", written(LATE + expect))
+    assert (done.code, done.err) == (code, "")
+    assert done.last.startswith(said)
+
+
+def test_each_line_says_what_it_matched(run: Run) -> None:
+    """With --match; by the task, as a race file says it."""
+    said = run("replay", written(LOST), "--match").out
+    assert (
+        "line 4: hold alpha update notes/default/list until beta get notes/default/list\n"
+        "    matched alpha/main update notes/default/list\n"
+    ) in said
+
+
+def test_a_line_that_matched_nothing_is_an_error_where_a_breach_is_expected(run: Run) -> None:
+    """Exit code 2, with its line and what came closest."""
+    done = run("replay", written(LATE.replace("alpha update", "alpha updaet") + VIOLATES))
+    assert done.code == 2
+    assert done.err == (
+        "RaceRefused: a.race.yaml, line 4: hold alpha updaet notes/default/list until beta get "
+        "notes/default/list matched nothing; closest: alpha update notes/default/list.\n"
+        "Next: mend the line, or look for it: testbed replay a.race.yaml --heal\n"
+    )
+
+
+def test_a_line_that_matched_nothing_is_a_warning_where_a_claim_is_to_hold(run: Run) -> None:
+    """With the guard on, what is held may rightly never come."""
+    done = run("replay", written(LATE.replace("alpha update", "alpha updaet") + HOLDS), "--match")
+    assert (done.code, done.err) == (0, "")
+    assert "\n    matched nothing; closest: alpha update notes/default/list\n" in done.out
+    assert "\nNext, for what matched nothing: testbed replay a.race.yaml --heal\n" in done.out
+    assert done.last.startswith("As expected. ")
+    plain = run("replay", "a.race.yaml")
+    assert (plain.code, plain.last) == (0, done.last)
+    assert plain.out.startswith("a.race.yaml, line 4: hold alpha updaet")
+
+
+@pytest.mark.parametrize("asked", [(), ("--match",)])
+@pytest.mark.parametrize("expected", ["violates", "holds"])
+def test_a_line_that_matched_nothing_is_told_once(
+    run: Run, asked: tuple[str, ...], expected: str
+) -> None:
+    """By the list of all lines, by the error, or by a note."""
+    text = LATE.replace("alpha update", "alpha updaet")
+    done = run("replay", written(text + {"violates": VIOLATES, "holds": HOLDS}[expected]), *asked)
+    assert (done.out + done.err).count("hold alpha updaet") == 1
+    assert done.code == {"violates": 2, "holds": 0}[expected]
+
+
+def test_a_hold_that_expired_is_told(run: Run) -> None:
+    """It is no error: what it waits for may rightly never come."""
+    done = run("replay", written(LATE.replace("beta get", "gamma get") + VIOLATES))
+    assert (done.code, done.err) == (1, "")
+    said = "a.race.yaml, line 4: hold expired: nothing else could happen before gamma get notes/"
+    assert said in done.out
+    quiet = LATE.replace("until: beta get notes/default/list", "until: quiet") + VIOLATES
+    assert "expired" not in run("replay", written(quiet)).out
+
+
+TWINS = """
+import attrs
+from testbed import Actor, World
+from testbed.objects import Map, Note
+
+@attrs.frozen
+class Twins(Actor):
+    async def run(self, client):
+        tasks = [client.spawn(name, self.one, client) for name in ("one", "two")]
+        for task in tasks:
+            await client.join(task)
+
+    async def one(self, client):
+        await client.get(Note, "n")
+
+def twins(world, *, guard=False):
+    "Two tasks ask for the same."
+    world.add(Note("n", data=Map()))
+    world.start(Twins("alpha"))
+"""
+
+
+def test_a_line_that_leaves_out_the_task_is_told_if_that_is_ambiguous(run: Run) -> None:
+    """Two tasks ask for the same; it counts both, and that should be written."""
+    Path("own.py").write_text(TWINS)
+    text = "scenario: own:twins\nholds:\n  - hold: {}get notes/default/n\n    until: quiet\n"
+    said = run("replay", written(text.format("alpha ")), "--scenario", "own:twins").out
+    assert (
+        "a.race.yaml, line 3: `alpha get notes/default/n` is said of alpha/one and of alpha/two; "
+        "write the task.\n"
+    ) in said
+    written(text.format("alpha/two "))
+    assert "write the task" not in run("replay", "a.race.yaml", "--scenario", "own:twins").out
+
+
+def test_a_race_is_told_to_programs(run: Run) -> None:
+    """One object: the verdict, the expectation, and each line."""
+    done = run("replay", written(LOST), "--json")
+    assert done.code == 1
+    assert done.json["verdict"] == "violated"
+    assert done.json["expected"] == "violates every_signature_is_kept"
+    assert done.json["as_expected"] is True
+    (line,) = done.json["lines"]
+    assert line == {
+        "line": 4,
+        "says": "hold alpha update notes/default/list until beta get notes/default/list",
+        "matched": "alpha/main update notes/default/list",
+        "times": 1,
+        "expired": False,
+        "closest": "",
+    }
+    assert done.json["again"] == "testbed replay a.race.yaml"
+
+
+def test_a_race_is_played_twice_and_recorded(run: Run) -> None:
+    """The same in other processes; what is recorded can be replayed from its choices."""
+    assert run("replay", written(LOST), "--twice", "--trace", "race.jsonl").code == 1
+    done = run("replay", "race.jsonl")
+    assert (done.code, done.err) == (1, "")
+    assert done.last.startswith("The same to the byte as recorded. ")
+
+
+@pytest.mark.parametrize(
+    "expect", ["violates: every_signature_is_keept", "holds: [every_signature_is_keept]"]
+)
+def test_a_claim_that_nobody_makes_is_an_error(expect: str, run: Run) -> None:
+    """With the nearest name."""
+    done = run("replay", written(f"{LATE}expect:\n  {expect}\n"))
+    assert (done.code, done.out) == (2, "")
+    assert "a.race.yaml, line 7: there is no claim of lost_update" in done.err
+    assert "Did you mean 'every_signature_is_kept'?" in done.err
+
+
+def test_a_race_file_may_have_any_name_that_says_yaml_or_json(run: Run) -> None:
+    """For every command that is given one; the new ones are named as pytest finds them."""
+    text = json.dumps({"scenario": "lost_update", "expect": {"holds": []}})
+    for name in ("a.yaml", "b.race.json"):
+        assert run("replay", written(text, name)).code == 0
+        assert run("explain", name).code == 0
+    Path("tests").mkdir()
+    assert run("keep", written(LATE + VIOLATES, "a.yaml")).code == 0
+    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert run("replay", "a.yaml", "--shrink").code == 0
+    assert Path("a.shrunk.race.yaml").exists()
+
+
+# -- shrink ---------------------------------------------------------------------------------------
+
+
+def test_a_trace_is_shrunk_into_a_race_file(run: Run) -> None:
+    """Beside the trace; with what it breaches as its first line; and it is as expected."""
+    run("run", "lost_update", "--seed", "1", "--trace", "race.jsonl")
+    done = run("replay", "race.jsonl", "--shrink")
+    assert (done.code, done.err) == (0, "")
+    text = Path("race.race.yaml").read_text()
+    assert text.startswith("# every_signature_is_kept: alpha was told")
+    assert text in done.out
+    assert done.last.startswith("Shrunk to 1 deviation in ")
+    assert done.last.endswith(" runs. Again: testbed replay race.race.yaml")
+    assert run("replay", "race.race.yaml").last.startswith("As expected. ")
+    assert run("check", "race.race.yaml").code == 0
+
+
+def test_nothing_is_written_over_by_a_shrink(run: Run) -> None:
+    """Another name is asked for."""
+    run("run", "lost_update", "--seed", "1", "--trace", "race.jsonl")
+    Path("race.race.yaml").write_text("mine")
+    done = run("replay", "race.jsonl", "--shrink")
+    assert (done.code, done.err.splitlines()[0]) == (
+        2, "ScenarioError: race.race.yaml: is there already."
+    )  # fmt: skip
+    assert Path("race.race.yaml").read_text() == "mine"
+    assert run("replay", "race.jsonl", "--shrink", "--out", "b.race.yaml", "--json").code == 0
+    assert len(load("b.race.yaml")) == 1
+
+
+def test_a_race_file_is_shrunk_too(run: Run) -> None:
+    """To the lines that it takes, in a file of its own."""
+    more = "  - hold: answer to beta get notes/default/list\n    until: 5ms\n"
+    written(LATE + more + VIOLATES, "long.race.yaml")
+    assert run("replay", "long.race.yaml", "--shrink").code == 0
+    assert len(load("long.shrunk.race.yaml")) == 1
+    assert len(load("long.race.yaml")) == 2
+
+
+def test_what_a_shrink_leaves_out_is_told(run: Run) -> None:
+    """By the shrink itself, by a search and by what explains the race."""
+    done = run("replay", written(LATE + "switches: {writers: 3}\n" + VIOLATES), "--shrink")
+    assert done.last.startswith("Shrunk to 1 deviation, without beta, in ")
+    assert "\nLeft out of the scenario: beta.\n" in run("explain", "a.shrunk.race.yaml").out
+    found = run("search", "lost_update", "--switch", "writers=3", "--until-first").out
+    assert re.search(r"^  without: (beta|gamma)\n  late:    hold ", found, re.MULTILINE)
+
+
+def test_what_holds_is_not_shrunk(run: Run) -> None:
+    """There is nothing to shrink."""
+    run("run", "lost_update", "--trace", "calm.jsonl")
+    done = run("replay", "calm.jsonl", "--shrink")
+    assert done.code == 2
+    assert "there is nothing to shrink" in done.err
+    assert not Path("calm.race.yaml").exists()
+
+
+# -- heal -----------------------------------------------------------------------------------------
+
+
+def test_a_race_that_no_longer_applies_is_healed_and_shown(run: Run) -> None:
+    """As a diff; the comment is still there; then it is as expected."""
+    written(LOST.replace("alpha update", "alfa update"))
+    done = run("replay", "a.race.yaml", "--heal")
+    assert (done.code, done.err) == (0, "")
+    assert "\n-  - hold: alfa update notes/default/list\n+  - hold: alpha update no" in done.out
+    assert Path("a.race.yaml").read_text() == LOST
+    assert run("check", "a.race.yaml").code == 0
+
+
+def test_a_healed_race_may_go_elsewhere(run: Run) -> None:
+    """The one that was given stays as it is."""
+    text = LOST.replace("alpha update", "alfa update")
+    done = run("replay", written(text), "--heal", "--out", "b.race.yaml", "--json")
+    assert (done.code, done.json["file"]) == (0, "b.race.yaml")
+    assert Path("a.race.yaml").read_text() == text
+    assert Path("b.race.yaml").read_text() == LOST
+
+
+def test_a_race_is_not_healed_into_one_of_no_line(run: Run) -> None:
+    """It would hold for ever, and test nothing."""
+    text = "scenario: lost_update\nswitches: {guard: on}\npicks:\n  - zoe size: big\n" + HOLDS
+    done = run("replay", written(text), "--heal")
+    assert (done.code, "nothing is written" in done.out) == (1, True)
+    assert Path("a.race.yaml").read_text() == text
+
+
+def test_what_cannot_be_healed_is_left_alone(run: Run) -> None:
+    """Exit code 1: nothing shows what is expected, or it is the code that is wrong."""
+    text = LATE + "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
+    done = run("replay", written(text), "--heal")
+    assert (done.code, done.err) == (1, "")
+    assert "nothing is written" in done.out
+    assert Path("a.race.yaml").read_text() == text
+    done = run("replay", written(LATE + HOLDS), "--heal")
+    assert done.code == 1
+    assert "it is the code that must be mended" in done.out
+    done = run("replay", written(LOST), "--heal")
+    assert (done.code, "it applies as it is" in done.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["race.jsonl", "--match"], "--match: a trace has no lines"),
+        (["race.jsonl", "--heal"], "--heal: a trace has no lines"),
+        (["race.jsonl", "--switch", "guard=on"], "--switch: a trace has no lines"),
+        (["a.race.yaml", "--out", "b"], "--out: nothing is written"),
+        (["a.race.yaml", "--shrink", "--heal"], "--shrink and --heal at once"),
+        (["a.race.yaml", "--switch", "guard"], "--switch guard: expected NAME=VALUE"),
+        (["a.race.yaml", "--switch", "gaurd=on"], "Did you mean 'guard'?"),
+        (["b.race.yaml"], "b.race.yaml: cannot be read"),
+        (["a.race.yaml", "--scenario", "x:y"], "--scenario x:y: a.race.yaml, line 2 names lost_up"),
+        (["a.race.yaml", "--scenario-path", "no"], "--scenario-path no: expected a folder"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: list[str], said: str, run: Run) -> None:
+    """With what to do instead."""
+    written(LOST)
+    run("run", "lost_update", "--seed", "1", "--trace", "race.jsonl")
+    done = run("replay", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert "\nNext: " in done.err or "Known: " in done.err
+
+
+# -- whose code -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["replay", "check", "keep"])
+def test_code_that_a_file_alone_names_is_not_imported(command: str, run: Run) -> None:
+    """Refused with the line and the reason; a module that leaves a mark leaves none."""
+    Path("marker.py").write_text("open('imported', 'w')\ndef race(world): 'x'\n")
+    written("# mine\nscenario: marker:race\nexpect: {violates: x}\n")
+    done = run(command, "a.race.yaml")
+    assert done.code == 2
+    said = "a.race.yaml, line 2 names marker:race, which is not one of `testbed list`."
+    assert said in done.out + done.err
+    assert f"name it: testbed {command} a.race.yaml --scenario marker:race" in done.out + done.err
+    assert not Path("imported").exists()
+
+
+# -- check ----------------------------------------------------------------------------------------
+
+
+def test_the_races_that_come_with_the_testbed_are_as_expected(run: Run) -> None:
+    """Each on both sides of its pair, and each with a line for its story."""
+    done = run("check", str(RACES))
+    assert (done.code, done.err) == (0, "")
+    assert done.last.startswith("All as expected: ")
+    for name in ("double_bind", "late_short_write", "lost_update"):
+        assert f"{name}.race.yaml (guard=off): violates " in done.out
+        assert f"{name}.race.yaml (guard=on): holds " in done.out
+        text = (RACES / f"{name}.race.yaml").read_text(encoding="utf-8")
+        assert text.startswith("# ")
+        assert len(parse(text, name)) == 1
+
+
+@pytest.mark.parametrize("given", [[], ["--scenario", "other:race"], ["--scenario-path", "lab"]])
+def test_the_line_that_looks_closer_finds_the_scenario(run: Run, given: list[str]) -> None:
+    """One of one's own, whatever was said of it on the command line, or not."""
+    Path("lab").mkdir()
+    text = LATE.replace("scenario: lost_update", "scenario: late:race")
+    assert text != LATE
+    lab = "from scenarios.lost_update import lost_update as race\n"
+    Path("lab/late.py").write_text(lab, encoding="utf-8")
+    Path("late.py").write_text(lab, encoding="utf-8")
+    written(text + HOLDS, "red.race.yaml")
+    done = run("check", "red.race.yaml", *given)
+    assert done.code in (1, 2)
+    line = done.last.partition("Next: testbed ")[2].split()
+    own = given if "--scenario-path" in given else ["--scenario", "late:race"]
+    assert line == ["replay", "red.race.yaml", *own, "--match"]
+    assert run(*line).code == 1
+
+
+def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
+    """The worst of all; every file is played, whatever the others are."""
+    written(LATE + HOLDS, "red.race.yaml")
+    done = run("check", "red.race.yaml", str(RACES / "double_bind.race.yaml"))
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("NOT EXPECTED  red.race.yaml: holds every_signature_is_kept\n")
+    assert "\n    Violated: every_signature_is_kept: " in done.out
+    assert done.last == "As expected: 2 of 3. Next: testbed replay red.race.yaml --match"
+    done = run("check", "red.race.yaml", "--scenario-path", ".")
+    assert done.last.endswith("Next: testbed replay red.race.yaml --scenario-path . --match")
+    written("scenario: [x]\n", "bad.race.yaml")
+    done = run("check", ".", "--json")
+    assert (done.code, [result["code"] for result in done.json["checked"]]) == (2, [2, 1])
+    assert "expected the name of a scenario" in done.json["checked"][0]["error"]
+
+
+OWN = """
+from testbed import always
+from scenarios.lost_update import lost_update
+
+def dies(world):
+    raise {raised}
+
+def claims(world):
+    lost_update(world)
+    world.claim(always(spoiled, reads=()))
+
+def spoiled(view):
+    return [][0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [("ValueError('of its own')", "ValueError: of its own"), ("SystemExit(0)", "SystemExit: 0")],
+)
+def test_what_one_scenario_raises_keeps_no_other_file_from_being_told(
+    raised: str, said: str, run: Run
+) -> None:
+    """Its line says where and what, as does that of a claim; exit code 2."""
+    Path("wild.py").write_text(OWN.replace("{raised}", raised), encoding="utf-8")
+    written("scenario: wild:dies\nexpect: {holds: []}\n", "1.race.yaml")
+    written("scenario: wild:claims\nexpect: {holds: []}\n", "2.race.yaml")
+    written(LOST, "3.race.yaml")
+    done = run("check", ".", "--scenario-path", ".")
+    assert (done.code, done.err) == (2, "")
+    first, second, *rest = done.out.splitlines()
+    wild = Path("wild.py").absolute()
+    assert first == f"bad           1.race.yaml: {wild}, line 6: dies raised {said}"
+    claim = "spoiled raised IndexError: list index out of range"
+    assert second == f"bad           2.race.yaml: {wild}, line 13: {claim}"
+    assert [line.split(" ")[0] for line in rest] == ["as", "as", "As"]
+    assert rest[-1].startswith("As expected: 2 of 4. Next: testbed replay 1.race.yaml ")
+
+
+def test_a_bug_of_ours_ends_a_check(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says nothing of any file: exit code 4, and the whole traceback."""
+    monkeypatch.setattr("testbed.cli.commands.check.both_sides", None)
+    done = run("check", written(LOST))
+    assert (done.code, done.out) == (4, "")
+    assert "HarnessBug: TypeError: " in done.err
+
+
+def test_a_stale_file_is_a_bad_one(run: Run) -> None:
+    """It says what nobody does any more, so it shows nothing."""
+    done = run("check", written(LATE.replace("alpha update", "alpha updaet") + VIOLATES))
+    assert done.code == 2
+    said = "bad           a.race.yaml: violates every_signature_is_kept; matched nothing: line 4\n"
+    assert done.out.startswith(said)
+    assert "matched nothing; closest: alpha update notes/default/list." in done.out
+
+
+def test_a_line_of_a_side_that_holds_is_named_if_it_matched_nothing(run: Run) -> None:
+    """In the line of that side; below it, what came closest."""
+    more = "  - hold: alpha update notes/default/lst\n    until: quiet\n"
+    done = run("check", written(LATE + more + "switches: {guard: on}\n" + HOLDS))
+    line = (LATE + more).splitlines().index(more.splitlines()[0]) + 1
+    assert done.code == 0
+    first, note, last = done.out.splitlines()
+    assert first.endswith(f": holds every_signature_is_kept; matched nothing: line {line}")
+    assert note.endswith("matched nothing; closest: alpha update notes/default/list.")
+    assert last.endswith("Next, for what matched nothing: testbed replay a.race.yaml --heal")
+    assert run("check", "a.race.yaml", "--json").json["checked"][0]["unmatched"] == [line]
+
+
+def test_a_file_of_which_no_line_matches_is_as_expected_if_what_is_to_hold_does(run: Run) -> None:
+    """What mends the code may do away with all that it spoke of; and a file may have no line."""
+    gone = LATE.replace("alpha update", "alpha updaet")
+    done = run("check", written(gone + "switches: {guard: on}\n" + HOLDS))
+    assert done.code == 0
+    assert "; matched nothing: line 4\n" in done.out
+    assert done.last.endswith(" testbed replay a.race.yaml --heal")
+    healed = run("replay", "a.race.yaml", "--heal")
+    assert (healed.code, "+  - hold: alpha update notes" in healed.out) == (0, True)
+    one = "expect:\n- switches: {writers: 1}\n  holds: []\n- switches: {guard: on}\n  holds: []\n"
+    done = run("check", written(LATE.replace("alpha update", "beta update") + one))
+    assert (done.code, done.out.count("; matched nothing: line ")) == (0, 1)
+    assert run("check", written("scenario: lost_update\n" + HOLDS, "calm.race.yaml")).code == 0
+
+
+def test_what_cannot_be_read_is_checked_again_when_it_is_mended(run: Run) -> None:
+    """No replay shows more of it."""
+    done = run("check", written("scenario: lost_update\nhodl: []\n"))
+    assert (done.code, done.last) == (2, "As expected: 0 of 1. Next: testbed check a.race.yaml")
+
+
+def test_a_line_that_speaks_of_nobody_says_who_there_is(run: Run) -> None:
+    """As an error, or as a note if it is what is waited for."""
+    said = "there is no actor 'alfa'. Did you mean 'alpha'? There are: alpha, beta, store.\n"
+    done = run("check", written(LATE.replace("alpha update", "alfa update") + VIOLATES))
+    assert (done.code, said in done.out) == (2, True)
+    done = run("replay", written(LATE.replace("beta get", "alfa get") + VIOLATES))
+    assert (done.code, f"a.race.yaml, line 4: {said}" in done.out) == (1, True)
+
+
+def test_a_file_that_expects_nothing_cannot_be_checked(run: Run) -> None:
+    """It would always be green."""
+    done = run("check", written(LATE))
+    assert (done.code, "nothing is expected of it" in done.out) == (2, True)
+
+
+def test_a_folder_without_race_files_is_an_error(run: Run) -> None:
+    """A check of nothing is not green."""
+    Path("empty").mkdir()
+    done = run("check", "empty")
+    assert (done.code, "no race file is in it" in done.err) == (2, True)
+
+
+# -- keep -----------------------------------------------------------------------------------------
+
+
+def test_a_found_race_is_kept_as_a_test_that_is_red(run: Run) -> None:
+    """Beside the tests; its comment is kept; it says how it is run; and it is red."""
+    Path("tests").mkdir()
+    done = run("keep", written(LATE + VIOLATES))
+    assert (done.code, done.err) == (0, "")
+    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert "Kept as tests/a.race.yaml: red until the code is mended.\n" in done.out
+    assert "pytest tests/a.race.yaml" in done.out
+    assert done.last.endswith("testbed check tests/a.race.yaml")
+    assert run("check", "tests").code == 1
+
+
+def test_a_kept_race_of_mended_code_is_green(run: Run) -> None:
+    """And said to be so."""
+    text = LATE + "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
+    Path("kept").mkdir()
+    done = run("keep", written(text), "--out", "kept", "--json")
+    assert (done.code, done.json["is_green"]) == (0, True)
+    assert run("check", "kept").code == 0
+
+
+def test_a_race_is_kept_in_tests_which_is_made(run: Run) -> None:
+    """The file itself stays as it was."""
+    done = run("keep", written(LATE + VIOLATES))
+    assert (done.code, done.err) == (0, "")
+    assert Path("a.race.yaml").read_text() == LATE + VIOLATES
+    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+
+
+def test_nothing_is_kept_over_what_is_there(run: Run) -> None:
+    """Least of all the file itself: another name is found, unless a folder is named, or what is
+    there is the same already."""
+    Path("tests").mkdir()
+    written(LATE + VIOLATES, "tests/a.race.yaml")
+    Path("tests/a-2.race.yaml").write_text("mine")
+    done = run("keep", "tests/a.race.yaml")
+    assert (done.code, "Kept as tests/a-3.race.yaml: red" in done.out) == (0, True)
+    assert Path("tests/a.race.yaml").read_text() == LATE + VIOLATES
+    assert Path("tests/a-2.race.yaml").read_text() == "mine"
+    assert Path("tests/a-3.race.yaml").read_text() == LATE + HOLDS
+    again = run("keep", "tests/a.race.yaml")
+    assert (again.code, again.err) == (
+        2,
+        "ScenarioError: tests/a-3.race.yaml: is there already, and the same.\n"
+        "Next: testbed check tests/a-3.race.yaml\n",
+    )
+    named = run("keep", "tests/a.race.yaml", "--out", "tests")
+    assert (named.code, named.err) == (
+        2,
+        "ScenarioError: tests/a.race.yaml: is there already.\n"
+        "Next: testbed keep tests/a.race.yaml\n",
+    )
+    Path("taken").touch()
+    assert "taken: cannot be made" in run("keep", "tests/a.race.yaml", "--out", "taken").err
+
+
+def test_what_expects_no_breach_is_not_kept(run: Run) -> None:
+    """It is a test already."""
+    done = run("keep", written(LATE + HOLDS))
+    assert (done.code, "expects no breach" in done.err) == (2, True)
+    assert done.err.endswith("Next: testbed check a.race.yaml\n")
+
+
+def test_a_stale_race_is_not_kept(run: Run) -> None:
+    """It would be green for ever, and prove nothing."""
+    Path("tests").mkdir()
+    done = run("keep", written(LATE.replace("alpha update", "alpha updaet") + VIOLATES))
+    assert (done.code, "matched nothing" in done.err) == (2, True)
+    assert not Path("tests/a.race.yaml").exists()
+
+
+# -- init -----------------------------------------------------------------------------------------
+
+
+def test_what_init_writes_runs_as_it_says(
+    run: Run, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command it names, in the folder it made: held, violated, shrunk, as expected, passed."""
+    monkeypatch.setenv("PYTEST_PLUGINS", "testbed.pytest_plugin")
+    done = run("init", "shop")
+    assert (done.code, done.err) == (0, "")
+    assert sorted(path.name for path in (own / "shop").iterdir()) == sorted(FILES)
+    assert [line.strip() for line in done.out.splitlines()[1:]] == ["cd shop", *TRY]
+    codes = []
+    for line in TRY:
+        words = line.replace("testbed", f"{sys.executable} -m testbed", 1).split()
+        words[0] = sys.executable
+        ran = subprocess.run(words, cwd=own / "shop", capture_output=True, text=True, timeout=100)
+        codes.append(ran.returncode)
+    assert codes == [0, 1, 0, 0, 0]
+    assert len(load(str(own / "shop/race.race.yaml"))) == 1
+    keep = ["-m", "testbed", "keep", "race.race.yaml", "--scenario", "my_scenario:last_one"]
+    test = ["-m", "pytest", "tests/race.race.yaml"]
+    for words, code in ((keep, 0), (test, 1)):
+        asked = [sys.executable, *words]
+        ran = subprocess.run(asked, cwd=own / "shop", capture_output=True, text=True)
+        assert ran.returncode == code
+
+
+def test_the_test_of_init_tells_the_race_when_the_guard_is_off(run: Run, own: Path) -> None:
+    """As it says itself: the story, and the race in a file that breaches the claim."""
+    run("init")
+    test = own / "test_my_scenario.py"
+    test.write_text(test.read_text().replace('{"guard": "on"}', '{"guard": "off"}'))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(test)],
+        cwd=own, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert "nothing_is_sold_twice: one thing, sold to " in ran.stdout
+    assert re.search(r"alpha +beta", ran.stdout)
+    (file,) = (own / ".testbed").glob("*.race.yaml")
+    done = run("replay", str(file), "--scenario", "my_scenario:last_one")
+    assert (done.code, done.last.startswith("As expected. ")) == (1, True)
+
+
+def test_init_writes_over_nothing(run: Run, own: Path) -> None:
+    """Into the current folder, unless something there has one of its names."""
+    (own / "README.md").touch()
+    assert run("init", "--json").json["files"] == [*FILES]
+    done = run("init")
+    assert (done.code, done.out) == (2, "")
+    assert "my_actor.py, my_scenario.py, my_race.race.yaml, test_my_scenario.py are th" in done.err
+    (own / "file").touch()
+    assert "cannot be made" in run("init", "file/there").err
+
+
+def test_the_scenario_of_init_is_a_pair(own: Path, run: Run) -> None:
+    """Commented, and with a title."""
+    run("init")
+    sys.path.insert(0, str(own))
+    assert find("my_scenario:last_one").title == "Two buyers reach for the last thing on a shelf."
+    for name, text in FILES.items():
+        assert "# " in text or '"""' in text, name

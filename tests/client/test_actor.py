@@ -1,0 +1,193 @@
+"""The Actor: frozen settings, or a factory; nothing it learns in one life reaches the next."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import pytest
+from stage import Apart, Puppet, note, play, world_of
+
+from testbed.client.actor import Actor, factory_of
+from testbed.client.client import Client
+from testbed.errors import ScenarioError
+from testbed.faults.crash import Crash
+from testbed.store.endpoint import Operation
+from testbed.world.world import World
+
+
+@attrs.frozen
+class Settings(Actor):
+    """May stand for itself."""
+
+    limit: int = 3
+    names: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Listed(Actor):
+    """Holds what can change."""
+
+    names: list[str] = attrs.field(factory=list)
+
+
+class Open(Actor):
+    """Is not frozen: it forgot the decorator, and has got a __dict__."""
+
+    def __init__(self, name: str) -> None:
+        self.__dict__["memory"] = []
+        object.__setattr__(self, "name", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+@attrs.frozen
+class Dozer(Actor):
+    """Sleeps a while, once."""
+
+    ms: int = 10
+    rank: ClassVar[int] = 3
+
+    async def run(self, client: Client) -> None:
+        await client.sleep(self.ms)
+
+
+def test_frozen_settings_stand_for_themselves() -> None:
+    """They cannot change, so every life may be given the same ones."""
+    settings = Settings("alpha", limit=5, names=("a",))
+    make = factory_of(settings)
+    assert make() is settings
+    assert make() is make()
+
+
+@pytest.mark.parametrize(("given", "kind"), [(Listed("alpha"), "Listed"), (Open("alpha"), "Open")])
+def test_what_can_change_is_refused(given: Actor, kind: str) -> None:
+    """It would keep its memory across a restart; it is said how to mend that."""
+    with pytest.raises(
+        ScenarioError, match=f"^{kind} 'alpha' can change, so it would keep its mem"
+    ):
+        factory_of(given)
+    with pytest.raises(ScenarioError, match=rf"world\.start\(lambda: {kind}\('alpha'\)\)$"):
+        World().start(given)
+
+
+def test_a_factory_makes_each_life_anew() -> None:
+    """So what an instance remembers ends with its life."""
+    made: list[list[int]] = []
+
+    class Rememberer(Actor):
+        """Keeps a memory in itself."""
+
+        def __init__(self) -> None:
+            object.__setattr__(self, "name", "alpha")
+            self.memory: list[int]
+            object.__setattr__(self, "memory", [])
+
+        async def run(self, client: Client) -> None:
+            made.append(self.memory)
+            self.memory.append(len(made))
+            await client.sleep(10)
+
+    world = World()
+    world.start(Rememberer)
+    world.allow(Crash("alpha", restart_after_ms=5))
+    play(world, "start *", "fault *")
+    assert made == [[1], [2]]
+
+
+def test_a_restart_begins_with_empty_memory() -> None:
+    """All that changes lives inside `run`: after a crash it runs again from its first line."""
+    lives: list[list[str]] = []
+
+    async def alpha(client: Client) -> None:
+        memory: list[str] = []
+        lives.append(memory)
+        for word in ("one", "two"):
+            memory.append(word)
+            await client.sleep(10)
+
+    world = world_of(alpha=alpha)
+    world.allow(Crash("alpha", restart_after_ms=5))
+    played = play(world, "wake *", "fault *")
+    assert lives == [["one", "two"], ["one", "two"]]
+    assert [step.now_ms for step in played.every("start *")] == [0, 15]
+    assert [str(step.sentence) for step in played.every("start *")] == [
+        "start alpha/main",
+        "start alpha/main#2",
+    ]
+
+
+@pytest.mark.parametrize("driver", ["trio", "direct"])
+def test_an_actor_may_end_itself_and_be_begun_again(driver: str) -> None:
+    """From any task: the others end with it, what it has sent stays sent, and it is no death. If it
+    says so, another life begins so much later; else none does."""
+    ends: list[str] = []
+
+    async def alpha(client: Client) -> None:
+        async def aside() -> None:
+            client.tell(Operation("create", "notes", "n", "default", note()))
+            client.exit(again_after_ms=5 if client.life == 1 else None)
+
+        client.spawn("aside", aside)
+        try:
+            await client.sleep(1000)
+        finally:
+            ends.append(f"life {client.life}")
+
+    world = world_of(alpha=alpha)
+    played = play(world, late=("serve alpha/aside *",), driver=driver)
+    assert ends == ["life 1", "life 2"]
+    assert [step.now_ms for step in played.every("start alpha/main*")] == [0, 5]
+    assert len(world.store) == 1
+    assert not world.table.deaths
+
+
+def test_timers_of_one_instant_are_ordered_by_rank() -> None:
+    """Users before kubelets before controllers, whatever they are called and when they started."""
+
+    @attrs.frozen
+    class User(Dozer):
+        """Comes first."""
+
+        rank: ClassVar[int] = 0
+
+    world = World()
+    world.start(Dozer("a"), User("z"))
+    played = play(world)
+    assert list(played.said("wake")) == ["wake z/main sleep", "wake a/main sleep"]
+
+
+def test_the_tasks_of_an_actor_share_its_memory_unless_it_says_not() -> None:
+    """Each of their turns writes it, so that no search takes two of them for independent."""
+
+    async def two(client: Client) -> None:
+        async def one() -> None:
+            await client.sleep(1)
+
+        client.spawn("one", one)
+        await client.sleep(1)
+
+    world = World()
+    world.start(Puppet("shares", two), Apart("apart", two))
+    played = play(world)
+    for step in played.steps:
+        assert ("mem:shares" in step.did.writes) == (step.option.actor == "shares")
+        assert "mem:apart" not in step.did.writes
+
+
+def test_an_actor_without_a_run_says_so() -> None:
+    """It dies in its first turn, of an error that names its class."""
+    world = World()
+    world.start(Settings("alpha"))
+    played = play(world, is_held=False)
+    assert "NotImplementedError: Settings has no `run`" in str(played.verdict)
+
+
+def test_two_actors_cannot_have_one_name() -> None:
+    """Nor can an actor be called as what answers it: every sentence begins with a name."""
+    world = World()
+    world.start(Settings("alpha"))
+    for name in ("alpha", "store"):
+        with pytest.raises(ScenarioError, match=f"^two actors are called '{name}'"):
+            world.start(Settings(name))

@@ -1,0 +1,287 @@
+"""The Client: what an actor asks for is what it gets; nothing else of the World is in reach."""
+
+from __future__ import annotations
+
+import pytest
+from stage import note, play, world_of
+
+from testbed.client.client import Client, Task
+from testbed.errors import (
+    AlreadyExists,
+    Conflict,
+    Crashed,
+    Expired,
+    NotFound,
+    ScenarioError,
+    TimedOut,
+    Unavailable,
+)
+from testbed.faults.clock_step import ClockStep
+from testbed.faults.crash import Crash
+from testbed.objects import Node, Note, Pod, PodSpec
+from testbed.store.endpoint import EVERYTHING, Operation
+from testbed.store.selector import Selector
+
+# -- what is asked of Endpoints -----------------------------------------------------------------
+
+
+def test_an_object_is_created_read_updated_and_deleted() -> None:
+    """Each verb answers what the Store holds then; the revision in hand is the precondition."""
+    held: list[object] = []
+
+    async def alpha(client: Client) -> None:
+        made = await client.create(note(a="1"))
+        held.append(await client.get(Note, "n") == made)
+        newer = await client.update(made.saying(a="2"))
+        held.append(newer.meta.revision != made.meta.revision)
+        for refused in (client.update(made.saying(a="3")), client.delete(made)):
+            with pytest.raises(Conflict):
+                await refused
+        with pytest.raises(AlreadyExists):
+            await client.create(note())
+        await client.delete(newer)
+        with pytest.raises(NotFound):
+            await client.get(Note, "n")
+        held.append(await client.get(Note, "n", at=newer.meta.revision) == newer)
+
+    world = world_of(alpha=alpha)
+    play(world)
+    assert held == [True, True, True]
+    assert not len(world.store)
+
+
+def test_whatever_it_was_is_overwritten_and_deleted() -> None:
+    """Said so, the last writer wins, and a delete strikes whatever bears the name now."""
+
+    async def alpha(client: Client) -> None:
+        first = await client.create(note(a="1"))
+        await client.update(first.saying(a="2"))
+        last = await client.update(first.saying(a="3"), whatever_it_was=True)
+        assert last.data == {"a": "3"}
+        await client.delete(last)
+        await client.create(note())
+        with pytest.raises(Conflict):
+            await client.delete(first)
+        await client.delete(first, whatever_it_was=True)
+
+    world = world_of(alpha=alpha)
+    play(world)
+    assert not len(world.store)
+
+
+def test_names_are_those_of_the_kind() -> None:
+    """A namespace is default unless said; what belongs to the whole cluster has none."""
+    keys: list[str] = []
+
+    async def alpha(client: Client) -> None:
+        await client.create(Node("n1"))
+        await client.create(Pod("team/p"))
+        keys.append((await client.get(Node, "n1")).key)
+        keys.append((await client.get(Pod, "p", "team")).key)
+        with pytest.raises(NotFound, match="pods/default/p"):
+            await client.get(Pod, "p")
+
+    play(world_of(alpha=alpha))
+    assert keys == ["nodes/n1", "pods/team/p"]
+
+
+def test_a_list_is_selected_and_may_be_of_the_past() -> None:
+    """It has the revision it is of; at that one it can be read again; Expired when it is gone."""
+    names: list[list[str]] = []
+
+    async def alpha(client: Client) -> None:
+        on_n1 = Selector(fields=(("spec.node_name", "n1"),))
+        await client.create(Pod("a", spec=PodSpec("n1")))
+        await client.create(Pod("b"))
+        old = await client.list(Pod)
+        await client.delete(old.items[0])
+        for listing in (await client.list(Pod, at=old.revision), await client.list(Pod, on_n1)):
+            names.append([pod.meta.name for pod in listing.items])
+        world.store.compact(world.store.revision)
+        with pytest.raises(Expired):
+            await client.list(Pod, EVERYTHING, at=old.revision)
+
+    world = world_of(alpha=alpha)
+    play(world)
+    assert names == [["a", "b"], []]
+
+
+def test_a_subresource_is_part_of_the_sentence() -> None:
+    """It is what its Endpoint makes of it; the Store's own has none."""
+
+    async def alpha(client: Client) -> None:
+        with pytest.raises(Exception, match="cannot update/status pods/default/p"):
+            await client.update(Pod("p"), subresource="status")
+
+    played = play(world_of(alpha=alpha))
+    assert played.only("serve alpha/main update/status pods/default/p").outcome == "Invalid"
+
+
+def test_a_deadline_passes_before_a_late_answer() -> None:
+    """TimedOut is an Unavailable: it may have happened, and it had. In time, nothing is said."""
+    said: list[str] = []
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("early"), timeout_ms=100)
+        try:
+            await client.create(note("late"), timeout_ms=100)
+        except Unavailable as error:
+            said.append(f"{client.now()} {type(error) is TimedOut} {error}")
+
+    world = world_of(alpha=alpha)
+    world.limit(delay_max_ms=1_000)
+    played = play(
+        world, "serve * notes/default/late", "wake *", late=("answer * notes/default/late",)
+    )
+    assert said == [
+        "100 True create notes/default/late: no answer within 100 ms; it may have happened"
+    ]
+    assert len(world.store) == 2
+    timers = [step for step in played.steps if step.kind == "wake"]
+    assert [str(step.sentence) for step in timers] == [
+        "wake alpha/main timeout of create notes/default/late"
+    ]
+
+
+# -- time and tasks -----------------------------------------------------------------------------
+
+
+def test_an_actor_has_its_own_clock() -> None:
+    """It says virtual time until a step shifts it, for its next life as well; timers run on."""
+    read: list[int] = []
+
+    async def alpha(client: Client) -> None:
+        for _ in range(2):
+            read.append(client.now())
+            await client.sleep(1_000)
+
+    world = world_of(alpha=alpha)
+    world.allow(ClockStep("alpha", by_ms=-300), Crash("alpha", restart_after_ms=500))
+    cues = ("start *", "fault * clock_step *", "wake *", "fault * crash *")
+    world.limit(delay_max_ms=10)
+    played = play(world, *cues)
+    assert read == [0, 700, 1_200, 2_200]
+    assert played.verdict.virtual_ms == 3_500
+
+
+def test_a_task_can_be_waited_for_and_ended() -> None:
+    """`spawn` gives it a name; `join` its result, or None if it was cancelled."""
+    ends: list[object] = []
+
+    async def alpha(client: Client) -> None:
+        async def double(n: int) -> int:
+            await client.sleep(n)
+            return 2 * n
+
+        task: Task = client.spawn("double", double, 21)
+        other = client.spawn("double", double, 1_000)
+        ends.append(task.has_ended)
+        ends.append(await client.join(task))
+        client.cancel(other)
+        ends.append(await client.join(other))
+        ends.extend([task.has_ended, other.has_ended, client.now()])
+
+    played = play(world_of(alpha=alpha))
+    assert ends == [False, 42, None, True, True, 21]
+    assert "start alpha/double#2" not in list(played.said("wake"))
+    assert {"start alpha/double", "start alpha/double#2"} <= set(played.said("start"))
+
+
+def test_a_client_belongs_to_one_life() -> None:
+    """Another actor that has got hold of it, or a later life, is told whose it is."""
+    kept: list[Client] = []
+
+    async def alpha(client: Client) -> None:
+        kept.append(client)
+        await client.sleep(10)
+
+    async def beta(client: Client) -> None:
+        await kept[0].sleep(1)
+        kept[0].now()
+
+    async def gamma(client: Client) -> None:
+        await kept[0].get(Note, "n")
+
+    for thief in (beta, gamma):
+        kept.clear()
+        with pytest.raises(ScenarioError, match=r"t/main uses the Client of alpha, life 1"):
+            play(world_of(alpha=alpha, t=thief))
+
+
+def test_a_dead_life_can_do_nothing() -> None:
+    """Each call of its Client in a `finally` is refused by Crashed; nothing is written."""
+    refused: list[str] = []
+
+    async def alpha(client: Client) -> None:
+        try:
+            await client.sleep(1_000)
+        finally:
+            for call in (
+                lambda: client.record("late"),
+                lambda: client.now(),
+                lambda: client.pick("label", ["a", "b"]),
+                lambda: client.tell(Operation("create", "notes", "m", "default", note("m"))),
+                lambda: client.spawn("late", alpha, client),
+            ):
+                with pytest.raises(Crashed):
+                    call()
+                refused.append("sync")
+            with pytest.raises(Crashed):
+                await client.create(note())
+            refused.append("async")
+
+    world = world_of(alpha=alpha)
+    world.allow(Crash("alpha"))
+    play(world, "start *", "fault *")
+    assert refused == ["sync"] * 5 + ["async"]
+    assert not len(world.store)
+    assert not world.evidence.records
+
+
+# -- choices and records ------------------------------------------------------------------------
+
+
+def test_a_pick_is_a_step_but_no_turn() -> None:
+    """The dullest comes first; alternatives are shown by key, by name, or as they are; and one
+    that is no choice is none."""
+    picked: list[object] = []
+
+    async def alpha(client: Client) -> None:
+        picked.append(client.pick("pod", [Pod("p"), Pod("q")]))
+        picked.append(client.pick("number", [1, 2, 3]))
+        picked.append(client.pick("number", ["only"]))
+        picked.append(client.now())
+
+    played = play(world_of(alpha=alpha))
+    assert picked == [Pod("p"), 1, "only", 0]
+    assert [step.option.label for step in played.every("pick *")] == ["pods/default/p", "1"]
+    assert [step.of for step in played.every("pick *")] == [2, 3]
+    assert [step.causes for step in played.every("pick *")] == [(1,), (1,)]
+
+
+def test_a_pick_from_nothing_is_refused() -> None:
+    """The task and the label are named."""
+
+    async def alpha(client: Client) -> None:
+        client.pick("node", [])
+
+    with pytest.raises(ScenarioError, match=r"^alpha/main picks 'node' from nothing$"):
+        play(world_of(alpha=alpha))
+
+
+def test_a_record_is_written_into_the_trace_and_read_by_no_actor() -> None:
+    """It has a number, for what follows from it; its facts may have any name."""
+    numbers: list[int] = []
+
+    async def alpha(client: Client) -> None:
+        numbers.append(client.record("decided", node="n1"))
+        await client.sleep(5)
+        numbers.append(client.record("decided", {"from": 1, "name": "x"}, to=2))
+
+    world = world_of(alpha=alpha)
+    played = play(world)
+    first, second = world.evidence.records
+    assert numbers == [1, 2]
+    assert (first.path, first.now_ms, first.facts) == ("alpha/main", 0, {"node": "n1"})
+    assert second.facts == {"from": 1, "name": "x", "to": 2}
+    assert second.step == played.only("wake *").number

@@ -1,0 +1,135 @@
+"""The law of the house: the same choices are the same Run, byte for byte, wherever it is played."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from witness import CRASHES
+
+from testbed.cli.benches.determinism import measure
+
+ROOT = Path(__file__).parent.parent.parent
+# Importing Hypothesis alone makes trio's own shuffling repeatable, which would hide that something
+# depends on it: so the witness is heard with it and without.
+WITNESS = """
+    import runpy, sys
+    for name in sys.argv[1:]:
+        __import__(name)
+    sys.path[:0] = ["tests/models", "tests/shared"]
+    runpy.run_module("witness", run_name="__main__")
+"""
+
+Digests = dict[str, str]
+
+
+def start(code: str, hash_seed: str, *modules: str) -> subprocess.Popen[str]:
+    """Begin to run it in another process, with these modules imported first."""
+    return subprocess.Popen(
+        [sys.executable, "-c", dedent(code), *modules],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
+    """What each has printed."""
+    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    assert all(outputs), "a process has failed; its error stands above"
+    return outputs
+
+
+@pytest.fixture(scope="module")
+def digests() -> list[Digests]:
+    """Of four processes, two at a time: two hash seeds, with Hypothesis and without."""
+    found = []
+    for hash_seed in ("1", "random"):
+        pair = [start(WITNESS, hash_seed), start(WITNESS, hash_seed, "hypothesis", "pytest")]
+        for output, loaded in zip(ended(pair), ([], ["hypothesis", "pytest"]), strict=True):
+            heard = json.loads(output)
+            assert heard["loaded"] == loaded
+            found.append(heard["digests"])
+    return found
+
+
+def test_no_process_makes_another_trace(digests: list[Digests]) -> None:
+    """Not with another hash seed, and not with Hypothesis imported or left out."""
+    assert len(digests) == 4
+    assert all(measured == digests[0] for measured in digests)
+
+
+def test_no_driver_makes_another_trace(digests: list[Digests]) -> None:
+    """The bare loop and trio agree in every byte, without crashes, with them, and with picks, time,
+    watches and other faults."""
+    for what in (*CRASHES, "lots"):
+        assert digests[0][f"trio, {what}"] == digests[0][f"direct, {what}"]
+
+
+def test_other_runs_make_other_traces(digests: list[Digests]) -> None:
+    """A digest that never changes would prove nothing: crashes change it, another seed does, and
+    one Run more."""
+    assert len(set(digests[0].values())) == 3
+    plain = measure(runs=2, driver="direct")["digest"]
+    assert plain == measure(runs=2, driver="direct")["digest"]
+    assert plain != measure(runs=3, driver="direct")["digest"]
+    assert plain != measure(runs=2, seed=1, driver="direct")["digest"]
+
+
+def test_crashes_do_strike() -> None:
+    """What was compared above had crashes in it; `crashes` counts every fault that struck, and some
+    scenarios allow faults by themselves."""
+    by_themselves = measure(runs=6, driver="direct")["crashes"]
+    assert measure(runs=6, crashes=2, driver="direct")["crashes"] > by_themselves + 12
+
+
+# -- a leak is seen -------------------------------------------------------------------------------
+
+LEAKY = """
+    import hashlib, random, sys
+    import attrs
+    from testbed import Actor, Calm, Trace
+    from testbed.objects import Note
+    from testbed.world.world import World
+
+    @attrs.frozen
+    class Leaky(Actor):
+        async def run(self, client):
+            for name in LEAK:
+                await client.create(Note(str(name)))
+
+    trace = Trace({}, keep=True)
+    world = World()
+    world.start(Leaky("alpha"))
+    world.run(Calm(), trace=trace)
+    print(trace.digest())
+"""
+LEAKS = {
+    "the order of a set": "{'a', 'b', 'c', 'd', 'e', 'f'}",
+    "a hash": "[hash('a'), hash('b')]",
+    "global random": "[random.random()]",
+    "chance from the machine": "[random.SystemRandom().getrandbits(64)]",
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
+def test_what_reads_the_machine_is_caught(leak: str) -> None:
+    """Of an actor that lets something outside the World decide, the digests differ between two
+    processes: so they would above."""
+    code = LEAKY.replace("LEAK", leak)
+    one, other = ended([start(code, "1"), start(code, "2")])
+    assert one != other
+
+
+def test_an_honest_actor_is_not_caught() -> None:
+    """The same actor with a list makes the same trace in both."""
+    code = LEAKY.replace("LEAK", "['a', 'b', 'c']")
+    one, other = ended([start(code, "1"), start(code, "2")])
+    assert one == other

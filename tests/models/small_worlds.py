@@ -1,0 +1,253 @@
+"""Small Worlds from plain data, and every Run of them by brute force: what a search is held to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from stage import Apart, Puppet, note
+
+from testbed.chooser import Chooser, Cut, Plan, RunInfo
+from testbed.choosers.equivalence.orders import Event, Keys, Past, Picked, with_path
+from testbed.client.cache import Cache
+from testbed.client.client import Client, Task
+from testbed.errors import ApiError
+from testbed.fault import Fault
+from testbed.invariant import Verdict
+from testbed.objects import Note
+from testbed.turns.option import PICK, Choice
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step, Trace
+from testbed.turns.waits import Queue, Signal
+from testbed.world.scenario import Scenario, of
+from testbed.world.world import World
+
+Action = tuple[Any, ...]
+"""A word, and what it needs: `("update", "x")`, `("spawn", "w", (("get", "x"),))`."""
+
+
+@attrs.frozen
+class Small:
+    """A World as data: what each actor does, which notes are there, what may strike."""
+
+    actors: tuple[tuple[Action, ...], ...]
+    apart: tuple[bool, ...] = ()
+    """Which actors share no memory; those beyond it do."""
+    notes: tuple[str, ...] = ("x",)
+    faults: tuple[Fault, ...] = ()
+    turns_max: int = 1_000
+    """How long a Run may be: a Cache whose server is gone asks for an hour, again and again."""
+
+    def scenario(self) -> Scenario:
+        """It as a Scenario."""
+        return of(self.build, "small")
+
+    def build(self, world: World) -> None:
+        """Assemble it."""
+        for name in self.notes:
+            world.add(note(name, by="nobody"))
+        for place, actions in enumerate(self.actors):
+            kind = Apart if place < len(self.apart) and self.apart[place] else Puppet
+            world.start(kind("abc"[place], _playing(actions)))
+        world.allow(*self.faults)
+        world.limit(turns_max=self.turns_max)
+
+
+def _playing(actions: tuple[Action, ...]) -> Callable[[Client], Any]:
+    async def play(client: Client) -> None:
+        await Hands(client).do("main", actions)
+
+    return play
+
+
+class Hands:
+    """What one life of an actor has in hand, for all its tasks."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.cache: Cache[Note] | None = None
+        self.queue: Queue = client.queue("q", idle=True)
+        self.signal: Signal = client.signal("s")
+        self.hidden: list[int] = []
+        """What no Footprint tells of."""
+        self.tasks: dict[str, list[Task]] = {}
+        """By whoever has spawned them."""
+
+    async def do(self, task: str, actions: tuple[Action, ...]) -> None:
+        """One action after another; what each comes to is recorded."""
+        for action in actions:
+            try:
+                said = await self.act(task, *action)
+            except ApiError as error:
+                said = error.reason
+            self.client.record("did", action=action[0], said=said)
+
+    async def act(self, task: str, word: str, *given: Any) -> str:
+        """One of them."""
+        client = self.client
+        match word:
+            case "get":
+                return str(dict((await client.get(Note, given[0])).data))
+            case "update":
+                new = note(given[0], by=task)
+                return str(dict((await client.update(new, whatever_it_was=True)).data))
+            case "swap":
+                old = await client.get(Note, given[0])
+                seen = f"{old.data['by']}+{task}"
+                return str(dict((await client.update(old.saying(by=seen))).data))
+            case "create":
+                return str(dict((await client.create(note(given[0], by=task))).data))
+            case "delete":
+                await client.delete(note(given[0]), whatever_it_was=True)
+            case "list":
+                return str([(n.key, dict(n.data)) for n in (await client.list(Note)).items])
+            case "cache":
+                self.cache = Cache(client, Note)
+                await self.cache.synced()
+            case "look":
+                if self.cache is not None:
+                    return str([(n.key, dict(n.data)) for n in self.cache.all()])
+            case "put":
+                self.queue.put(task)
+            case "take":
+                return str(await self.queue.get())
+            case "set":
+                self.signal.set()
+            case "clear":
+                self.signal.clear()
+            case "wait":
+                won = await client.first(self.signal.wait(), client.sleep(5))
+                return str(won[0])
+            case "sleep":
+                await client.sleep(given[0])
+            case "pick":
+                return client.pick("lot", ("white", "black"))
+            case "spawn":
+                name, actions = given
+                mine = self.tasks.setdefault(task, [])
+                mine.append(client.spawn(name, self.do, f"{task}.{name}", actions))
+            case "join" if self.tasks.get(task):
+                await client.join(self.tasks[task].pop())
+            case "cancel" if self.tasks.get(task):
+                client.cancel(self.tasks[task].pop())
+            case "hide":
+                self.hidden.append(given[0])
+                return str(self.hidden)
+            case "die":
+                raise RuntimeError("meant")
+        return ""
+
+
+def _but_meta(value: Any) -> str:
+    """What it holds beside its revision."""
+    return str([(f.name, getattr(value, f.name)) for f in attrs.fields(type(value))[1:]])
+
+
+def outcome_of(world: World) -> object:
+    """All that anybody can tell of a Run from its end: how it was judged, what the Store holds,
+    and what each task has found, without numbers that only say when it was."""
+    verdict = world.verdict
+    assert verdict is not None
+    found: dict[str, list[str]] = {}
+    for record in world.evidence.records:
+        found.setdefault(record.path, []).append(str(record.facts))
+    stored = tuple((e.key, _but_meta(e.value)) for e in world.store.snapshot(""))
+    tasks = tuple((path, tuple(lines)) for path, lines in sorted(found.items()))
+    broken = tuple(sorted(violation.invariant for violation in verdict.violations))
+    return verdict.outcome, verdict.end, broken, stored, tasks
+
+
+class Watched(Chooser):
+    """Whatever another Chooser does, with the class of each whole Run of it."""
+
+    def __init__(self, inner: Chooser) -> None:
+        self.inner = inner
+        self.goes_on = True
+        self.minds_order = True
+        self.form: object = None
+        """Of the last Run; None if it was cut."""
+        self.sentences: list[str] = []
+        self._keys = Keys()
+        self._past = Past()
+        self._picks: list[Picked] = []
+        self._place: dict[int, int] = {}
+        self._steps: list[tuple[Step, tuple[Picked, ...]]] = []
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        self._past, self._picks, self._place = Past(), [], {}
+        self._steps = []
+        self.sentences = []
+        return self.inner.begin(run)
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        choice = self.inner.choose(options)
+        if isinstance(options, Alternatives) and isinstance(choice, int):
+            one = options[choice]
+            self._picks.append((one.verb, one.label, choice, len(options)))
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        return self.inner.strike(options)
+
+    def ended(self, step: Step) -> None:
+        self.inner.ended(step)
+        if step.kind != PICK:
+            picks, self._picks = tuple(self._picks), []
+            self._steps.append((step, picks))
+
+    def _see(self, step: Step, picks: tuple[Picked, ...]) -> None:
+        """Once the Run is over, since a later turn may add to what an earlier one did."""
+        self._place[step.number] = len(self._past)
+        did = with_path(step.did, step.option.path)
+        causes = tuple(self._place[number] for number in step.causes if number)
+        touch = self._keys.touch(did)
+        self._past.add(Event(step.sentence, picks, step.now_ms, did, touch, causes))
+        self.sentences.append(str(step.sentence))
+
+    def end(self, trace: Trace, verdict: Verdict) -> None:
+        for step, picks in self._steps:
+            self._see(step, picks)
+        form = tuple((event.said, causes) for event, causes in self._past.form())
+        self.form = None if verdict.end.startswith("cut") else form
+        self.inner.end(trace, verdict)
+
+
+class Brute(Chooser):
+    """Every Run there is: after each, the last choice that had another side takes the next."""
+
+    def __init__(self, faults_max: int | None = None) -> None:
+        self.faults_max = faults_max
+        self.path: list[list[int]] = []
+        self.depth = 0
+        self.strikes = 0
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        if run.number:
+            while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
+                self.path.pop()
+            if not self.path:
+                return None
+            self.path[-1][0] += 1
+        self.depth = self.strikes = 0
+        return Plan("brute force")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        choice = self._next(len(options) if self._may_strike() else options.ready)
+        self.strikes += choice >= options.ready
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        faults = len(options.faults) if self._may_strike() else 0
+        choice = self._next(1 + faults) if faults else 0
+        self.strikes += choice > 0
+        return options.ready + choice - 1 if choice else None
+
+    def _may_strike(self) -> bool:
+        return self.faults_max is None or self.strikes < self.faults_max
+
+    def _next(self, of: int) -> int:
+        if self.depth == len(self.path):
+            self.path.append([0, of])
+        self.depth += 1
+        return self.path[self.depth - 1][0]

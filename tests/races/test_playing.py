@@ -1,0 +1,214 @@
+"""Racing: any Run is a Race, a Race is a text, and the text makes the same turns again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from busy import BUSY, LATE
+from lots import drawing_lots
+from stage import Puppet
+
+from testbed.choosers.complete import Complete
+from testbed.choosers.pos import POS
+from testbed.choosers.uniform import Uniform
+from testbed.client.client import Client
+from testbed.fault import Fault
+from testbed.faults.crash import Crash
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
+from testbed.invariant import Evidence, Verdict, quiescent
+from testbed.races.playing import play, race_of
+from testbed.races.race import Race
+from testbed.races.racefile import parse
+from testbed.turns.option import FAULT, HOLD, PASS, RELEASE
+from testbed.turns.trace import Step, Trace
+from testbed.world.scenario import Scenario, find, known, of, play_runs
+from testbed.world.world import World
+
+LOTS = of(drawing_lots)
+ASIDES = (HOLD, RELEASE, PASS)
+LAPS = ("hostile_schedulers", "tug_of_war")
+"""A Run of one of these ends when a lap is proved by its choices, played again. Those of a race are
+others, so where turns stand in many orders one of two Runs may end laps before the other."""
+
+
+def turns(trace: Trace) -> list[str]:
+    """The sentences of what was performed, and of what was picked."""
+    return [_said(step) for step in trace.steps if step.kind not in ASIDES]
+
+
+def _said(step: Step) -> str:
+    if step.kind == FAULT:
+        return f"{step.option.verb} {step.option.key}"
+    return f"{step.sentence} {step.option.label}"
+
+
+def random_run(recipe: Scenario, seed: int, switches: Mapping[str, object] | None = None) -> World:
+    """A Run of a seed that is over."""
+    world = recipe.world(switches)
+    world.run(Uniform(seed), driver="direct", trace=Trace({}, keep=True))
+    return world
+
+
+def seeds(few: int, many: int) -> pytest.MarkDecorator:
+    """So many random Runs of each; and, in minutes, so many."""
+    return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.long)])
+
+
+@seeds(12, 300)
+@pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
+def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
+    """Written as a text, read back and played over the calm run, it makes the same turns, and each
+    of its lines speaks of something."""
+    if recipe.name in LAPS:
+        seeds //= 3
+    for seed in range(seeds):
+        world = random_run(recipe, seed)
+        race = race_of(recipe, {}, world.trace.choices)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, recipe)
+        pair = turns(played.trace), turns(world.trace)
+        upto = min(map(len, pair)) if recipe.name == "hostile_schedulers" else None
+        assert pair[0][:upto] == pair[1][:upto], race.text()
+        assert played.verdict.outcome == world.verdict.outcome  # type: ignore[union-attr]
+        assert all(fate.matched for fate in played.fates) or upto is not None
+
+
+@seeds(100, 1_000)
+@pytest.mark.parametrize("name", ["two_defaults", "twice_created", "time_travel"])
+def test_a_run_with_holds_between_the_parts_of_a_request_is_a_race(name: str, seeds: int) -> None:
+    """Who samples holds things back and lets them go: what is let go comes first, and has passed
+    what is duller, as a later part of a request is. With the faults that the scenario allows."""
+    recipe = find(name)
+    if name == "time_travel":  # Each of its Runs has a hundred turns.
+        seeds //= 4
+    for seed in range(seeds):
+        world = recipe.world()
+        world.run(POS(seed), driver="direct", trace=Trace({}, keep=True))
+        race = race_of(recipe, {}, world.trace.choices)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, recipe)
+        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+        assert played.verdict.outcome == world.verdict.outcome  # type: ignore[union-attr]
+
+
+@seeds(25, 1_000)
+@pytest.mark.parametrize("faults", [0, 2])
+def test_a_run_with_faults_and_picks_is_a_race(faults: int, seeds: int) -> None:
+    """Crashes, lost messages, stalls and what else the rich scenario allows."""
+    for seed in range(seeds):
+        world = random_run(LOTS, seed, {"faults": faults})
+        race = race_of(LOTS, {"faults": faults}, world.trace.choices)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, LOTS)
+        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+
+
+def test_a_fault_strikes_before_a_hold_expires() -> None:
+    """When only what is held is left to move, and the moment of a fault has come: the hold ends by
+    what the fault brings about. A random Run in which a watch breaks before a restart."""
+    world = random_run(LOTS, 419, {"faults": 2})
+    race = race_of(LOTS, {"faults": 2}, world.trace.choices)
+    played = play(race, LOTS)
+    assert not any(fate.expired for fate in played.fates)
+    assert turns(played.trace) == turns(world.trace)
+
+
+@seeds(12, 1_000)
+@pytest.mark.parametrize("recipe", [BUSY, LATE], ids=["busy", "late"])
+def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario, seeds: int) -> None:
+    """Tasks that ask and pick the same, with faults between; servers that lag, too."""
+    faults = (LoseReply(times_max=2), LoseRequest(times_max=2), Crash(restart_after_ms=50))
+    for seed in range(seeds):
+        world = recipe.world(faults=faults)
+        world.run(Uniform(seed), driver="direct", trace=Trace({}, keep=True))
+        race = race_of(recipe, {}, world.trace.choices, faults=faults)
+        assert parse(race.text(), "a.race.yaml") == race
+        played = play(race, recipe)
+        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+
+
+LOST = (LoseReply(), LoseRequest())
+KILLED = (Crash(), Crash(restart_after_ms=50), Crash("store", restart_after_ms=5))
+STRUCK = [
+    *(("lost_update", fault) for fault in (*LOST, *KILLED)),
+    *(("double_bind", fault) for fault in LOST),
+    *(pytest.param("double_bind", fault, marks=pytest.mark.long) for fault in KILLED),
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), STRUCK, ids=str)
+def test_any_class_with_a_fault_is_a_race(name: str, fault: Fault) -> None:
+    """Each Run of a complete search, wherever the fault strikes, at rest among them, is a race file
+    that comes to the same Verdict: the first claim that is breached, as a race ends there."""
+    recipe, chooser = find(name), Complete(faults_max=1)
+    struck = 0
+
+    def look(world: World) -> bool:
+        nonlocal struck
+        verdict = world.verdict
+        assert verdict is not None
+        if not verdict.end.startswith("cut"):
+            struck += verdict.faults
+            race = race_of(recipe, {}, world.trace.choices, faults=[fault])
+            assert parse(race.text(), "a.race.yaml") == race
+            again = play(race, recipe).verdict
+            assert again.outcome == verdict.outcome, race.text()
+            assert _first(again) == _first(verdict)
+            assert again.is_violated or again.faults == verdict.faults, race.text()
+        return True
+
+    play_runs(recipe, chooser, look, runs_max=5_000, faults=[fault], driver="direct")
+    assert chooser.is_complete
+    assert struck
+
+
+def _first(verdict: Verdict) -> list[str]:
+    return [violation.invariant for violation in verdict.violations[:1]]
+
+
+async def signs_when_it_starts(client: Client) -> None:
+    """And then waits for what never comes."""
+    client.record("signed")
+    await client.queue("orders", idle=True).get()
+
+
+def one_signature(world: World) -> None:
+    """Somebody who must sign but once, which a crash after all is done undoes."""
+    world.start(Puppet("alpha", signs_when_it_starts))
+    world.claim(quiescent(it_signed_once))
+
+
+def it_signed_once(see: Evidence) -> str | None:
+    """A claim about the end."""
+    return "twice" if len(see.records) > 1 else None
+
+
+def test_a_fault_that_strikes_at_rest_is_a_race() -> None:
+    """Nothing is left to do when it strikes, so nothing but the fault leads to the breach: in the
+    Run, and in the race made of it."""
+    recipe, fault = of(one_signature), Crash(restart_after_ms=50)
+    races: list[Race] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        if world.verdict.is_violated:
+            races.append(race_of(recipe, {}, world.trace.choices, faults=[fault]))
+        return True
+
+    play_runs(recipe, Complete(), look, runs_max=99, faults=[fault], driver="direct")
+    assert races
+    for race in races:
+        assert len(race.faults) == 1
+        played = play(race, recipe)
+        assert played.verdict.is_violated
+        assert all(fate.took_place for fate in played.fates)
+
+
+def test_a_race_is_played_alike_by_either_driver() -> None:
+    """The same trace to the byte."""
+    recipe = find("double_bind")
+    race = race_of(recipe, {}, random_run(recipe, 1).trace.choices)
+    one, other = (play(race, recipe, driver=driver) for driver in ("trio", "direct"))
+    assert list(one.trace.lines()) == list(other.trace.lines())

@@ -1,0 +1,71 @@
+"""The reason of a breach: what must be mended, whomever it befalls."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.invariant import Violation
+from testbed.races.reason import nameless, reason_of
+
+
+def reason(claim: str, said: str) -> str:
+    """Of a breach of that claim."""
+    return reason_of(Violation(claim, said, 3, 0))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "beta/main died of KeyError: 'd' at lab.py:12 in run",
+        "alpha/main died of KeyError: 'c' at lab.py:19 in run",
+        "alpha/loop#2 died of KeyError: at x.py:3 in y at lab.py:12 in run",
+        "alpha/main died of KeyError at lab.py:12 in run",
+    ],
+)
+def test_a_death_is_its_exception_and_its_function(said: str) -> None:
+    """Not the line, what it says, or which of several alike actors."""
+    expected = reason("no_actor_dies", "alpha/main died of KeyError: 'c' at lab.py:12 in run")
+    assert reason("no_actor_dies", said) == expected
+    assert expected == "no_actor_dies: KeyError in run of lab.py"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "alpha/main died of ValueError: 'c' at lab.py:12 in run",
+        "alpha/main died of KeyError: 'c' at lab.py:12 in bind",
+        "alpha/main died of KeyError: 'c' at other.py:12 in run",
+    ],
+)
+def test_another_place_is_another_reason(said: str) -> None:
+    """So is another exception."""
+    here = "alpha/main died of KeyError: 'c' at lab.py:12 in run"
+    assert reason("no_actor_dies", said) != reason("no_actor_dies", here)
+
+
+def test_the_stuck_are_told_by_what_they_wait_for() -> None:
+    """However many of them do, and whoever they are."""
+    one = "nothing can move, and alpha/main waits for a signal of beta"
+    both = (
+        "nothing can move, and beta/main waits for a signal of alpha; "
+        "alpha/main waits for a signal of beta"
+    )
+    assert reason("nobody_is_stuck", both) == "nobody_is_stuck: main waits for a signal of ACTOR"
+    assert reason("nobody_is_stuck", one) != reason("nobody_is_stuck", both)
+    timer = "nothing can move, and gamma/main waits for the answer to get notes/default/{}"
+    assert reason("nobody_is_stuck", timer.format("a")) == reason(
+        "nobody_is_stuck", timer.format("b-2")
+    )
+    assert reason("nobody_is_stuck", timer.format("a")) != reason("nobody_is_stuck", one)
+
+
+def test_of_a_claim_of_ones_own_its_name_is_enough() -> None:
+    """What it says is of this Run."""
+    assert reason("x", "1 of them") == reason("x", "two of them") == "x"
+
+
+def test_names_are_whole_words() -> None:
+    """An actor `a` is not in every word, and `n1` is not in `n1-old`."""
+    assert nameless("a node for pods/default/c of a-1, 5 times", ["a"]) == (
+        "ACTOR node for pods of a-N, N times"
+    )

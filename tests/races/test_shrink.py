@@ -1,0 +1,239 @@
+"""Shrink: what is left is needed, breaches the same claim, and is the same for the same Run."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from lots import drawing_lots
+from stage import Puppet, note
+
+from testbed import Client, Evidence, World, always, quiescent
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.errors import ScenarioError
+from testbed.faults.crash import Crash
+from testbed.faults.stall import Stall
+from testbed.objects import Note
+from testbed.races.playing import play, race_of
+from testbed.races.race import Race
+from testbed.races.shrink import shrink, shrink_race
+from testbed.turns.option import Choice
+from testbed.world.scenario import Scenario, find, of
+
+LOTS = of(drawing_lots)
+
+
+def failing(recipe: Scenario, seeds: int, **switches: object) -> list[list[Choice]]:
+    """The choices of the violated Runs among so many seeds."""
+    found = []
+    for seed in range(seeds):
+        world = recipe.world(switches)
+        if world.run(Uniform(seed), driver="direct").is_violated:
+            found.append(world.trace.choices)
+    return found
+
+
+def is_needed(race: Race, recipe: Scenario) -> bool:
+    """Whether no line of it can be left out."""
+    for name in ("holds", "faults", "picks"):
+        lines = getattr(race, name)
+        for index in range(len(lines)):
+            fewer = attrs.evolve(race, **{name: lines[:index] + lines[index + 1 :]})
+            if play(fewer, recipe).verdict.is_violated:
+                return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "lines_max"), [("lost_update", 1), ("double_bind", 2)])
+def test_a_found_race_shrinks_to_a_line_or_two(name: str, lines_max: int) -> None:
+    """Whatever else was late in the Run that found it; and each line is needed."""
+    recipe = find(name)
+    for choices in failing(recipe, 12):
+        shrunk = shrink(recipe, {}, choices)
+        assert 1 <= len(shrunk.race) <= lines_max, shrunk.race.text()
+        assert is_needed(shrunk.race, recipe)
+        assert shrunk.race.expect[0].violates == shrunk.violation.invariant
+    assert shrink(recipe, {}, choices).race == shrunk.race
+
+
+def test_faults_and_picks_that_are_not_needed_go() -> None:
+    """Two draw red: the two picks are all there is to it."""
+    (choices, *_) = failing(LOTS, 60, faults=2)
+    shrunk = shrink(LOTS, {"faults": 2}, choices)
+    assert not shrunk.race.faults
+    assert not shrunk.race.holds
+    assert {pick.alternative for pick in shrunk.race.picks} == {"red"}
+    assert len(shrunk.race.picks) == 2
+
+
+def crashing(world: World) -> None:
+    """Alpha writes twice, beta and gamma look on; a crash of alpha between the writes shows."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+        await client.create(note("two"))
+
+    async def other(client: Client) -> None:
+        await client.list(Note)
+
+    def both_or_none(see: Evidence) -> str | None:
+        notes = {entry.key for entry in see.store.snapshot("notes/default/")}
+        return "half is written" if len(notes - {"notes/default/old"}) == 1 else None
+
+    world.add(note("old"))
+    world.start(Puppet("alpha", alpha), Puppet("beta", other), Puppet("gamma", other))
+    world.allow(Crash(), Stall())
+    world.claim(quiescent(both_or_none))
+
+
+def test_a_fault_that_is_needed_stays_and_who_is_not_goes() -> None:
+    """One crash, after the first write has taken effect; nobody else, nothing else."""
+    recipe = of(crashing)
+    for choices in failing(recipe, 60)[:5]:
+        shrunk = shrink(recipe, {}, choices)
+        assert [strike.fault.word for strike in shrunk.race.faults] == ["crash"]
+        assert sorted(shrunk.race.without) == ["beta", "gamma", "notes/default/old"]
+        assert not shrunk.race.holds, shrunk.race.text()
+
+
+def test_a_shrunk_race_can_be_shrunk_again() -> None:
+    """It stays as it is."""
+    recipe = find("double_bind")
+    shrunk = shrink(recipe, {}, failing(recipe, 5)[0])
+    assert shrink_race(shrunk.race, recipe).race == shrunk.race
+
+
+def test_what_breaches_nothing_cannot_be_shrunk() -> None:
+    """Nor what breaches another claim than the one that is named."""
+    recipe = find("lost_update")
+    calm = recipe.world()
+    calm.run(Calm(), driver="direct")
+    with pytest.raises(ScenarioError, match="there is nothing to shrink: the race breaches noth"):
+        shrink(recipe, {}, calm.trace.choices)
+    with pytest.raises(ScenarioError, match="does not breach no_actor_dies"):
+        shrink(recipe, {}, failing(recipe, 5)[0], invariant="no_actor_dies")
+
+
+def test_the_runs_are_limited() -> None:
+    """At the limit what is smallest so far is handed out."""
+    recipe = find("double_bind")
+    (choices, *_) = failing(recipe, 5)
+    assert shrink(recipe, {}, choices, runs_max=3).runs <= 3 + 2 + 20
+    assert len(shrink(recipe, {}, choices, runs_max=0).race) > 2
+
+
+@pytest.mark.parametrize("most", range(0, 48, 7))
+def test_a_shrink_is_cut_off_when_time_is_up(most: int) -> None:
+    """Whenever it is: no Run more is tried, and what is handed out still breaches the claim, takes
+    no more lines than the whole, and says that it was cut off."""
+    recipe = find("double_bind")
+    (choices, *_) = failing(recipe, 5)
+    whole = race_of(recipe, {}, choices)
+    tried: list[int] = []
+    shrunk = shrink(
+        recipe,
+        {},
+        choices,
+        on_run=lambda runs, _: tried.append(runs),
+        is_over=lambda: len(tried) >= most,
+    )
+    assert len(tried) == most
+    assert (shrunk.cut_off, len(shrunk.race) <= len(whole)) == ("time is up", True)
+    assert play(shrunk.race, recipe).verdict.is_violated
+    assert not shrink(recipe, {}, choices).cut_off
+
+
+def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None:
+    """Its KeyError means only that this does not show the breach."""
+
+    def looking(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.create(note("one"))
+
+        world.add(note("needed"))
+        world.start(Puppet("alpha", alpha))
+
+        def claim(see: Evidence) -> str | None:
+            names = {entry.key: entry for entry in see.store.snapshot("notes/")}
+            names["notes/default/needed"]
+            return "it is there" if "notes/default/one" in names else None
+
+        world.claim(always(claim))
+        world.needs_no_race = "it is about what can be left out"
+
+    recipe = of(looking)
+    calm = recipe.world()
+    calm.run(Calm(), driver="direct")
+    assert shrink(recipe, {}, calm.trace.choices).race.without == ()
+
+
+def test_a_claim_that_is_false_at_the_start_leaves_somebody_to_break_it() -> None:
+    """Two must each set a field: a World without them breaches that, and shows no race."""
+
+    def setter(field: str) -> object:
+        async def run(client: Client) -> None:
+            seen = await client.get(Note, "n")
+            await client.update(seen.saying(**{field: "set"}), whatever_it_was=True)
+
+        return run
+
+    def both_are_set(see: Evidence) -> str | None:
+        entry = see.store.peek("notes/default/n")
+        is_set = entry is not None and len(entry.value.data) == 2  # type: ignore[attr-defined]
+        return None if is_set else "one is missing"
+
+    def build(world: World) -> None:
+        world.add(note("n"), note("other"))
+        world.start(Puppet("hpa", setter("replicas")))  # type: ignore[arg-type]
+        world.start(Puppet("cd", setter("image")))  # type: ignore[arg-type]
+        world.claim(quiescent(both_are_set))
+
+    recipe = of(build)
+    shrunk = shrink(recipe, {}, failing(recipe, 20)[0])
+    assert shrunk.race.without == ("notes/default/other",)
+    assert len(shrunk.race.holds) == 1
+
+
+def test_of_a_world_whose_calm_run_violates_nothing_is_left_out() -> None:
+    """What remained would be smaller, and say nothing of the World that was asked about."""
+
+    def always_breached(world: World) -> None:
+        world.start(Puppet("alpha", write), Puppet("beta", write))
+        world.claim(always(there_is_no_note, reads=("log:notes",)))
+
+    async def write(client: Client) -> None:
+        await client.create(note(client.name))
+
+    def there_is_no_note(see: Evidence) -> str | None:
+        return "there is one" if see.store.snapshot("notes/") else None
+
+    recipe = of(always_breached)
+    race = shrink(recipe, {}, failing(recipe, 1)[0]).race
+    assert (len(race), race.without) == (0, ())
+
+
+def test_what_is_left_out_breaks_no_other_claim_by_itself() -> None:
+    """Alpha dies where its note is not, whatever is late: so the note stays, though the breach does
+    not take it."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+        await client.get(Note, "needed")
+
+    async def beta(client: Client) -> None:
+        if not any(seen.meta.name == "one" for seen in (await client.list(Note)).items):
+            client.record("missed")
+
+    def is_seen(see: Evidence) -> str | None:
+        return "missed" if see.records else None
+
+    def build(world: World) -> None:
+        world.add(note("needed"), note("other"))
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(always(is_seen))
+
+    recipe = of(build)
+    shrunk = shrink(recipe, {}, failing(recipe, 20)[0], invariant="is_seen")
+    assert shrunk.race.without == ("notes/default/other",)
+    calm = attrs.evolve(shrunk.race, holds=(), expect=())
+    assert play(calm, recipe).verdict.is_held

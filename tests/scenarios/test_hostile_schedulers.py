@@ -1,0 +1,41 @@
+"""hostile_schedulers: a fight for one place is a loop, and is none where both go by priority."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.world.scenario import find, play_runs
+from testbed.world.world import World
+
+RECIPE = find("hostile_schedulers")
+
+
+@pytest.mark.spec("SCH-111", "INV-21")
+def test_schedulers_that_take_each_other_for_less_important_fight_for_ever() -> None:
+    """It is proved: what is evicted comes again, is bound again, and is evicted again, though both
+    pods are of one priority."""
+    world = RECIPE.world()
+    verdict = world.run(Calm(), driver="direct")
+    (violation,) = verdict.violations
+    assert violation.invariant == "no_lasso"
+    assert "beta sets one of pods spec.node_name nothing → n1" in violation.said
+    assert "PodScheduled=True → PodScheduled=False and DisruptionTarget=True" in violation.said
+    assert "alpha deletes one of pods" in violation.said
+    assert "A lap is 15 writes in 30,000 ms, played 3 more times" in violation.said
+
+
+@pytest.mark.spec("SCH-111")
+def test_schedulers_that_go_by_priority_do_not() -> None:
+    """Nobody is evicted: whoever comes first has the place, or both if they come at once."""
+    outcomes = set()
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        outcomes.add(world.verdict.outcome)
+        return True
+
+    guard = {"guard": "on"}
+    play_runs(RECIPE, Uniform(2), look, runs_max=60, switches=guard, driver="direct")
+    assert outcomes == {"held"}

@@ -1,0 +1,113 @@
+"""leader_overlap: a deposed scheduler still binds what it had decided; fenced, it cannot."""
+
+from __future__ import annotations
+
+import pytest
+from scheduling import pod_of
+from stage import Cued, Played, play
+
+from testbed.choosers.urw import URW
+from testbed.turns.trace import Trace
+from testbed.world.scenario import find, play_runs
+from testbed.world.world import World
+
+RECIPE = find("leader_overlap")
+SENT, DECIDED = "start alpha-1/bind-a", "resume alpha-1/main queue alpha-1/ready"
+WAYS = pytest.mark.parametrize(
+    "cues",
+    [(DECIDED, "fault * stall alpha-1"), (SENT, "fault * partition alpha-1")],
+    ids=["stalled before it sends", "cut off when it has sent"],
+)
+
+
+def first_found(guard: str, runs_max: int) -> int | None:
+    """Which of so many Runs of URW is the first that is violated."""
+    found: list[int] = []
+    played = 0
+
+    def look(world: World) -> bool:
+        nonlocal played
+        played += 1
+        assert world.verdict is not None
+        assert world.verdict.outcome != "undecided", str(world.verdict)
+        if world.verdict.is_violated:
+            found.append(played)
+        return not found
+
+    switches = {"guard": guard}
+    play_runs(RECIPE, URW(1), look, runs_max=runs_max, switches=switches, driver="direct")
+    return found[0] if found else None
+
+
+def played(guard: str, cues: tuple[str, ...]) -> tuple[World, Played]:
+    """The calm Run, but that alpha-1 is away from just then."""
+    world = RECIPE.world({"guard": guard})
+    trace = Trace({}, keep=True)
+    chooser = Cued(*cues)
+    verdict = world.run(chooser, driver="direct", trace=trace)
+    assert not chooser.cues
+    return world, Played(verdict, trace.steps, chooser.offered)
+
+
+@pytest.mark.spec("SCH-6", "SCH-120")
+def test_it_is_found_within_four_hundred_runs() -> None:
+    """By random choices among effects; the breach is that two pods are where one may be."""
+    assert first_found("off", 400) is not None
+
+
+@pytest.mark.spec("SCH-6")
+def test_fenced_it_is_not_found_within_a_hundred() -> None:
+    """By the same search."""
+    assert first_found("on", 100) is None
+
+
+@pytest.mark.long
+@pytest.mark.spec("SCH-6")
+def test_fenced_it_is_not_found_within_four_thousand() -> None:
+    """Ten times what it takes to find it."""
+    assert first_found("on", 4000) is None
+
+
+@pytest.mark.spec("SCH-6")
+@WAYS
+def test_both_ways_of_being_late_are_a_race_without_fencing(cues: tuple[str, ...]) -> None:
+    """That it ends itself when it knows does not help: it does not know yet, or has sent it."""
+    world, run = played("off", cues)
+    assert [v.invariant for v in run.verdict.violations] == ["no_two_are_together"]
+    assert [pod_of(world, name).spec.node_name for name in "ab"] == ["n1", "n1"]
+
+
+@pytest.mark.spec("SCH-6")
+@WAYS
+def test_neither_is_one_with_it(cues: tuple[str, ...]) -> None:
+    """Who is not sure to lead sends nothing, and what was sent before is refused by its revision;
+    the pod that was bound is that which the later leader has chosen."""
+    world, run = played("on", cues)
+    assert run.verdict.is_held
+    assert [pod_of(world, name).spec.node_name for name in "ab"] == ["", "n1"]
+    late = run.every("serve alpha-1/bind-a create/binding pods/default/a")
+    assert len(late) == (1 if SENT in cues else 0)
+    for step in late:
+        assert step.now_ms > run.only("serve alpha-2/bind-b create/binding pods/default/b").now_ms
+        assert "Conflict" in str(step.outcome)
+
+
+@pytest.mark.spec("SCH-6")
+def test_a_deposed_replica_ends_itself_and_waits_in_its_next_life() -> None:
+    """Ten seconds after it could not renew its lease; ten more, and its next life asks for it."""
+    world = RECIPE.world()
+    world.goes_on = True
+    run = play(world, SENT, "fault * partition alpha-1", is_held=False)
+    records = [record for record in world.table.records if record.name.startswith("leads")]
+    assert [record.said for record in records] == [
+        "leads alpha in term 0",
+        "could not renew its lease, and ends itself: it led alpha in term 0",
+        "leads alpha in term 1",
+    ]
+    told = [(record.path, record.name, record.now_ms) for record in records]
+    assert told == [
+        ("alpha-1/main", "leads", 0), ("alpha-1/lease", "leads no more", 12_000),
+        ("alpha-2/main", "leads", 16_000),
+    ]  # fmt: skip
+    assert [step.now_ms for step in run.every("start alpha-1/main*")] == [0, 22_000]
+    assert run.every("answer alpha-1/main get leases*")[-1].now_ms == 22_000

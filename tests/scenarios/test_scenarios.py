@@ -1,0 +1,219 @@
+"""The scenarios that come with the testbed: what all of them promise, and the race of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scenarios.late_short_write import ACCOUNTS
+from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.choosers.calm import Calm
+from testbed.choosers.complete import Complete
+from testbed.choosers.uniform import Uniform
+from testbed.invariant import Verdict
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.turns.option import SERVE
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Trace
+from testbed.world.scenario import Scenario, find, known, play_runs
+from testbed.world.world import World
+
+ALL = [pytest.param(scenario, id=scenario.name) for scenario in known()]
+DRIVERS = ("trio", "direct")
+
+
+def settings_of(scenario: Scenario) -> Iterator[dict[str, str]]:
+    """Its defaults, and each switch that is on or off turned the other way."""
+    yield {}
+    for name, switch in scenario.switches.items():
+        if switch.kind is bool:
+            yield {name: "off" if switch.default else "on"}
+
+
+# -- what all of them promise ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_the_calm_run_holds_every_claim(scenario: Scenario) -> None:
+    """Under every setting of its switches and either driver, unless it says why it needs no
+    race."""
+    for switches in settings_of(scenario):
+        for driver in DRIVERS:
+            world = scenario.world(switches)
+            verdict = world.run(Calm(), driver=driver)
+            assert verdict.is_held or world.needs_no_race, f"{switches}: {verdict}"
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_the_guard_is_there_and_off(scenario: Scenario) -> None:
+    """`guard` is a switch of every pair, and by default the race can happen."""
+    assert scenario.switches["guard"].kind is bool
+    assert scenario.switches["guard"].shown == "off"
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_nothing_is_kept_between_two_worlds(scenario: Scenario) -> None:
+    """Two Worlds of the same choices, with others played between, make the same trace."""
+    for switches in settings_of(scenario):
+        traces = []
+        for seed in (1, 2, 1):
+            trace = Trace({}, keep=True)
+            scenario.world(switches).run(Uniform(seed), driver="direct", trace=trace)
+            traces.append(list(trace.lines()))
+        assert traces[0] == traces[2]
+        assert traces[0] != traces[1]
+
+
+@pytest.mark.parametrize("scenario", ALL)
+def test_nothing_is_read_that_was_not_declared(scenario: Scenario) -> None:
+    """Under --audit every read of a field is checked, and the trace is the same."""
+    for seed in range(3):
+        plain, audited = Trace({}, keep=True), Trace({}, keep=True)
+        scenario.world().run(Uniform(seed), driver="direct", trace=plain)
+        scenario.world(audit=True).run(Uniform(seed), driver="direct", trace=audited)
+        assert plain.digest() == audited.digest()
+
+
+# -- lost_update ----------------------------------------------------------------------------------
+
+
+def first_violated(scenario: Scenario, guard: str, runs_max: int, **switches: str) -> int | None:
+    """The number of the first violated Run of so many, under uniform choices."""
+    found: list[int] = []
+    number = 0
+
+    def look(world: World) -> bool:
+        nonlocal number
+        assert world.verdict is not None
+        assert world.verdict.outcome != "undecided", str(world.verdict)
+        if world.verdict.is_violated:
+            found.append(number)
+        number += 1
+        return not found
+
+    given = {"guard": guard, **switches}
+    chooser = Uniform(0)
+    play_runs(scenario, chooser, look, runs_max=runs_max, switches=given, driver="direct")
+    return found[0] if found else None
+
+
+def test_a_lost_update_is_found_within_fifty_runs() -> None:
+    """Naive writers lose a name under random choices; in fact soon."""
+    found = first_violated(find("lost_update"), "off", 50)
+    assert found is not None
+
+
+@pytest.mark.parametrize("writers", ["2", "4"])
+def test_careful_writers_lose_nothing_in_five_hundred_runs(writers: str) -> None:
+    """The other half of the pair: ten times the budget, two writers or four."""
+    assert first_violated(find("lost_update"), "on", 500, writers=writers) is None
+
+
+def test_the_violation_names_who_was_lost() -> None:
+    """What was promised to whom, and what the list says instead."""
+    verdict = find("lost_update").world().run(Uniform(1))
+    (violation,) = verdict.violations
+    assert str(violation) == (
+        "every_signature_is_kept: beta was told that it had signed, and the list says 'alpha' "
+        "(step 10, 0 ms)"
+    )
+
+
+# -- late_short_write -----------------------------------------------------------------------------
+
+
+class LandsAfter(Chooser):
+    """Calm, but that the teller's one transaction takes effect after so many of the reads."""
+
+    def __init__(self, reads: int) -> None:
+        self.reads = reads
+        self.read = 0
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan(f"the transfer after {self.reads} reads")
+
+    def choose(self, options: Options | Alternatives) -> int:
+        teller = [n for n in range(options.ready) if options[n].actor == "teller"]
+        auditor = [n for n in range(options.ready) if options[n].actor == "auditor"]
+        transfer = [n for n in teller if options[n].kind == SERVE]
+        if teller and not transfer:
+            return teller[0]
+        if transfer and (self.read == self.reads or not auditor):
+            return transfer[0]
+        self.read += options[auditor[0]].kind == SERVE
+        return auditor[0]
+
+
+def landing(reads: int, guard: str) -> Verdict:
+    """The Run in which the transfer lands just there."""
+    trace = Trace({}, keep=True)
+    world = find("late_short_write").world({"guard": guard})
+    verdict = world.run(LandsAfter(reads), driver="direct", trace=trace)
+    served = [step.option for step in trace.steps if step.kind == SERVE]
+    assert [option.actor for option in served].index("teller") == reads
+    assert len(served) == ACCOUNTS + 1 + (guard == "on")
+    return verdict
+
+
+def test_only_the_last_gap_is_dangerous() -> None:
+    """Of the 41 places where the transfer can take effect, before the first of forty reads or after
+    any of them, exactly one is violated: between the two accounts it touches."""
+    outcomes = [landing(reads, "off").outcome for reads in range(ACCOUNTS + 1)]
+    assert [place for place, outcome in enumerate(outcomes) if outcome == "violated"] == [39]
+    assert set(outcomes) == {"held", "violated"}
+
+
+def test_a_snapshot_is_safe_in_every_gap() -> None:
+    """Guarded, the audit asks for a revision and reads all accounts as they were then: it holds
+    wherever the transfer lands, before or after any of those 41 operations."""
+    outcomes = [landing(reads, "on").outcome for reads in range(ACCOUNTS + 2)]
+    assert outcomes == ["held"] * (ACCOUNTS + 2)
+
+
+def test_the_guarded_audit_holds_under_random_choices() -> None:
+    """Not only where one transfer is put by hand."""
+    assert first_violated(find("late_short_write"), "on", 300) is None
+
+
+def test_the_audit_says_what_it_found() -> None:
+    """The sum that cannot be, beside the one that must."""
+    assert str(landing(39, "off").violations[0]).startswith(
+        "every_audit_balances: the audit found 405 of 400 "
+    )
+
+
+# -- two_defaults ---------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("PRI-6")
+def test_two_defaults_are_found_within_fifty_runs() -> None:
+    """Two checks before either commit; in fact in every other run."""
+    assert first_violated(find("two_defaults"), "off", 50) is not None
+
+
+@pytest.mark.spec("PRI-6")
+def test_one_name_is_enough_for_one_default() -> None:
+    """In every class of runs there is: who is second is told that the name is taken."""
+    scenario = find("two_defaults")
+    chooser, guarded = Complete(), {"guard": "on"}
+    play_runs(
+        scenario, chooser, lambda _: True, runs_max=20, switches=guarded, driver="direct", keep=True
+    )
+    assert chooser.outcomes == {"held": 4}
+
+
+@pytest.mark.spec("PRI-7")
+def test_two_defaults_are_told_with_what_they_mean() -> None:
+    """By their values, the one that is used first."""
+    race = Path(__file__).parent.parent / "race_files/two_defaults.race.yaml"
+    played = play(
+        parse(race.read_text(), race.name), find("two_defaults"), switches={"guard": "off"}
+    )
+    (violation,) = played.verdict.violations
+    assert str(violation) == (
+        "there_is_one_default: beta-default (10) and alpha-default (1000) are both the default: a "
+        "pod that names no class gets 10 (step 9, 0 ms)"
+    )

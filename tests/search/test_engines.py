@@ -1,0 +1,177 @@
+"""The Engines: wherever Runs are played, and whatever befalls it, the Outcomes are the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from jobs import jobs
+
+from testbed.errors import HarnessBug
+from testbed.search.engines.here import Here
+from testbed.search.engines.processes import Processes
+from testbed.search.job import Job, Outcome, Task
+from testbed.search.player import Player
+
+TASK = Task("double_bind", faults=("crash",))
+ROUGH = """
+    import os, sys, time
+    from testbed import Actor
+    import attrs
+
+    @attrs.frozen
+    class Writer(Actor):
+        async def run(self, client):
+            client.record("wrote")
+
+    def deadly(world, *, where="here"):
+        world.start(Writer("alpha"))
+        if where == "kill":
+            os.kill(os.getpid(), 9)
+        if where == "hang":
+            while True:
+                time.sleep(1)
+        if where == "raise":
+            raise ZeroDivisionError("of its own")
+
+    def elsewhere(world):
+        world.start(Writer("alpha"))
+        assert not sys.argv[0].endswith("worker.py")
+
+    def fragile(world, *, file=""):
+        world.start(Writer("alpha"))
+        if os.path.exists(file):
+            os.remove(file)
+            os.kill(os.getpid(), 9)
+"""
+
+
+def here(count: int) -> list[Outcome]:
+    """What this process shows."""
+    return list(Here(Player(TASK)).play(jobs(count)))
+
+
+@contextmanager
+def workers(task: Task, count: int, hang_s: float = 60) -> Iterator[Processes]:
+    """Processes that are gone afterwards."""
+    engine = Processes(Player(task), count, hang_s=hang_s)
+    try:
+        yield engine
+    finally:
+        pids = engine.pids
+        engine.close()
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+
+@pytest.fixture
+def rough(own: Path) -> Path:
+    """A module of one's own, with scenarios that do what none should."""
+    (own / "rough.py").write_text(dedent(ROUGH), encoding="utf-8")
+    return own
+
+
+def test_two_processes_show_what_this_one_does() -> None:
+    """In the order of the Jobs, to the byte; also after a lesson."""
+    lesson = Player(TASK).learned.as_dict()
+    with workers(TASK, 2) as engine:
+        outcomes = list(engine.play(jobs(10)))
+        engine.learn(lesson)
+        outcomes += engine.play(jobs(20)[10:])
+        assert engine.reports == []
+    assert outcomes == here(20)
+
+
+@pytest.mark.parametrize("scenario", ["lost_update", "rough:deadly"])
+def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
+    rough: Path, scenario: str
+) -> None:
+    """A worker imports what this process has imported, whatever has the same name here."""
+    (rough / "scenarios").mkdir()
+    for name in ("scenarios/__init__", "scenarios/lost_update", "sortedcontainers"):
+        (rough / f"{name}.py").write_text("raise ImportError('not this one')\n", encoding="utf-8")
+    with workers(Task(scenario), 1) as engine:
+        (outcome,) = engine.play([Job(0, "calm")])
+        assert (outcome.verdict, engine.reports) == ("held", [])
+
+
+def test_a_worker_that_is_killed_changes_nothing() -> None:
+    """Killed for real, at work and at rest: another takes its place, and both are told."""
+    with workers(TASK, 2) as engine:
+        outcomes = [*engine.play(jobs(12))]
+        playing = engine.play(jobs(24)[12:])
+        _, second = engine.pids
+        # What is stopped is given its Run, and does not answer before it is killed.
+        os.kill(second, signal.SIGSTOP)
+        os.waitid(os.P_PID, second, os.WSTOPPED)
+        outcomes.append(next(playing))
+        os.kill(second, signal.SIGKILL)
+        outcomes += playing
+        idle = engine.pids[0]
+        os.kill(idle, signal.SIGKILL)
+        os.waitid(os.P_PID, idle, os.WEXITED | os.WNOWAIT)
+        outcomes += engine.play(jobs(36)[24:])
+        at_work, at_rest = engine.reports
+    assert outcomes == here(36)
+    assert "was ended by signal 9 in run 13; another plays that run again" in at_work
+    assert "was ended by signal 9 between two runs" in at_rest
+
+
+def test_a_run_that_kills_its_worker_twice_is_undecided(rough: Path) -> None:
+    """It is not tried for ever."""
+    with workers(Task("rough:deadly", {"where": "kill"}), 1) as engine:
+        (outcome,) = engine.play([Job(0, "uniform")])
+        assert (outcome.verdict, outcome.children) == ("undecided", None)
+        assert [report.partition(" in run ")[2] for report in engine.reports] == [
+            "0; another plays that run again",
+            "0, the second one in that run; it is Undecided",
+        ]
+
+
+def test_a_run_that_kills_its_worker_once_is_played_again(rough: Path) -> None:
+    """What struck from outside may not strike again."""
+    (rough / "trap").touch()
+    with workers(Task("rough:fragile", {"file": "trap"}), 1) as engine:
+        verdicts = [outcome.verdict for outcome in engine.play([Job(0, "pos"), Job(1, "pos")])]
+    assert verdicts == ["held", "held"]
+
+
+def test_a_worker_that_hangs_is_killed(rough: Path) -> None:
+    """Its Run is Undecided, and the reason is told."""
+    with workers(Task("rough:deadly", {"where": "hang"}), 1, hang_s=0.5) as engine:
+        (outcome,) = engine.play([Job(7, "uniform")])
+        assert (outcome.verdict, outcome.end) == ("undecided", "it did not end within 0.5 s")
+        assert "was killed: run 7 did not end within 0.5 s" in engine.reports[0]
+
+
+def test_what_raises_in_a_worker_raises_here(rough: Path) -> None:
+    """Bare, as if there were no workers: the user sees his own line."""
+    with (
+        workers(Task("rough:deadly", {"where": "raise"}), 1) as engine,
+        pytest.raises(ZeroDivisionError, match="of its own"),
+    ):
+        list(engine.play([Job(0, "uniform")]))
+
+
+def test_what_raises_in_a_worker_alone_is_told(rough: Path) -> None:
+    """Something differs between two processes, and a Run may not depend on it."""
+    with (
+        workers(Task("rough:elsewhere"), 1) as engine,
+        pytest.raises(HarnessBug, match="run 0 raised in a worker, and does not here"),
+    ):
+        list(engine.play([Job(0, "uniform")]))
+
+
+def test_what_is_given_up_leaves_nothing_behind() -> None:
+    """An Engine whose Outcomes nobody wants any more can still play others."""
+    with workers(TASK, 2) as engine:
+        played = engine.play(jobs(10))
+        next(played)
+        played.close()
+        assert list(engine.play(jobs(4))) == here(4)

@@ -1,0 +1,21 @@
+"""A scenario that goes in a circle until it reaches a limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stage import Puppet
+
+from testbed.objects import Note
+from testbed.world.world import World
+
+
+def in_a_circle(world: World) -> None:
+    """Ends only at a limit."""
+
+    async def again(client: Any) -> None:
+        while True:
+            await client.list(Note)
+
+    world.start(Puppet("alpha", again))
+    world.limit(turns_max=10)

@@ -1,0 +1,40 @@
+"""Runs to draw as lifelines."""
+
+from __future__ import annotations
+
+from binders import two_binders
+
+from testbed.chooser import Chooser
+from testbed.client.client import Client
+from testbed.invariant import Violation
+from testbed.objects import Note
+from testbed.story.diagram import Rows
+from testbed.story.sentences import Tale
+from testbed.story.slice import Matter
+from testbed.turns.trace import Trace
+from testbed.world.world import World
+
+
+def rows_of(world: World, chooser: Chooser, said: str = "") -> Rows:
+    """What there is to show of this Run."""
+    trace = Trace({}, keep=True)
+    verdict = world.run(chooser, driver="direct", trace=trace)
+    violation = verdict.violations[0] if verdict.violations else None
+    if said:
+        violation = Violation("claimed", said, len(trace.steps), world.table.now_ms)
+    matter = Matter(trace, violation)
+    return Rows(trace, matter, Tale(matter))
+
+
+def binders() -> World:
+    """Two schedulers, one room."""
+    world = World("test")
+    two_binders(world)
+    return world
+
+
+async def busy(client: Client) -> None:
+    """Read and write again and again."""
+    for turn in range(30):
+        read = await client.get(Note, f"n{turn % 3}")
+        await client.update(read.saying(by=client.name), whatever_it_was=True)

@@ -1,0 +1,435 @@
+"""The watchdog ends from outside what cannot end itself; and Ctrl-C ends anything, soon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import trio
+from stage import Doing, note, world_of
+
+from testbed.chooser import Chooser
+from testbed.choosers.calm import Calm
+from testbed.client.client import Client
+from testbed.errors import ScenarioError
+from testbed.invariant import TURN, Evidence, Invariant
+from testbed.turns import watchdog
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.session import play_all
+from testbed.turns.table import Table
+from testbed.turns.trace import Step, Trace, load
+from testbed.turns.watchdog import Watchdog
+from testbed.world.world import World
+
+DRIVERS = ("trio", "direct")
+both_drivers = pytest.mark.parametrize("driver", DRIVERS)
+HANDLERS = (signal.SIGALRM, signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A turn may take 0.2 s; afterwards every signal, timer and tracer is as it was."""
+    monkeypatch.setattr(watchdog, "SECONDS", 0.2)
+    monkeypatch.setattr(watchdog, "PATIENCE_S", 0.05)
+    before = [signal.getsignal(number) for number in HANDLERS], sys.gettrace()
+    yield
+    assert ([signal.getsignal(number) for number in HANDLERS], sys.gettrace()) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+async def ticks(client: Client) -> None:
+    """Lets time pass, and rests."""
+    for _ in range(3):
+        await client.sleep(1)
+    await client.queue(idle=True).get()
+
+
+# -- who never yields ---------------------------------------------------------------------------
+
+
+async def spins(client: Client) -> None:
+    """Never comes back."""
+    await client.sleep(2)
+    while True:
+        pass
+
+
+async def blocks(client: Client) -> None:
+    """Waits in the machine's time."""
+    await client.sleep(2)
+    time.sleep(60)
+
+
+async def swallows(client: Client) -> None:
+    """Catches whatever is raised in it, and goes on."""
+    await client.sleep(2)
+    while True:
+        try:
+            time.sleep(0.01)
+        except BaseException:  # noqa: BLE001
+            continue
+
+
+async def suppresses(client: Client) -> None:
+    """The same by a context manager, within a function it calls."""
+    await client.sleep(2)
+
+    def spin() -> None:
+        while True:
+            with suppress(BaseException):
+                client.record("still here")
+
+    spin()
+
+
+@pytest.mark.parametrize(
+    ("driver", "main"),
+    [
+        ("trio", spins), ("direct", spins), ("trio", blocks), ("direct", swallows),
+        ("trio", swallows), ("direct", suppresses),
+    ],
+)  # fmt: skip
+def test_an_actor_that_never_yields_is_ended(driver: str, main: Doing) -> None:
+    """The Run is Undecided, and says who and after which turn; the next one in the same session is
+    as if nothing had been."""
+    bad, good = world_of(alpha=main, beta=ticks), world_of(beta=ticks)
+    for world in (bad, good):
+        assert world.prepare(Calm(), trace=Trace({}, keep=True))
+    play_all([bad, good], driver=driver)
+    assert bad.verdict is not None
+    assert (bad.verdict.outcome, bad.verdict.end) == (
+        "undecided", "alpha did not yield after turn 5",
+    )  # fmt: skip
+    assert bad.trace.end is not None
+    assert bad.trace.end["end"] == "alpha did not yield after turn 5"
+    assert good.verdict is not None
+    assert good.verdict.is_held
+
+
+def test_a_slow_turn_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as each turn is over in time, the Run may take as long as it likes."""
+    monkeypatch.setattr(watchdog, "SECONDS", 1.0)
+
+    async def slow(client: Client) -> None:
+        for _ in range(5):
+            time.sleep(0.3)
+            await client.sleep(1)
+
+    assert world_of(alpha=slow).run(Calm()).is_held
+
+
+def test_a_task_that_spins_in_trio_is_ended() -> None:
+    """It never lets go of trio's loop; trio itself survives it, and so does the session."""
+
+    async def main(client: Client) -> None:
+        with trio.CancelScope(shield=True):
+            while True:
+                with suppress(BaseException):
+                    await trio.lowlevel.checkpoint()
+
+    with pytest.raises(ScenarioError, match="alpha/main awaited something that is not the World's"):
+        world_of(alpha=main, beta=ticks).run(Calm())
+    assert world_of(beta=ticks).run(Calm()).is_held
+
+
+def test_a_task_that_waits_for_a_thread_is_let_go() -> None:
+    """Nothing can interrupt that wait: the others are let go first, and the Run ends when it is
+    over; trio and the next Run are none the worse for it."""
+
+    async def main(client: Client) -> None:
+        await client.sleep(1)
+        await trio.to_thread.run_sync(time.sleep, 0.8)
+
+    with pytest.raises(ScenarioError, match="alpha/main awaited something that is not the World's"):
+        world_of(alpha=main, beta=ticks, gamma=ticks).run(Calm())
+    assert world_of(beta=ticks).run(Calm()).is_held
+
+
+def test_a_tracer_is_given_back_its_thread() -> None:
+    """To raise where it is not caught the watchdog traces; a debugger, or whoever counts the lines
+    that were run, goes on afterwards."""
+
+    def trace(*_: object) -> None:
+        """Looks at nothing."""
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        verdict = world_of(alpha=swallows).run(Calm(), driver="direct")
+        after = sys.gettrace()
+    finally:
+        sys.settrace(before)
+    assert verdict.end == "alpha did not yield after turn 2"
+    assert after is trace
+
+
+@both_drivers
+def test_who_spins_when_it_is_told_to_end_is_named(driver: str) -> None:
+    """The Run is over and has its verdict; that something went on after it is a mistake."""
+
+    async def main(client: Client) -> None:
+        try:
+            await client.queue(idle=True).get()
+        finally:
+            while True:
+                pass
+
+    with pytest.raises(ScenarioError, match=r"alpha did not yield after turn .* goes on after"):
+        world_of(alpha=main, beta=ticks).run(Calm(), driver=driver)
+
+
+class Spins(Calm):
+    """A Chooser that never answers."""
+
+    def choose(self, options: Options | Alternatives) -> int:
+        while True:
+            pass
+
+
+class NeverLooks(Invariant):
+    """An Invariant that never comes to an end."""
+
+    name = "never_looks"
+    looks_at = frozenset({TURN})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        while True:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("driver", "who"), [("trio", Spins), ("direct", Spins), ("trio", NeverLooks)]
+)
+def test_a_world_that_never_decides_is_ended(driver: str, who: type[object]) -> None:
+    """A Chooser, or an Invariant: the World is named, since no actor has the turn."""
+    world = world_of(alpha=ticks)
+    chooser: Chooser = Calm()
+    if who is Spins:
+        chooser = Spins()
+    else:
+        world.claim(NeverLooks())
+    verdict = world.run(chooser, driver=driver)
+    assert verdict.outcome == "undecided"
+    assert verdict.end.startswith("the World did not yield after turn ")
+
+
+def test_the_watchdog_leaves_alone_what_somebody_else_has_taken() -> None:
+    """A SIGALRM with a handler keeps it, and its timer; likewise a SIGINT."""
+    table = Table()
+
+    def theirs(*_: object) -> None:
+        """Somebody else's."""
+
+    for number in HANDLERS:
+        before = signal.signal(number, theirs)
+        try:
+            with Watchdog(table):
+                assert signal.getsignal(number) is theirs
+        finally:
+            signal.signal(number, before)
+
+
+def test_beside_the_main_thread_there_is_no_watchdog() -> None:
+    """Only the main thread gets signals; a Run elsewhere goes on without one."""
+    verdicts: list[str] = []
+
+    def play() -> None:
+        verdicts.append(world_of(alpha=ticks).run(Calm()).outcome)
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    thread.join()
+    assert verdicts == ["held"]
+
+
+# -- Ctrl-C -------------------------------------------------------------------------------------
+
+
+class Interrupts(Calm):
+    """Sends the process a SIGINT at a turn, as Ctrl-C does."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.asked = 0
+
+    def choose(self, options: Options | Alternatives) -> int:
+        self.asked += 1
+        if self.asked == self.at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return 0
+
+
+@both_drivers
+def test_an_interrupt_ends_the_run_at_its_next_turn(driver: str) -> None:
+    """What was played stands in the trace, and says so; KeyboardInterrupt leaves bare, after every
+    actor is torn down."""
+    ended: list[str] = []
+
+    async def main(client: Client) -> None:
+        try:
+            while True:
+                await client.sleep(1)
+        finally:
+            ended.append(client.name)
+
+    world = world_of(alpha=main, beta=main)
+    trace = Trace({}, keep=True)
+    with pytest.raises(KeyboardInterrupt):
+        world.run(Interrupts(7), driver=driver, trace=trace)
+    assert trace.end is not None
+    assert trace.end["end"] == "interrupted after turn 7"
+    assert len(trace.steps) == 7
+    assert ended == ["alpha", "beta"]
+
+
+@both_drivers
+def test_an_interrupt_that_comes_when_all_is_torn_down_is_not_lost(driver: str) -> None:
+    """The Run has its Verdict; what was to be played after it is not."""
+
+    async def main(client: Client) -> None:
+        try:
+            await client.queue(idle=True).get()
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    world = world_of(alpha=main, beta=ticks)
+    with pytest.raises(KeyboardInterrupt):
+        world.run(Calm(), driver=driver)
+    assert world.verdict is not None
+    assert world.verdict.is_held
+
+
+@pytest.mark.parametrize(
+    ("driver", "main"), [("trio", spins), ("direct", spins), ("trio", swallows)]
+)
+def test_an_interrupt_ends_a_turn_that_does_not_end(
+    driver: str, main: Doing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a second, however long a turn may take otherwise."""
+    monkeypatch.setattr(watchdog, "SECONDS", 60.0)
+    monkeypatch.setattr(watchdog, "PATIENCE_S", 0.3)
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.1, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        world_of(alpha=main, beta=ticks).run(Calm(), driver=driver)
+    assert time.perf_counter() - sent[0] < 1.0
+    timer.join()
+
+
+SCENARIOS = '''
+"""Scenarios that take a long time."""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed import Actor, Client, World
+
+
+@attrs.frozen
+class Ticks(Actor):
+    """Lets time pass, for ever."""
+
+    async def run(self, client: Client) -> None:
+        while True:
+            await client.sleep(1)
+
+
+@attrs.frozen
+class Spins(Actor):
+    """Never yields."""
+
+    async def run(self, client: Client) -> None:
+        await client.sleep(1)
+        open("spins", "w").close()
+        while True:
+            pass
+
+
+def busy(world: World) -> None:
+    """Turn after turn."""
+    world.start(Ticks("alpha"), Ticks("beta"))
+    world.limit(turns_max=1_000_000)
+
+
+def stuck(world: World) -> None:
+    """One turn."""
+    world.start(Spins("alpha"), Ticks("beta"))
+'''
+
+
+@both_drivers
+@pytest.mark.parametrize(("scenario", "turns"), [("busy", 1000), ("stuck", 2)])
+def test_ctrl_c_ends_the_command_with_what_was_found_written(
+    driver: str, scenario: str, turns: int, tmp_path: Path
+) -> None:
+    """Within a second, with code 130, no traceback, and a trace that is whole to its last line."""
+    (tmp_path / "slow.py").write_text(SCENARIOS)
+    name = tmp_path / "run.trace"
+    words = ["run", f"slow:{scenario}", "--driver", driver, "--trace", str(name)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "testbed", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        sign = tmp_path / "spins" if scenario == "stuck" else name
+        wait_until(lambda: sign.exists() and (sign != name or sign.stat().st_size > 200_000))
+        sent = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    finally:
+        process.kill()
+    assert time.perf_counter() - sent < 1.0
+    assert (process.returncode, out) == (130, "")
+    assert "Interrupted." in err
+    assert "Traceback" not in err
+    recorded = load(str(name))
+    assert str(recorded.end["end"]).startswith("interrupted after turn ")
+    assert len(recorded.steps) >= turns
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Look until it is, for ten seconds at most."""
+    until = time.perf_counter() + 10
+    while not is_so():
+        assert time.perf_counter() < until
+        time.sleep(0.02)
+
+
+def test_a_world_played_inside_trio_hands_on_the_interrupt() -> None:
+    """KeyboardInterrupt reaches whoever awaits `play`, bare, and trio goes on."""
+    caught: list[BaseException] = []
+
+    async def main() -> None:
+        world = World()
+        world.add(note())
+        try:
+            await world_of(alpha=for_ever, beta=for_ever).play(Interrupts(9))
+        except KeyboardInterrupt as error:
+            caught.append(error)
+        verdict = await world_of(alpha=ticks).play(Calm())
+        assert verdict.is_held
+
+    async def for_ever(client: Client) -> None:
+        while True:
+            await client.sleep(1)
+
+    trio.run(main)
+    assert len(caught) == 1

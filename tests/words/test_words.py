@@ -1,0 +1,68 @@
+"""Spoken: what people call an Operation and a fault, and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.faults import crash, lag, lose_reply
+from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, struck, withheld
+
+
+@pytest.mark.parametrize("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
+def test_what_is_spoken_means_what_was_asked(asked: tuple[str, str]) -> None:
+    """There and back again, for those with a word of their own and those without."""
+    assert meant(spoken(*asked)) == asked
+
+
+def test_to_create_a_binding_is_to_bind() -> None:
+    """And to create an eviction is to evict; each word has one meaning, and a past."""
+    assert spoken("create", "binding") == "bind"
+    assert spoken("create", "eviction") == "evict"
+    assert len(MEANT) == len(WORDS)
+    assert all(word in PAST for word in WORDS.values())
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("bind", "bound"),
+        ("update", "updated"),
+        ("update/status", "updated the status of"),
+        ("approve", "asked approve of"),
+    ],
+)
+def test_what_was_done_is_said_in_the_past(word: str, said: str) -> None:
+    """Also of a subresource without a word of its own, and of a verb nobody knows."""
+    assert past(word) == said
+
+
+@pytest.mark.parametrize(
+    ("word", "target", "said"),
+    [
+        (crash.Crash.word, "alpha", "alpha crashed"),
+        (lag.Lag.word, "pods to alpha", "alpha's watch of pods began to lag"),
+        (
+            lose_reply.LoseReply.word,
+            "alpha create/binding pods/default/web#2",
+            "the reply to alpha's bind of pods/default/web was lost",
+        ),
+        ("melt", "node {n1}", "melt struck node {n1}"),
+    ],
+)
+def test_a_fault_is_told_in_a_sentence(word: str, target: str, said: str) -> None:
+    """Whom it struck, of what; a fault of one's own says its word."""
+    assert struck(word, target) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("serve", "its bind of pods/default/web"),
+        ("answer", "the answer to its bind of pods/default/web"),
+        ("deliver", "its news of pods/default/web"),
+        ("resume", "its next move"),
+    ],
+)
+def test_what_is_held_back_is_named(kind: str, said: str) -> None:
+    """A request, an answer, news; or just what somebody was to do next."""
+    assert withheld(kind, "create/binding.2", "pods/default/web") == said
