@@ -1,8 +1,8 @@
 """Who may import whom: the rooms say it, each in its `__init__`, and this holds the tree to it.
 
 Nothing is imported: every file is parsed, and each breach is a Complaint with its file and line,
-the rule, and what to do. `floor_plan.py` reads what the rooms say, `manners.py` has the rules for a file
-by itself; `docs/house.md` tells all of it to people.
+the rule, and what to do. `floor_plan.py` reads what the rooms say, `manners.py` has the rules for a
+file by itself; `docs/house.md` tells all of it to people.
 """
 
 from __future__ import annotations
