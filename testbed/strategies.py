@@ -46,9 +46,9 @@ from testbed.world.fault_kinds import parse_fault
 from testbed.world.world import World
 
 __all__ = [
-    "Cluster",
     "Deletion",
-    "Workload",
+    "DrawnCluster",
+    "DrawnWorkload",
     "clusters",
     "fault_budgets",
     "runs",
@@ -134,7 +134,7 @@ GONE_MS = (None, None, 30_000, 60_000)
 
 
 @attrs.frozen
-class Cluster:
+class DrawnCluster:
     """A small cluster in which no node is given more than it has."""
 
     nodes: tuple[Node, ...]
@@ -161,7 +161,7 @@ class Deletion:
 
 
 @attrs.frozen
-class Workload:
+class DrawnWorkload:
     """What is asked of a cluster."""
 
     creates: tuple[Pod, ...]
@@ -204,7 +204,7 @@ def _drafts(places: int) -> SearchStrategy[_Draft]:
 
 
 @st.composite
-def clusters(draw: st.DrawFn, *, nodes_max: int = 3, pods_max: int = 6) -> Cluster:
+def clusters(draw: st.DrawFn, *, nodes_max: int = 3, pods_max: int = 6) -> DrawnCluster:
     """Small clusters; the smallest is one node and nothing on it."""
     sizes = draw(st.lists(st.sampled_from(CPUS_M), min_size=1, max_size=nodes_max))
     nodes = tuple(Node.of(f"n{n}", cpu_m=cpu_m) for n, cpu_m in enumerate(sizes, 1))
@@ -213,13 +213,17 @@ def clusters(draw: st.DrawFn, *, nodes_max: int = 3, pods_max: int = 6) -> Clust
     pods = tuple(_placed(f"p{n}", draft, left) for n, draft in enumerate(drafts, 1))
     wanted = draw(st.dictionaries(st.sampled_from(APPS), st.integers(0, 2), max_size=len(APPS)))
     budgets = tuple(_budget(app, least, pods) for app, least in sorted(wanted.items()))
-    return Cluster(nodes, pods, _classes(pods), budgets)
+    return DrawnCluster(nodes, pods, _classes(pods), budgets)
 
 
 @st.composite
 def workloads(
-    draw: st.DrawFn, cluster: Cluster | None = None, *, creates_max: int = 4, deletes_max: int = 3
-) -> Workload:
+    draw: st.DrawFn,
+    cluster: DrawnCluster | None = None,
+    *,
+    creates_max: int = 4,
+    deletes_max: int = 3,
+) -> DrawnWorkload:
     """What is asked of a cluster, to the milli of a cpu what its nodes have, or have left, among
     it; the smallest is one pod that asks for nothing."""
     rooms = _rooms(cluster) if cluster is not None else CPUS_M
@@ -230,10 +234,10 @@ def workloads(
     there = creates if cluster is None else (*creates, *cluster.pods)
     names = st.sampled_from([pod.meta.name for pod in there])
     deletes = st.builds(Deletion, names, st.sampled_from([None, 0, 1, 30]))
-    return Workload(creates, tuple(draw(st.lists(deletes, max_size=deletes_max))))
+    return DrawnWorkload(creates, tuple(draw(st.lists(deletes, max_size=deletes_max))))
 
 
-def _rooms(cluster: Cluster) -> list[int]:
+def _rooms(cluster: DrawnCluster) -> list[int]:
     """What the nodes have, and what they have left."""
     left = {node.meta.name: room_of(node)["cpu"] for node in cluster.nodes}
     had = list(left.values())

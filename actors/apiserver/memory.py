@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from actors.apiserver.names import generated
-from actors.apiserver.switches import APISERVER, Switches
+from actors.apiserver.switches import APISERVER, ApiServerSwitches
 from testbed import StoreEndpoint
 from testbed.objects import Meta, Object, ScopedRequirement
 from testbed.objects.meta import prefix_of
@@ -46,7 +46,7 @@ class Desk(StoreEndpoint):
         self.limited = limited
         self.authorized = authorized
         self.told = told(profile, switches)
-        self.switches: Switches = APISERVER.told(self.told)
+        self.switches: ApiServerSwitches = APISERVER.told(self.told)
         self._own: dict[str, Any] = {}
         """What it has written itself and may not have read yet, where it asked to remember it."""
         self._names_given: dict[str, int] = {}

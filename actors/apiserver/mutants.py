@@ -162,7 +162,7 @@ class Generous(Call):
         return super().put(item)
 
 
-class Forgetful(Call):
+class ForgetfulOfBudgets(Call):
     """What is taken from a budget is not written."""
 
     def put(self, item: Any) -> Any:
@@ -271,7 +271,7 @@ class Namesakes(ApiServer):
         return super().stamp(caller, now_ms, item).with_meta(uid=f"{item.meta.name}-1")
 
 
-class Stale(Call):
+class StaleRevision(Call):
     """Leaves an object the revision that it had."""
 
     def put(self, item: Any) -> Any:
@@ -325,7 +325,7 @@ MUTANTS = (
           partial(evict_by, Generous)),
     _verb("unpaid", "an eviction takes no disruption", BUDGETS, EVICT, partial(evict_by, Unpaid)),
     _verb("unwritten", "an eviction does not write its budget", BUDGETS, EVICT,
-          partial(evict_by, Forgetful)),
+          partial(evict_by, ForgetfulOfBudgets)),
     _verb("future-list", "a list names a revision that is to come", READS, "list",
           list_of_tomorrow),
     _verb("mixed-list", "a list shows two revisions", READS, "list", list_of_two_revisions),
@@ -341,7 +341,7 @@ MUTANTS = (
     _verb("empty-commit", "an update that changes nothing is committed", REVISIONS, "update",
           update_nothing),
     _mutant("old-revision", "a commit leaves the object its revision", REVISIONS,
-            type("Unmoved", (ApiServer,), {"calls": Stale})),
+            type("Unmoved", (ApiServer,), {"calls": StaleRevision})),
     _mutant("same-uid", "a new object has the uid of the old", "every_uid_is_new", Namesakes),
 )  # fmt: skip
 """Each with what must kill it."""

@@ -52,7 +52,7 @@ class Caller(Actor):
 
 
 @attrs.frozen
-class Reaper(Actor):
+class PodReaper(Actor):
     """Takes away what is to go from its node, as soon as it hears of it; tries until it is told."""
 
     node: str = "n1"
@@ -118,7 +118,7 @@ def contest(
         Caller(
             "labeler", (label_by_update("p"), label_by_patch("held"), touch("q"), restore("held"))
         ),
-        Reaper("kubelet"),
+        PodReaper("kubelet"),
         at=FIRST,
     )
     world.start(

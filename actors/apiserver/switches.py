@@ -8,7 +8,7 @@ from testbed.switches import Component, on_off, one_of
 
 
 @attrs.frozen
-class Switches:
+class ApiServerSwitches:
     """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
 
     clear_nnn_on_bind: bool = on_off(False)
@@ -21,7 +21,7 @@ class Switches:
 
 APISERVER = Component(
     "apiserver",
-    Switches,
+    ApiServerSwitches,
     {
         "alpha": {"client_priority": "reject_any"},
         "seed": {"client_priority": "reject_any", "system_class_scope": "authz"},

@@ -26,7 +26,7 @@ Crowds = Mapping[int, Sequence[PodInfo]]
 
 
 @attrs.frozen(eq=False)
-class Refused:
+class NodeRefusals:
     """What a filter says of all nodes at once."""
 
     codes: Codes
@@ -80,7 +80,7 @@ class Filter:
         """The names of the nodes it is worth while to look at; None: all."""
         return None
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         """As `check` of each row of the Snapshot; None: it refuses none of them."""
         refusals: list[Refusal] = []
         codes = np.zeros(len(snapshot), np.int64)
@@ -89,14 +89,14 @@ class Filter:
             if refusal is not None:
                 refusals.append(self.sound(refusal))
                 codes[row] = len(refusals)
-        return Refused(codes, lambda code: refusals[code - 1]) if refusals else None
+        return NodeRefusals(codes, lambda code: refusals[code - 1]) if refusals else None
 
     def check_crowded(
-        self, state: State, snapshot: Snapshot, refused: Refused | None, crowds: Crowds
-    ) -> Refused | None:
+        self, state: State, snapshot: Snapshot, refused: NodeRefusals | None, crowds: Crowds
+    ) -> NodeRefusals | None:
         """As `check` of some rows, in the order given, with more pods on each; none of which it
         minds. `refused` is what it says of all rows as they are."""
-        return None if refused is None else Refused(refused.codes[[*crowds]], refused.refusal)
+        return None if refused is None else NodeRefusals(refused.codes[[*crowds]], refused.refusal)
 
     def minds(self, state: State, other: PodInfo) -> bool:
         """Whether it is any matter to it that that pod comes or goes; if it minds any."""
@@ -143,7 +143,7 @@ class NodeFilter(Filter):
         """All that it looks at; of two nodes with the same it says the same."""
         return node
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         kinds = snapshot.told_apart(self.name, self.kind)
         refusals = [self.check(state, node) for node in kinds.samples]
         if not any(refusal is not None for refusal in refusals):
@@ -151,4 +151,4 @@ class NodeFilter(Filter):
         said = [self.sound(refusal) for refusal in refusals if refusal is not None]
         which = [0 if refusal is None else said.index(refusal) + 1 for refusal in refusals]
         codes = np.array([*which, 0], np.int64)[kinds.codes]
-        return Refused(codes, lambda code: said[code - 1])
+        return NodeRefusals(codes, lambda code: said[code - 1])

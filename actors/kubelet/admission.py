@@ -15,7 +15,7 @@ ORDINARY = ("cpu", "memory", "ephemeral-storage")
 
 
 @attrs.frozen
-class Refusal:
+class AdmissionRefusal:
     """Why a pod is not taken on."""
 
     reason: str
@@ -27,10 +27,10 @@ class Refusal:
         return f"Pod was rejected: {self.said}"
 
 
-NO_NODE = Refusal("InvalidNodeInfo", "Kubelet cannot get node info.")
+NO_NODE = AdmissionRefusal("InvalidNodeInfo", "Kubelet cannot get node info.")
 
 
-def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> Refusal | None:
+def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> AdmissionRefusal | None:
     """Why the node does not take the pod on beside those that are active there: the first reason
     there is, of its resources, its place, its ports and its taints. None if it does."""
     if node is None:
@@ -46,10 +46,10 @@ def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> Refusal | 
         ("TaintToleration", _is_tolerated(pod, node)),
     )
     failed = next((name for name, holds in checks if not holds), None)
-    return Refusal(failed, f"Predicate {failed} failed") if failed else None
+    return AdmissionRefusal(failed, f"Predicate {failed} failed") if failed else None
 
 
-def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[Refusal]:
+def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[AdmissionRefusal]:
     """Each resource there is not enough of; pods are counted first."""
     room, asked = room_of(node), requests_of(pod)
     if len(others) + 1 > room.get(PODS, 0):
@@ -64,12 +64,12 @@ def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[Refusal]:
             yield _out_of(name, wanted, used, room.get(name, 0))
 
 
-def _out_of(name: str, asked: int, used: int, has: int) -> Refusal:
+def _out_of(name: str, asked: int, used: int, has: int) -> AdmissionRefusal:
     said = (
         f"Node didn't have enough resource: {name}, requested: {asked}, used: {used}, "
         f"capacity: {has}"
     )
-    return Refusal(f"OutOf{name}", said)
+    return AdmissionRefusal(f"OutOf{name}", said)
 
 
 def _has_ports(pod: Pod, others: list[Pod]) -> bool:

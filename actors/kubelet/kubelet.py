@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import attrs
 
-from actors.kubelet.admission import Refusal, refusal_of
+from actors.kubelet.admission import AdmissionRefusal, refusal_of
 from actors.kubelet.lifecycle import Habits, Lifecycle, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
 from actors.shared.recorder import Recorder
@@ -149,7 +149,7 @@ class _Household:
         self.begin(pod, refusal, holds_room=refusal is None)
 
     def begin(
-        self, pod: Pod, refusal: Refusal | None, *, holds_room: bool, is_gone: bool = False
+        self, pod: Pod, refusal: AdmissionRefusal | None, *, holds_room: bool, is_gone: bool = False
     ) -> None:
         """Give it a task of its own."""
         uid = pod.meta.uid

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from actors.kubelet.admission import Refusal
+from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, own_part, patch_of, said_of
 from testbed import ApiError, Client, Conflict, NotFound, Operation, Unavailable
@@ -44,7 +44,13 @@ class Lifecycle:
     """
 
     def __init__(
-        self, client: Client, habits: Habits, pod: Pod, refusal: Refusal | None, *, is_gone: bool
+        self,
+        client: Client,
+        habits: Habits,
+        pod: Pod,
+        refusal: AdmissionRefusal | None,
+        *,
+        is_gone: bool,
     ) -> None:
         self.pod = pod
         """As it was last heard of."""

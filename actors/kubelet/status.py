@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from actors.kubelet.admission import Refusal
+from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.runtime import Report
 from testbed.objects import Condition, Pod, PodStatus, condition
 from testbed.objects.form import to_tree
@@ -36,7 +36,7 @@ class Facts:
     pod: Pod
     report: Report | None
     """None: its containers were not started, or are no longer known."""
-    refusal: Refusal | None
+    refusal: AdmissionRefusal | None
     is_ready: bool
     is_last: bool
     """Its containers are never to run again, and this is said even of one that was to run always

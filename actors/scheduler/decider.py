@@ -17,7 +17,7 @@ from actors.scheduler.placing.scoring import scores_of
 from actors.scheduler.preemption import preempt
 from actors.scheduler.preemption.dry_run import VictimSelector
 from actors.scheduler.score import Score
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod, PodDisruptionBudget
 
 Pick = Callable[[str, Sequence[str]], str]
@@ -43,7 +43,7 @@ class Decider:
 
     def __init__(
         self,
-        switches: Switches,
+        switches: SchedulerSwitches,
         filters: Sequence[Filter],
         scores: Sequence[Score],
         pick: Pick = the_first,

@@ -11,7 +11,7 @@ import attrs
 from actors.framework.cluster_events import POD_DELETED
 from actors.framework.filter import Filter, State
 from actors.framework.filters import FILTERS
-from actors.framework.filters.inter_pod_affinity import InterPodAffinity
+from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
 from actors.framework.podinfo import PodInfo, info_of
 from actors.framework.snapshot import Snapshot
 from actors.framework.tally import Tally
@@ -23,7 +23,7 @@ from actors.scheduler.proving_ground import bustle
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import May, QueuedPod
-from actors.scheduler.schedule_one import Office
+from actors.scheduler.schedule_one import SchedulingLoop
 from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.writes.fail import Failure
 from testbed import Client, Operation
@@ -69,10 +69,10 @@ def deciding(
     before: Before = lambda pod: pod,
     after: After = lambda decision, snapshot: decision,
     **given: Any,
-) -> Callable[[Office], None]:
+) -> Callable[[SchedulingLoop], None]:
     """One whose decisions are so altered."""
 
-    def alter(office: Office) -> None:
+    def alter(office: SchedulingLoop) -> None:
         office.decider = Altered(office.decider, before, after, Map(given))
 
     return alter
@@ -148,10 +148,10 @@ class SparesTheLeast:
         return gone
 
 
-def selecting(selector: VictimSelector) -> Callable[[Office], None]:
+def selecting(selector: VictimSelector) -> Callable[[SchedulingLoop], None]:
     """One that asks this for the victims."""
 
-    def alter(office: Office) -> None:
+    def alter(office: SchedulingLoop) -> None:
         office.decider._selector = selector
 
     return alter
@@ -160,7 +160,7 @@ def selecting(selector: VictimSelector) -> Callable[[Office], None]:
 # -- books ----------------------------------------------------------------------------------------
 
 
-class Forgetful(Nominator):
+class ForgetfulOfNominations(Nominator):
     """Does not read from a pod where it is nominated, as it should after a restart."""
 
     def nominate(self, pod: Pod, node: str | None = None) -> None:
@@ -210,7 +210,7 @@ class Doubling(SchedulerCache):
             self._nodes[pod.spec.node_name].add(info_of(pod))
 
 
-class Deaf(SchedulingQueue):
+class DeafToDeletions(SchedulingQueue):
     """Does not hear that a pod has gone."""
 
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
@@ -240,16 +240,16 @@ class Losing(SchedulingQueue):
         return ""
 
 
-def with_part(name: str, kind: type[Any]) -> Callable[[Office], None]:
+def with_part(name: str, kind: type[Any]) -> Callable[[SchedulingLoop], None]:
     """One of whose books that part is of that kind."""
 
-    def alter(office: Office) -> None:
+    def alter(office: SchedulingLoop) -> None:
         getattr(office.books, name).__class__ = kind
 
     return alter
 
 
-def in_one_line(office: Office) -> None:
+def in_one_line(office: SchedulingLoop) -> None:
     """Pods are tried as they came."""
     queue = cast(Any, office.books.queue)
     queue._active = Heap(lambda queued: (queued.since_ms, queued.pod.key))
@@ -271,7 +271,7 @@ class ByName:
         return await client.ask(posted)
 
 
-class Trigger(Office):
+class Trigger(SchedulingLoop):
     """Deletes whomever it has assumed, as well."""
 
     async def refused(self, decision: Decision, because: int) -> Failure:
@@ -283,7 +283,7 @@ class Trigger(Office):
         return await super().refused(attrs.evolve(decision, preemption=found), because)
 
 
-class Sparing(Office):
+class Sparing(SchedulingLoop):
     """Leaves the less important their nominations: it looks for them elsewhere."""
 
     async def refused(self, decision: Decision, because: int) -> Failure:
@@ -294,7 +294,7 @@ class Sparing(Office):
         return await super().refused(attrs.evolve(decision, preemption=found), because)
 
 
-class Welcome(InterPodAffinity):
+class Welcome(InterPodAffinityFilter):
     """Does not ask those who are there whether they mind."""
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
@@ -304,19 +304,19 @@ class Welcome(InterPodAffinity):
 # -- all of them ----------------------------------------------------------------------------------
 
 
-def with_office(office: type[Office], **settings: Any) -> Callable[..., None]:
+def with_office(office: type[SchedulingLoop], **settings: Any) -> Callable[..., None]:
     """The bustle, with such an office."""
     return partial(bustle, scheduler=type("Mutated", (Scheduler,), {"office": office}), **settings)
 
 
-def altered(alter: Callable[[Office], None]) -> Callable[..., None]:
+def altered(alter: Callable[[SchedulingLoop], None]) -> Callable[..., None]:
     """The bustle, with an office so altered."""
 
-    def begin(self: Office, *given: Any) -> None:
-        Office.__init__(self, *given)
+    def begin(self: SchedulingLoop, *given: Any) -> None:
+        SchedulingLoop.__init__(self, *given)
         alter(self)
 
-    return with_office(type("Altered", (Office,), {"__init__": begin}))
+    return with_office(type("Altered", (SchedulingLoop,), {"__init__": begin}))
 
 
 def _without(name: str) -> tuple[Filter, ...]:
@@ -344,7 +344,7 @@ MUTANTS = (
     Mutant("impatient", "victims are decided on while some are on their way",
            altered(deciding(not_nominated)), PATIENCE),
     Mutant("forgets-nominations", "a nomination is not read from the pod",
-           altered(with_part("nominator", Forgetful)), NOMINATIONS),
+           altered(with_part("nominator", ForgetfulOfNominations)), NOMINATIONS),
     Mutant("keeps-nominations", "a pod that is bound stays nominated",
            altered(with_part("nominator", Faithful)), NOMINATIONS),
     Mutant("nominated-not-cleared", "the less important keep their nominations",
@@ -374,6 +374,7 @@ MUTANTS = (
            partial(bustle, plugins=(ByName,)), DEEDS),
     Mutant("trigger-happy", "somebody is deleted on whom nobody has decided",
            with_office(Trigger), DEEDS),
-    Mutant("deaf", "that a pod has gone is no news", altered(with_part("queue", Deaf)), NEWS),
+    Mutant("deaf", "that a pod has gone is no news",
+           altered(with_part("queue", DeafToDeletions)), NEWS),
 )  # fmt: skip
 """Each with what must kill it."""

@@ -37,7 +37,7 @@ class Wait:
     """After that long the pod is rejected."""
 
 
-class Waiting(Protocol):
+class WaitingPod(Protocol):
     """A pod that waits for its permission, as plugins see it."""
 
     pod: Pod
@@ -70,7 +70,9 @@ class Permit(Protocol):
 
     name: str
 
-    def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Rejected | Wait | None:
+    def permit(
+        self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]
+    ) -> Rejected | Wait | None:
         """Called when the pod is reserved; `waiting` are those that wait already, by uid, and may
         be allowed or rejected now. None: it may be bound."""
 

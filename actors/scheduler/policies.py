@@ -12,16 +12,16 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.victims import selector_of
 from actors.scheduler.score import Score
 from actors.scheduler.scores import PLACEMENTS
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.policy import BUILT_IN, chosen, made
 
 
-def filters_of(switches: Switches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
+def filters_of(switches: SchedulerSwitches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
     """What may say no to a node, in the order in which they are asked."""
     return chosen(switches.filters, usual)
 
 
-def scores_of(switches: Switches, usual: Sequence[Score]) -> tuple[Score, ...]:
+def scores_of(switches: SchedulerSwitches, usual: Sequence[Score]) -> tuple[Score, ...]:
     """What likes one node more than another: the usual ones are those of the placement, unless a
     scenario has said others."""
     others = [score for scores in PLACEMENTS.values() for score in scores]
@@ -44,7 +44,7 @@ class OwnSelector:
         return said
 
 
-def selector_in(switches: Switches) -> VictimSelector:
+def selector_in(switches: SchedulerSwitches) -> VictimSelector:
     """Who says which pods have to go."""
     if switches.victims == BUILT_IN:
         return selector_of(switches.victim_minimisation, switches.reprieve_order)
@@ -52,7 +52,7 @@ def selector_in(switches: Switches) -> VictimSelector:
 
 
 def decider_of(
-    switches: Switches,
+    switches: SchedulerSwitches,
     filters: Sequence[Filter],
     scores: Sequence[Score],
     pick: Pick,

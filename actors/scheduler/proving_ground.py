@@ -37,7 +37,7 @@ PRIORITIES = (0, 50, 100, 1000)
 
 
 @attrs.frozen
-class Reaper(Actor):
+class NodeAgent(Actor):
     """Runs whatever is bound, and takes away what is to go when its grace is over."""
 
     async def run(self, client: Client) -> None:
@@ -71,7 +71,7 @@ class Reaper(Actor):
 
 
 @attrs.frozen
-class User(Actor):
+class FickleUser(Actor):
     """Lets one pod end and another go, and thinks twice about a third."""
 
     async def run(self, client: Client) -> None:
@@ -150,7 +150,9 @@ def bustle(
         pending("touchy", node_selector=Map({HOSTNAME: "n3"})),
     )
     world.start(
-        Reaper("kubelet"), User("user"), scheduler(NAME, plugins=(Moody, *plugins), **settings)
+        NodeAgent("kubelet"),
+        FickleUser("user"),
+        scheduler(NAME, plugins=(Moody, *plugins), **settings),
     )
     world.claim(*scheduler_claims())
     world.limit(horizon_ms=60_000)

@@ -24,8 +24,8 @@ from actors.scheduler.plugins import PostFilter
 from actors.scheduler.policies import decider_of, filters_of
 from actors.scheduler.queue.queued import QueuedPod
 from actors.scheduler.score import Score
-from actors.scheduler.switches import Switches
-from actors.scheduler.writes.bind import Binder, Place
+from actors.scheduler.switches import SchedulerSwitches
+from actors.scheduler.writes.bind import Binder, Placement
 from actors.scheduler.writes.fail import ERROR, UNSCHEDULABLE, Failure, fail
 from actors.scheduler.writes.make_room import make_room
 from testbed import Client
@@ -34,7 +34,7 @@ from testbed.objects.event import WARNING
 from testbed.policy import chosen
 
 
-class Office:
+class SchedulingLoop:
     """What one life of a scheduler does."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Office:
         plugins: Sequence[Callable[[], Any]],
         replica: Replica | None = None,
     ) -> None:
-        switches: Switches = client.switches
+        switches: SchedulerSwitches = client.switches
         own = chosen(switches.plugins, [make() for make in plugins])
         evictions = evictions_of(switches, client.now)
         avoids, prefers = avoiding(switches, evictions)
@@ -91,7 +91,7 @@ class Office:
         decision = self.decide(pod)
         because = self.client.record("cycle", facts_of(queued, decision))
         if decision.node:
-            failure = self.binder.begin(Place(queued, pod, decision.node, because))
+            failure = self.binder.begin(Placement(queued, pod, decision.node, because))
         else:
             failure = await self.refused(decision, because)
         if failure is not None:

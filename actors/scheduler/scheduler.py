@@ -10,7 +10,7 @@ import attrs
 from actors.framework.filter import Filter
 from actors.framework.filters import FILTERS
 from actors.scheduler.memory.leading import Replica
-from actors.scheduler.schedule_one import Office
+from actors.scheduler.schedule_one import SchedulingLoop
 from actors.scheduler.score import Score
 from actors.scheduler.switches import SCHEDULER
 from testbed import Actor, Client
@@ -28,7 +28,7 @@ class Scheduler(Actor):
 
     rank: ClassVar[int] = 4
     component: ClassVar[Component] = SCHEDULER
-    office: ClassVar[type[Office]] = Office
+    office: ClassVar[type[SchedulingLoop]] = SchedulingLoop
     """What one life of it does."""
 
     profile: str = ""

@@ -21,7 +21,7 @@ SCORES = (
 
 
 @attrs.frozen
-class Switches:
+class SchedulerSwitches:
     """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
 
     # -- what is one's own ----------------------------------------------------------------------
@@ -147,10 +147,12 @@ PROFILES: dict[str, dict[str, str]] = {
 """Bundles of switches, where they are not as in 1.26 (GEN-1)."""
 
 
-SCHEDULER = Component("scheduler", Switches, PROFILES, program="scheduler")
+SCHEDULER = Component("scheduler", SchedulerSwitches, PROFILES, program="scheduler")
 
 
-def switches_of(profile: str = DEFAULT, given: Mapping[str, str] | None = None) -> Switches:
+def switches_of(
+    profile: str = DEFAULT, given: Mapping[str, str] | None = None
+) -> SchedulerSwitches:
     """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
-    made: Switches = SCHEDULER.of(profile, given)
+    made: SchedulerSwitches = SCHEDULER.of(profile, given)
     return made

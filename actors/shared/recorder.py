@@ -26,7 +26,7 @@ CUT_SHORT = " ..."
 
 
 @attrs.frozen
-class Matter:
+class EventKey:
     """What makes two Events one: everything but their text, and when."""
 
     action: str
@@ -58,7 +58,7 @@ class Recorder:
     def __init__(self, client: Client, component: str) -> None:
         self._client = client
         self._component = component
-        self._said: dict[Matter, Said] = {}
+        self._said: dict[EventKey, Said] = {}
         self._ordinals: dict[str, int] = {}
         self._looked_ms = client.now()
 
@@ -77,7 +77,7 @@ class Recorder:
         if now_ms >= self._looked_ms + SERIES_MS:
             self._look(now_ms)
         other = None if related is None else reference_to(related)
-        matter = Matter(action, reason, reference_to(item), other)
+        matter = EventKey(action, reason, reference_to(item), other)
         said = self._said.get(matter)
         if said is None:
             event = self._event(matter, message, kind, now_ms)
@@ -105,7 +105,7 @@ class Recorder:
             if is_over:
                 del self._said[matter]
 
-    def _event(self, matter: Matter, message: str, kind: str, now_ms: int) -> Event:
+    def _event(self, matter: EventKey, message: str, kind: str, now_ms: int) -> Event:
         involved = matter.involved
         if len(message) > MESSAGE_MAX:
             message = message[: MESSAGE_MAX - len(CUT_SHORT)] + CUT_SHORT

@@ -28,12 +28,12 @@ FORMAT = "testbed-certificate/1"
 AT_REST = ("quiet", "stuck")
 
 
-class Refused(Exception):
+class CertificateRefused(Exception):
     """The certificate proves nothing: where, and why."""
 
 
 @dataclass(frozen=True)
-class Step:
+class SeenTurn:
     """A turn as the file has it."""
 
     number: int
@@ -44,7 +44,7 @@ class Step:
     writes: frozenset[str]
     is_fault: bool
 
-    def clashes(self, other: Step) -> bool:
+    def clashes(self, other: SeenTurn) -> bool:
         """Whether one writes what the other touches."""
         both = any(not key.startswith("log:") for key in self.writes & other.writes)
         return both or _meet(self.writes, other.reads) or _meet(self.reads, other.writes)
@@ -58,12 +58,12 @@ def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
 
 
 @dataclass
-class Run:
+class RunClass:
     """A class: one Run of it. `before` has, for each turn, those in order before it, as bits."""
 
     number: int
     end: str
-    steps: list[Step]
+    steps: list[SeenTurn]
     causes: list[list[int]]
     offers: list[int]
     before: list[int] = field(default_factory=list)
@@ -93,13 +93,13 @@ class Certificate:
 
     def __init__(self, path: str) -> None:
         self.options: dict[int, list[Any]] = {}
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, SeenTurn] = {}
         self.offers: dict[int, tuple[list[int], list[int], int]] = {}
-        self.runs: list[Run] = []
+        self.runs: list[RunClass] = []
         self.tried = 0  # ways to branch off
         lines = list(_lines(path))
         if not lines or lines[0].get("format") != FORMAT:
-            raise Refused(f"line 1: expected a header with format {FORMAT!r}")
+            raise CertificateRefused(f"line 1: expected a header with format {FORMAT!r}")
         self.header = lines[0]
         for line in lines[1:]:
             self._take(line)
@@ -111,13 +111,15 @@ class Certificate:
             number, option, picks = line["step"], line["option"], tuple(map(tuple, line["picks"]))
             reads, writes = frozenset(line["reads"]), frozenset(line["writes"])
             is_fault = self.options[option][0] == "fault"
-            self.steps[number] = Step(number, option, picks, line["at"], reads, writes, is_fault)
+            self.steps[number] = SeenTurn(
+                number, option, picks, line["at"], reads, writes, is_fault
+            )
         elif "offer" in line:
             self.offers[line["offer"]] = (line["ready"], line["faults"], line["due"])
         else:
             steps = [self.steps[number] for number, _ in line["run"]]
             causes = [causes for _, causes in line["run"]]
-            run = Run(line["class"], line["end"], steps, causes, line["offers"])
+            run = RunClass(line["class"], line["end"], steps, causes, line["offers"])
             if len(run.offers) - len(steps) not in (0, 1) or {*run.offers} - {*self.offers}:
                 raise ValueError("each turn needs one offer, and the end may have one")
             run.relate()
@@ -133,8 +135,14 @@ class Certificate:
     def check_coherence(self) -> None:
         """Refused, if a class contradicts itself or another."""
         if self.header["classes"] != len(self.runs) or not self.runs:
-            raise Refused(f"the header speaks of {self.header['classes']}, not {len(self.runs)}")
-        offered, pasts, forms = dict[Any, tuple[int, int]](), dict[Any, Step](), dict[Any, int]()
+            raise CertificateRefused(
+                f"the header speaks of {self.header['classes']}, not {len(self.runs)}"
+            )
+        offered, pasts, forms = (
+            dict[Any, tuple[int, int]](),
+            dict[Any, SeenTurn](),
+            dict[Any, int](),
+        )
         for run in self.runs:
             prefix: Any = None
             self._check_turns(run)
@@ -143,37 +151,41 @@ class Certificate:
                 first, other = offered.setdefault(prefix, (offer, run.number))
                 if first != offer:
                     said = f"class {run.number}, before {self.said(step.option)!r}"
-                    raise Refused(f"{said}: offered else than in class {other} after the same")
+                    raise CertificateRefused(
+                        f"{said}: offered else than in class {other} after the same"
+                    )
                 prefix = (prefix, step.number, *causes)
 
-    def _check_turns(self, run: Run) -> None:
+    def _check_turns(self, run: RunClass) -> None:
         for place, step in enumerate(run.steps):
             ready, faults, due = self.offers[run.offers[place]]
             said = f"class {run.number}, turn {place + 1} ({self.said(step.option)})"
             if step.option not in (faults if step.is_fault else ready):
-                raise Refused(f"{said}: it was not offered")
+                raise CertificateRefused(f"{said}: it was not offered")
             if not step.is_fault and step.at < due:
-                raise Refused(f"{said}: at {step.at} ms, before it was due at {due} ms")
+                raise CertificateRefused(f"{said}: at {step.at} ms, before it was due at {due} ms")
             if any(not 0 <= cause < place for cause in run.causes[place]):
-                raise Refused(f"{said}: it comes before what caused it")
+                raise CertificateRefused(f"{said}: it comes before what caused it")
 
-    def _check_form(self, run: Run, forms: dict[Any, int]) -> list[int]:
+    def _check_form(self, run: RunClass, forms: dict[Any, int]) -> list[int]:
         key = [(run.levels[k], self.options[s.option]) for k, s in enumerate(run.steps)]
         order = sorted(range(len(key)), key=key.__getitem__)
         at = {place: now_at for now_at, place in enumerate(order)}
         form = [(run.steps[k].number, *sorted(at[c] for c in run.causes[k])) for k in order]
         other = forms.setdefault(tuple(form), run.number)
         if other != run.number:
-            raise Refused(f"classes {other} and {run.number} are the same")
+            raise CertificateRefused(f"classes {other} and {run.number} are the same")
         return order
 
-    def _check_pasts(self, run: Run, order: list[int], pasts: dict[Any, Step]) -> None:
+    def _check_pasts(self, run: RunClass, order: list[int], pasts: dict[Any, SeenTurn]) -> None:
         for place, step in enumerate(run.steps):
             past = [run.steps[k].number for k in order if run.before[place] >> k & 1]
             key = (step.option, step.picks, step.at, *past)
             if pasts.setdefault(key, step) != step:
                 said = f"class {run.number}: {self.said(step.option)!r}"
-                raise Refused(f"{said} touched other things than elsewhere after the same past")
+                raise CertificateRefused(
+                    f"{said} touched other things than elsewhere after the same past"
+                )
 
     # -- coverage -------------------------------------------------------------------------------
 
@@ -196,7 +208,7 @@ class Certificate:
             if len(run.offers) > len(run.steps):
                 self._need_faults(run, len(run.steps))
 
-    def _why_it_could(self, run: Run, place: int) -> int:
+    def _why_it_could(self, run: RunClass, place: int) -> int:
         """The turns without which a fault could not have struck, as bits: it tells no causes, so
         they are seen from since when it was offered."""
         if not run.steps[place].is_fault:
@@ -206,14 +218,14 @@ class Certificate:
             since -= 1
         return run.before[since - 1] | 1 << since - 1 if since else 0
 
-    def _need_races(self, run: Run, second: int) -> None:
+    def _need_races(self, run: RunClass, second: int) -> None:
         due_to, last = self._why_it_could(run, second), (run.steps[second].option, ())
         for first in (one for one, other in run.races if other == second and not due_to >> one & 1):
             rest = [k for k in range(first + 1, second) if not run.before[k] >> first & 1]
             why = f"may come before {self.said(run.steps[first].option)!r}"
             self._need(run, [*range(first), *rest], last, why)
 
-    def _need_picks(self, run: Run, place: int) -> None:
+    def _need_picks(self, run: RunClass, place: int) -> None:
         step = run.steps[place]
         for k, (label, _, at, of) in enumerate(step.picks):
             for other in (other for other in range(of) if other != at):
@@ -221,21 +233,23 @@ class Certificate:
                 why = f"may pick alternative {other + 1} of {of} for {label!r}"
                 self._need(run, range(place), last, why)
 
-    def _need_faults(self, run: Run, place: int) -> None:
+    def _need_faults(self, run: RunClass, place: int) -> None:
         is_spent = sum(s.is_fault for s in run.steps[:place]) >= self.header["faults_max"]
         for fault in () if is_spent else self.offers[run.offers[place]][1]:
             self._need(run, range(place), (fault, ()), "may strike")
 
-    def _need_spared(self, run: Run, fault: int) -> None:
+    def _need_spared(self, run: RunClass, fault: int) -> None:
         """It need not strike, not even after all that does not follow from it."""
         rest = [k for k, b in enumerate(run.before) if k != fault and not b >> fault & 1]
         struck = sum(run.steps[k].is_fault for k in rest)
         spared = (r for r in self.runs if sum(step.is_fault for step in r.steps) == struck)
         if run.steps[fault].is_fault and not any(_begins(r, run, rest, None) for r in spared):
             said = f"class {run.number}: {self.said(run.steps[fault].option)!r} need not happen"
-            raise Refused(f"{said} at turn {fault + 1}, and no class goes on without a fault")
+            raise CertificateRefused(
+                f"{said} at turn {fault + 1}, and no class goes on without a fault"
+            )
 
-    def _need_withdrawn(self, run: Run, place: int) -> None:
+    def _need_withdrawn(self, run: RunClass, place: int) -> None:
         step, is_last = run.steps[place], place + 1 == len(run.steps)
         ready, _, due = self.offers[run.offers[place]]
         if step.is_fault or due > step.at or (is_last and run.end not in AT_REST):
@@ -244,16 +258,18 @@ class Certificate:
         for option in (o for o in ready if o != step.option and o not in later):
             self._need(run, range(place), (option, ()), f"was ready at {self.said(step.option)!r}")
 
-    def _need(self, run: Run, places: Sequence[int], last: tuple[int, Any], why: str) -> None:
+    def _need(self, run: RunClass, places: Sequence[int], last: tuple[int, Any], why: str) -> None:
         """Some class begins, but for the order of other turns, with these and that."""
         self.tried += 1
         if not any(_begins(other, run, places, last) for other in self.runs):
             after = f"after {self.said(run.steps[places[-1]].option)!r}" if places else "at first"
             said = f"class {run.number}: {self.said(last[0])!r} {why}, {after}"
-            raise Refused(f"{said}, and no class begins so")
+            raise CertificateRefused(f"{said}, and no class begins so")
 
 
-def _begins(other: Run, run: Run, places: Sequence[int], last: tuple[int, Any] | None) -> bool:
+def _begins(
+    other: RunClass, run: RunClass, places: Sequence[int], last: tuple[int, Any] | None
+) -> bool:
     taken, at = 0, dict[int, int]()
     for place in places:
         number, causes = run.steps[place].number, {at.get(c) for c in run.causes[place]}
@@ -276,7 +292,9 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
         body, mark, rest = line.rpartition(b',"sum":"')
         total = zlib.crc32(body + b"}", total)
         if not mark or rest != b'%08x"}\n' % total:
-            raise Refused(f"line {number}: it was edited or cut, or one before it is missing")
+            raise CertificateRefused(
+                f"line {number}: it was edited or cut, or one before it is missing"
+            )
         yield json.loads(line)
 
 
@@ -286,7 +304,7 @@ def main(path: str) -> int:
         certificate = Certificate(path)
         certificate.check_coherence()
         certificate.check_coverage()
-    except (Refused, OSError, KeyError, TypeError, ValueError, IndexError) as refused:
+    except (CertificateRefused, OSError, KeyError, TypeError, ValueError, IndexError) as refused:
         sys.stdout.write(f"{path}: refused: {refused}.\nNext: search again, and certify that.\n")
         return 1
     found = f"{len(certificate.runs):,} classes of {certificate.header['scenario']}"

@@ -28,14 +28,14 @@ from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import Seen, write
 from testbed.choosers.equivalence.orders import (
     NO_TOUCH,
-    Event,
     Keys,
+    OrderedTurn,
     Past,
     Picked,
     open_part,
     with_path,
 )  # fmt: skip
-from testbed.choosers.equivalence.tree import REST, Fork, Name, Node, Tried, named
+from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, named
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict
 from testbed.store.footprint import HISTORY, Footprint
@@ -84,8 +84,8 @@ class Complete(Exhaustive):
         self._said: dict[object, int] = {}
         self._keys = Keys()
         self._past = Past()
-        self._stack: list[Node | Fork] = []
-        self._nodes: list[Node] = []
+        self._stack: list[TurnNode | Fork] = []
+        self._nodes: list[TurnNode] = []
         self._is_exhausted = False
         self._depth = 0
         self._turn = 0
@@ -178,7 +178,7 @@ class Complete(Exhaustive):
         self._strikes += 1
         return node.index[node.chosen]
 
-    def _node(self, options: Options, *, at_rest: bool) -> Node:
+    def _node(self, options: Options, *, at_rest: bool) -> TurnNode:
         """Where the Run is: at a turn that is played again, or where nobody has been."""
         if self._depth < len(self._stack):
             node = self._known(options, at_rest=at_rest)
@@ -201,7 +201,7 @@ class Complete(Exhaustive):
         self._picks.append((chosen.verb, chosen.label, fork.at, fork.of))
         return fork.at
 
-    def _known(self, options: Options, *, at_rest: bool) -> Node:
+    def _known(self, options: Options, *, at_rest: bool) -> TurnNode:
         """The node of a turn that is played again; the same things must be ready at it."""
         node = self._stack[self._depth]
         ready = 0 if at_rest else options.ready
@@ -223,7 +223,7 @@ class Complete(Exhaustive):
             "Next: testbed bench determinism"
         )
 
-    def _arrive(self, options: Options, *, at_rest: bool) -> Node:
+    def _arrive(self, options: Options, *, at_rest: bool) -> TurnNode:
         """A turn nobody has been at: see what was withdrawn, and what goes on sleeping."""
         end = len(options) if self._strikes < self._faults_max else options.ready
         first = options.ready if at_rest else 0
@@ -237,9 +237,9 @@ class Complete(Exhaustive):
             still = last.still_asleep(self._touch, has_passed)
             asleep = {name: tried for name, tried in still if name in index}
         due_ms = options[first].due_ms
-        return Node(index, 0 if at_rest else options.ready, due_ms, asleep)
+        return TurnNode(index, 0 if at_rest else options.ready, due_ms, asleep)
 
-    def _withdrawn(self, last: Node, event: Event, index: dict[Name, int]) -> None:
+    def _withdrawn(self, last: TurnNode, event: OrderedTurn, index: dict[Name, int]) -> None:
         """What could have happened and cannot any more, though it was not chosen."""
         if last.due_ms > event.now_ms:
             return
@@ -263,7 +263,7 @@ class Complete(Exhaustive):
         step, picks = self._steps[place]
         did = self._did(step)
         causes = tuple(self._place_of[number] for number in step.causes if number)
-        event = Event(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
+        event = OrderedTurn(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
         for first in (*self._past.add(event), *self._silent_races(event, place)):
             self._race(first, place)
         self._touch = event.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
@@ -288,7 +288,7 @@ class Complete(Exhaustive):
                     self._add(later)
                 return
 
-    def _silent_races(self, event: Event, place: int) -> Iterator[int]:
+    def _silent_races(self, event: OrderedTurn, place: int) -> Iterator[int]:
         """Turns that have withdrawn what this one would race with: let it come before them, so
         that what they withdrew may follow it."""
         before, may_strike = self._past.before[place], self._strikes < self._faults_max

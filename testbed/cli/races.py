@@ -24,7 +24,7 @@ ENDINGS = (".race.yaml", ".race.yml", ".race.json")
 
 
 @attrs.frozen
-class RaceFile:
+class NamedRace:
     """A race file, and the scenario it names, which may be run."""
 
     path: str
@@ -67,7 +67,7 @@ def stem_of(path: str) -> str:
     return path
 
 
-def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
+def open_race(path: str, trust: Trust, command: str = "replay") -> NamedRace:
     """Read it, and find its scenario if that may be run; nothing is imported before."""
     text = document.read(path, RaceRefused)
     race = parse(text, path)
@@ -76,7 +76,7 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> RaceFile:
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
     recipe = allowed(named, trust)
     check_switches(race, recipe, path)
-    return RaceFile(path, text, race, recipe, trust)
+    return NamedRace(path, text, race, recipe, trust)
 
 
 def write_new(path: Path, text: str, next_step: str) -> None:

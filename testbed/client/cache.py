@@ -24,7 +24,7 @@ from testbed.store.delivery import BOOKMARK, DELETED, Delivery
 from testbed.store.endpoint import EVERYTHING, Listing
 from testbed.store.selector import Selector, differ_in
 from testbed.store.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
-from testbed.turns.waits import Wait
+from testbed.turns.waits import Waitable
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 
@@ -98,7 +98,7 @@ class Cache(Generic[O]):
         """How far it has read; for the testbed: to look at it leaves no mark."""
         return self._revision
 
-    def synced(self) -> Wait:
+    def synced(self) -> Waitable:
         """Wait until it has listed for the first time."""
         return self._synced.wait()
 

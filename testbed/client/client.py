@@ -16,7 +16,7 @@ from testbed.store.selector import Selector
 from testbed.turns.life import Life, Seat
 from testbed.turns.table import Table, give_turn
 from testbed.turns.trace import Record
-from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep, Wait
+from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep, Waitable
 
 T = TypeVar("T")
 O = TypeVar("O", bound=Object)  # noqa: E741
@@ -206,7 +206,7 @@ class Client:
         self._live_seat().life.told_time_at = self._table.step
         return self._table.now_ms
 
-    def sleep(self, ms: int, name: str = "sleep") -> Wait:
+    def sleep(self, ms: int, name: str = "sleep") -> Waitable:
         """Wait that long; the name is how a race file speaks of this timer."""
         return Sleep(self._table, ms, name)
 
@@ -220,7 +220,7 @@ class Client:
         life = self._live_seat().life
         return Task(self._table, self._table.spawn(life, name, lambda: fn(*args)))
 
-    def join(self, task: Task) -> Wait:
+    def join(self, task: Task) -> Waitable:
         """Wait until that task has ended; what it returned, or None if it was cancelled."""
         return Join(self._table, task.seat)
 
@@ -238,7 +238,7 @@ class Client:
         nothing comes is a rest, not a deadlock."""
         return Queue(self._table, f"{self.name}/{name}", idle)
 
-    def first(self, *waits: Wait) -> Wait:
+    def first(self, *waits: Waitable) -> Waitable:
         """Wait for whichever ends first: `(its place among them, its value)`."""
         return First(self._table, waits)
 

@@ -13,7 +13,7 @@ from testbed.store.watch import Watch
 from testbed.turns.life import Life, Role, Seat
 from testbed.turns.option import DELIVER, Option
 from testbed.turns.table import Table
-from testbed.turns.waits import Wait
+from testbed.turns.waits import Waitable
 
 BOOKMARK_MS = 60_000
 """How long after it fell behind a quiet watch is sent a bookmark (API-44)."""
@@ -232,7 +232,7 @@ class Stream:
         return table.end_wait(seat, wrap(delivery))
 
 
-class NextDelivery(Wait):
+class NextDelivery(Waitable):
     """The wait for the next Delivery of one Stream."""
 
     is_idle = True

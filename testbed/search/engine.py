@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from testbed.search.job import Data, Job, Outcome
+from testbed.search.job import Data, Outcome, PlannedRun
 
 
 class Engine(Protocol):
@@ -22,7 +22,7 @@ class Engine(Protocol):
     def learn(self, learned: Data) -> None:
         """Called between rounds: what all Runs so far have shown, for those to come."""
 
-    def play(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def play(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Play them; an Outcome for each, in their order, whichever ends first. Closing the
         iterator early gives up those that have not begun."""
 

@@ -18,7 +18,7 @@ NO_PROFILE = Profile(0, {}, {}, {}, [])
 
 
 @attrs.frozen
-class Task:
+class SearchTask:
     """What is searched: everything that the Runs of one search have in common."""
 
     scenario: str
@@ -46,7 +46,7 @@ class Task:
 
 
 @attrs.frozen
-class Job:
+class PlannedRun:
     """One Run: its number, who chooses in it, and what is planned for it."""
 
     run: int

@@ -13,7 +13,7 @@ from testbed.choosers.sampling.sampler import Sampler
 from testbed.invariant import Verdict
 from testbed.policy import load
 from testbed.search.bounds import children, planned
-from testbed.search.job import NO_PROFILE, Breach, Data, Job, Outcome, Task, as_data
+from testbed.search.job import NO_PROFILE, Breach, Data, Outcome, PlannedRun, SearchTask, as_data
 from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
@@ -71,7 +71,7 @@ class Heard(Chooser):
 class Player:
     """Keeps one Chooser of each name, as some go on from Run to Run."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: SearchTask) -> None:
         for folder in task.folders:
             if folder not in sys.path:
                 sys.path.insert(0, folder)
@@ -115,7 +115,7 @@ class Player:
             chooser.learned, chooser.alone = self.learned, False
         return chooser
 
-    def play(self, job: Job) -> Outcome:
+    def play(self, job: PlannedRun) -> Outcome:
         """Play its Run."""
         if job.plan is None:
             self.chooser(job.chooser)
@@ -133,7 +133,7 @@ class Player:
         return _outcome(job, world, world.verdict, heard)
 
 
-def _outcome(job: Job, world: World, verdict: Verdict, heard: Heard) -> Outcome:
+def _outcome(job: PlannedRun, world: World, verdict: Verdict, heard: Heard) -> Outcome:
     is_cut = verdict.end.startswith("cut")
     return Outcome(
         job.run,

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from testbed.search.job import Job, Outcome
+from testbed.search.job import Outcome, PlannedRun
 
 ROUND = 32
 """So many Runs have a round."""
@@ -89,14 +89,14 @@ class Portfolio:
         self._plans: list[int] = []
         """The Runs of this round that were planned."""
 
-    def round(self) -> list[Job]:
+    def round(self) -> list[PlannedRun]:
         """The Jobs of the next round; none if there are no more."""
         first = self._next_run
         plans = list(self.planned.next(ROUND // 2 if self.arms else ROUND)) if self.planned else []
-        jobs = [Job(first + place, BOUNDED, plan) for place, plan in enumerate(plans)]
+        jobs = [PlannedRun(first + place, BOUNDED, plan) for place, plan in enumerate(plans)]
         if self.arms and not (first == 0 and jobs):
             after = range(first + len(jobs), first + ROUND)
-            jobs += [Job(run, self._whose_turn()) for run in after]
+            jobs += [PlannedRun(run, self._whose_turn()) for run in after]
         self._plans = [job.run for job in jobs if job.chooser == BOUNDED]
         self._next_run = first + len(jobs)
         return jobs

@@ -24,7 +24,7 @@ from testbed.races.window import narrowest, windows
 from testbed.search.coverage import Coverage
 from testbed.search.engine import Engine
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
-from testbed.search.job import Breach, Job, Outcome, as_choices
+from testbed.search.job import Breach, Outcome, PlannedRun, as_choices
 from testbed.search.ledger import Ledger
 from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
@@ -145,7 +145,7 @@ class Search:
             return True
         return self.until_first and bool(self.found)
 
-    def _round(self, jobs: list[Job]) -> None:
+    def _round(self, jobs: list[PlannedRun]) -> None:
         if self.ledger is not None:
             shares = [[arm.name, arm.share] for arm in self.portfolio.arms]
             self.ledger.agree_on_round(jobs[0].run, shares)
@@ -166,7 +166,7 @@ class Search:
             self.stopped = TIME_IS_UP
         return bool(self.stopped or self.is_exhausted or (self.until_first and self.found))
 
-    def _outcomes(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def _outcomes(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Those the Ledger has, and those the Engine plays, in order; each is kept at once."""
         known = {job.run: self.ledger.outcome(job.run) if self.ledger else None for job in jobs}
         with closing(self.engine.play([job for job in jobs if known[job.run] is None])) as played:

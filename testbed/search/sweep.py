@@ -40,7 +40,7 @@ RUNS_MAX = 10_000
 
 
 @attrs.frozen
-class Place:
+class StrikePoint:
     """Where in the calm run a fault may strike, and whom."""
 
     step: int
@@ -60,7 +60,7 @@ class Place:
 class Cell:
     """What one Run has shown: the fault struck at this place, and all else was calm."""
 
-    place: Place
+    place: StrikePoint
     verdict: Verdict
     choices: tuple[Choice, ...]
     """What replays the Run, with the fault allowed last."""
@@ -148,7 +148,7 @@ class _Survey(Calm):
         return 0
 
 
-def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[Place, Step]]:
+def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[StrikePoint, Step]]:
     """Every place of the calm run at which the fault may strike, row by row, with its Step."""
     turns = [step for step in steps if step.kind != PICK]
     told = {step.causes[-1]: turn for turn, step in enumerate(turns, 1) if step.kind == ANSWER}
@@ -163,7 +163,7 @@ def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[
             # Behind its last turn the Run is over, and nobody chooses any more.
             for target, actor in offered[struck - 1].items() if struck <= len(turns) else ():
                 if actor in ("", name):
-                    yield Place(step.number, name, _said(step), when, struck, target), step
+                    yield StrikePoint(step.number, name, _said(step), when, struck, target), step
 
 
 def _request(step: Step) -> str:
@@ -184,7 +184,7 @@ def _said(step: Step) -> str:
     return _counted(ROWS[step.kind] + " ".join(filter(None, (verb, key))), option.nth)
 
 
-def _check(recipe: Scenario, fault: Fault, calm: Verdict, places: list[Place]) -> None:
+def _check(recipe: Scenario, fault: Fault, calm: Verdict, places: list[StrikePoint]) -> None:
     if calm.is_violated:
         raise ScenarioError(
             f"{recipe.name}: the calm run is violated without any fault, so no fault can be "

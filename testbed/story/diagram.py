@@ -14,7 +14,7 @@ import attrs
 
 from testbed.story.knowledge import changed_nothing
 from testbed.story.sentences import Tale
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
 from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import OVER, spoken, struck, withheld
@@ -65,7 +65,7 @@ class Fold:
 class Rows:
     """What there is to show of one Run, and who did not know what when."""
 
-    def __init__(self, trace: Trace, matter: Matter, tale: Tale) -> None:
+    def __init__(self, trace: Trace, matter: Slice, tale: Tale) -> None:
         self._matter = matter
         self._spoken_of = tale.spoken_of
         violation = matter.violation

@@ -10,7 +10,7 @@ from testbed.invariant import Verdict, Violation
 from testbed.story.diagram import WIDTH_MAX, Rows, diagram
 from testbed.story.mermaid import sequence
 from testbed.story.sentences import Tale
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 
 LINES_MAX = 60
@@ -57,7 +57,7 @@ def _told(trace: Trace, verdict: Verdict | None) -> tuple[Tale, Rows]:
     violation: Violation | None = None
     if verdict is not None and verdict.violations:
         violation = verdict.violations[0]
-    matter = Matter(trace, violation)
+    matter = Slice(trace, violation)
     tale = Tale(matter)
     return tale, Rows(trace, matter, tale)
 

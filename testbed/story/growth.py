@@ -26,7 +26,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 @attrs.frozen
-class Chance:
+class FailureRate:
     """How often the continuations from one point failed."""
 
     point: int
@@ -52,7 +52,7 @@ def growth(
     *,
     runs: int = RUNS,
     points_max: int = POINTS_MAX,
-) -> list[Chance]:
+) -> list[FailureRate]:
     """The chance at some of these points, in order: at the first, at the last, and where it moves.
 
     `failing` continues the Run from that point `runs` times, and says how many of them failed. It
@@ -71,11 +71,11 @@ def growth(
     return [chances[place] for place in sorted(chances)]
 
 
-def _chance(point: int, failing: Callable[[int], int], runs: int) -> Chance:
-    return Chance(point, failing(point), runs)
+def _chance(point: int, failing: Callable[[int], int], runs: int) -> FailureRate:
+    return FailureRate(point, failing(point), runs)
 
 
-def _widest(chances: Mapping[int, Chance]) -> int | None:
+def _widest(chances: Mapping[int, FailureRate]) -> int | None:
     """The middle of the two neighbours that differ most; of those alike, that are farthest apart,
     and of those again the first. None if no two have anything between them."""
     places = sorted(chances)
@@ -90,7 +90,7 @@ def _widest(chances: Mapping[int, Chance]) -> int | None:
     return (before + after) // 2
 
 
-def growth_lines(chances: Sequence[Chance], options: Mapping[int, Option]) -> list[str]:
+def growth_lines(chances: Sequence[FailureRate], options: Mapping[int, Option]) -> list[str]:
     """The chances as one row of bars, then a line for each Step after which they moved."""
     if not chances:
         return []

@@ -48,7 +48,7 @@ class Version:
 
 
 @attrs.frozen
-class Look:
+class Sighting:
     """One time that an actor was told how objects are."""
 
     step: int
@@ -87,7 +87,7 @@ class Known:
     """What a task took for true of one object."""
 
     key: str
-    look: Look
+    look: Sighting
     entry: Entry | None
     """The object as it knew it; None if it knew of none."""
 
@@ -115,7 +115,7 @@ class Act:
 
 
 @attrs.frozen
-class Stale:
+class StaleAct:
     """An act on something that others had changed since."""
 
     act: Act
@@ -131,7 +131,7 @@ class Knowledge:
         self.versions: dict[str, list[Version]] = {}
         """Every write, by object, oldest first."""
         self.acts: list[Act] = []
-        self._looks: dict[tuple[str, str], list[Look]] = {}
+        self._looks: dict[tuple[str, str], list[Sighting]] = {}
         """By who looked (a task, a Cache, an actor) and at what (an object, or a kind)."""
         self._took: dict[tuple[str, str], list[int]] = {}
         """The turns in which a task looked into the Cache of that kind."""
@@ -139,7 +139,7 @@ class Knowledge:
         self._asked: dict[str, int] = {}
         self._served: dict[int, tuple[Step, int]] = {}
         """By number: what was served, and the Store's revision then."""
-        self._seen_by: dict[tuple[str, str], Look] = {}
+        self._seen_by: dict[tuple[str, str], Sighting] = {}
         """How each actor lists or watches a kind: which objects, which fields."""
         self._revision = 0
         for item in trace.items:
@@ -174,7 +174,7 @@ class Knowledge:
             self._asked[request] = step.causes[-1] if step.causes else step.number
         self._served[step.number] = (step, self._revision)
         if operation is not None and operation.verb in (LIST, WATCH):
-            self._seen_by[option.actor, operation.plural] = Look(
+            self._seen_by[option.actor, operation.plural] = Sighting(
                 0, 0, LIST, 0, operation.selector, operation.options.get("fields")
             )
         word = spoken(*verb.partition("/")[::2])
@@ -199,10 +199,10 @@ class Knowledge:
         told = step.number
         if served.marks.changes:
             for change in served.marks.changes:
-                self._learn(step, change.key, Look(told, served.number, WROTE, change.revision))
+                self._learn(step, change.key, Sighting(told, served.number, WROTE, change.revision))
         elif operation.verb == GET and served.outcome in ("", "NotFound"):
             # What is absent is absent at the Store's own revision.
-            self._learn(step, operation.key, Look(told, served.number, GET, revision or then))
+            self._learn(step, operation.key, Sighting(told, served.number, GET, revision or then))
         elif operation.verb == LIST and not served.outcome:
             how = self._seen_by[served.option.actor, operation.plural]
             look = attrs.evolve(how, step=told, read=served.number, revision=revision)
@@ -213,12 +213,12 @@ class Knowledge:
         if step.outcome or option.change in (BOOKMARK, "BROKEN"):
             return
         plural = option.key.partition("/")[0]
-        how = self._seen_by.get((option.actor, plural), Look(0, 0, WATCH, 0))
+        how = self._seen_by.get((option.actor, plural), Sighting(0, 0, WATCH, 0))
         told, revision = step.number, _number(step.revision)
         look = attrs.evolve(how, step=told, read=told, how=WATCH, revision=revision)
         self._learn(step, option.key, look)
 
-    def _learn(self, step: Step, what: str, look: Look) -> None:
+    def _learn(self, step: Step, what: str, look: Sighting) -> None:
         """Its task is told, its actor is, and its Cache if this turn has written it."""
         option = step.option
         caches = [key for key in dict.fromkeys(step.marks.writes) if key.startswith("cache:")]
@@ -265,7 +265,7 @@ class Knowledge:
         place = bisect_right(took, at)
         return took[place - 1] if place else None
 
-    def _last(self, who: str, key: str, born: int, at: int) -> Iterator[Look]:
+    def _last(self, who: str, key: str, born: int, at: int) -> Iterator[Sighting]:
         """The last look at the object, and the last list of its kind, in that life."""
         for what in (key, key.partition("/")[0]):
             looks = self._looks.get((who, what), [])
@@ -281,14 +281,14 @@ class Knowledge:
             return versions[place - 1].change.new
         return versions[0].change.old if versions else None
 
-    def stale(self, act: Act, keys: Iterable[str]) -> Iterator[Stale]:
+    def stale(self, act: Act, keys: Iterable[str]) -> Iterator[StaleAct]:
         """For each of these objects that others had changed before the act, unknown to it."""
         for key in keys:
             known = self.known(act.path, key, act.decided)
             if known is not None:
                 missed = tuple(self.missed(known, act))
                 if missed:
-                    yield Stale(act, known, missed)
+                    yield StaleAct(act, known, missed)
 
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
         """Of each of these objects the last write of that life's own that its Cache did not show
@@ -327,7 +327,7 @@ class Knowledge:
         found = versions[place - 1] if place else None
         return found if found is not None and found.revision == revision else None
 
-    def heard(self, act: Act, version: Version) -> Look | None:
+    def heard(self, act: Act, version: Version) -> Sighting | None:
         """When its actor was first told of that write, or of a later one, in the life in which it
         acted; else when an earlier life was; None if none ever was."""
         plural = version.key.partition("/")[0]
@@ -341,7 +341,7 @@ class Knowledge:
             looks, key=lambda look: (not self.is_of_life(look, act), look.step), default=None
         )
 
-    def is_of_life(self, look: Look, act: Act) -> bool:
+    def is_of_life(self, look: Sighting, act: Act) -> bool:
         """Whether the actor was told so in the life in which it acted."""
         return self._birth(act.actor, look.step) == self._birth(act.actor, act.decided)
 

@@ -16,20 +16,26 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.invariant import Violation
-from testbed.objects.condition import Condition
-from testbed.objects.meta import changed_fields, field_of
-from testbed.store.change import Change
-from testbed.story.knowledge import GET, LIST, WATCH, Known, Look, Stale, Version, changed_nothing
+from testbed.objects.meta import changed_fields
+from testbed.story.knowledge import (
+    GET,
+    LIST,
+    WATCH,
+    Known,
+    Sighting,
+    StaleAct,
+    Version,
+    changed_nothing,
+)
 from testbed.story.knowledge import WROTE as WROTE_ITSELF
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
+from testbed.story.wording import changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, START, request_key
 from testbed.turns.trace import SAID, Record, Step
 from testbed.words import past, spoken, struck, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
 FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
-FIELDS_MAX = 2
-VALUE_MAX = 24
 TURNS_MIN = 5
 """So many writes of one object, each by another than the one before, are a to and fro."""
 VIOLATED, ACTED, WROTE, LATE, STRUCK, KNEW, HELD, DID = range(8)
@@ -53,7 +59,7 @@ class Beat:
 class Tale:
     """What is told of one Run in words, and what it speaks of."""
 
-    def __init__(self, matter: Matter) -> None:
+    def __init__(self, matter: Slice) -> None:
         self.matter = matter
         self._steps = matter.causality.steps
         beats = list(self._stale())
@@ -116,25 +122,18 @@ class Tale:
     def _content(self, known: Known, missed: Version) -> str:
         """What it knew of the fields that were then changed."""
         change = missed.change
-        if known.entry is None or change.old is None or change.new is None:
+        if known.entry is None:
             return ""
-        fields = list(changed_fields(change.old.value, change.new.value))[:FIELDS_MAX]
-        value = known.entry.value
-        new = change.new.value
-        shown = [
-            f"{field} was {_shown(_others(field_of(value, field), field_of(new, field)))}"
-            for field in fields
-        ]
-        return f": {', '.join(shown)}" if shown else ""
+        return were(known.entry.value, change)
 
     def _wrote(self, version: Version, *, is_judged: bool = False) -> Beat:
-        said = f"{version.actor} {_did(version)} at rv {version.revision}"
-        said += f" ({self._at(version.step)})" + _changed(version.change)
+        said = f"{version.actor} {did(version)} at rv {version.revision}"
+        said += f" ({self._at(version.step)})" + changed(version.change)
         if is_judged and self.matter.was_right(version):
             said += "; what it knew was up to date"
         return Beat(version.step, f"{said}.", WROTE, key=version.key)
 
-    def _late(self, stale: Stale) -> Beat | None:
+    def _late(self, stale: StaleAct) -> Beat | None:
         """Why it had not heard: it had decided by then, or its watch was late."""
         act, version = stale.act, stale.missed[0]
         plural, at = version.key.partition("/")[0], max(act.decided, version.step)
@@ -160,7 +159,7 @@ class Tale:
             said += f" ({self._at(heard.step)}{self._lag(heard, version)})"
         return Beat(at, f"{said}.", LATE, steps, version.key)
 
-    def _had_heard(self, stale: Stale, heard: Look) -> Beat:
+    def _had_heard(self, stale: StaleAct, heard: Sighting) -> Beat:
         """It had been told, and did not go by that: in a life before, or since it had looked."""
         act, version = stale.act, stale.missed[0]
         at, steps = self._at(heard.step), (heard.step, version.step)
@@ -180,7 +179,7 @@ class Tale:
             said += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
             yield Beat(act.decided, f"{said}.", LATE, (own.step, act.decided), own.key)
 
-    def _lag(self, heard: Look, version: Version) -> str:
+    def _lag(self, heard: Sighting, version: Version) -> str:
         ms = self._steps[heard.step].now_ms - self._steps[version.step].now_ms
         return f": {ms:,} ms late" if ms else ""
 
@@ -195,7 +194,7 @@ class Tale:
             and step.number > version.step
         ]
 
-    def _idle(self, stale: Stale) -> Iterator[Beat]:
+    def _idle(self, stale: StaleAct) -> Iterator[Beat]:
         """What it wrote by what it knew, on its way to the act, and was so already."""
         act, key = stale.act, stale.known.key
         for number in range(stale.missed[0].step + 1, act.step):
@@ -208,7 +207,7 @@ class Tale:
                 said += f": nothing changed, so it stayed at rv {step.revision}"
                 yield Beat(number, f"{said}.", ACTED, key=key)
 
-    def _acted(self, stale: Stale) -> Beat:
+    def _acted(self, stale: StaleAct) -> Beat:
         act, known = stale.act, stale.known
         at, key = self._at(act.step), known.key
         rv = known.entry.revision if known.entry else 0
@@ -223,10 +222,10 @@ class Tale:
             said = f"{act.actor} {knew} and {past(act.word)} it at rv {version.revision}, {over}"
         else:
             knew = f"By what it still knew of {key} (rv {rv})" if rv else f"Knowing of no {key}"
-            said = f"{knew}, {act.actor} {_did(version)} at rv {version.revision}"
-        return Beat(act.step, f"{said} ({at}){_changed(version.change)}.", ACTED, key=version.key)
+            said = f"{knew}, {act.actor} {did(version)} at rv {version.revision}"
+        return Beat(act.step, f"{said} ({at}){changed(version.change)}.", ACTED, key=version.key)
 
-    def _torn(self, stale: Stale) -> str:
+    def _torn(self, stale: StaleAct) -> str:
         """Of one write of several objects it knew a part, and not the other."""
         act, missed = stale.act, stale.missed[-1]
         versions = self.matter.knowledge.versions
@@ -290,7 +289,7 @@ class Tale:
         matter = self.matter
         for key in sorted(matter.named_keys or matter.shared):
             versions = matter.knowledge.versions.get(key, [])
-            turns = _to_and_fro(versions)
+            turns = to_and_fro(versions)
             if len(turns) >= TURNS_MIN:
                 yield self._in_turn(key, turns)
             elif not matter.stale and versions:
@@ -325,14 +324,14 @@ class Tale:
         actors = list(dict.fromkeys(version.actor for version in turns))
         first, last = turns[0], turns[-1]
         said = (
-            f"{_listed(actors)} wrote {key} in turn, {len(turns)} times, from rv {first.revision} "
+            f"{listed(actors)} wrote {key} in turn, {len(turns)} times, from rv {first.revision} "
             f"({self._at(first.step)}) to rv {last.revision} ({self._at(last.step)})"
         )
         steps = tuple(v.step for v in (*turns[:2], *turns[-2:]))
         before, now = turns[-3].change.new, last.change.new
         is_back = before and now and not [*changed_fields(before.value, now.value)]
         back = ", and back" if is_back else ""
-        return Beat(first.step, f"{said}{_changed(last.change)}{back}.", ACTED, steps, key)
+        return Beat(first.step, f"{said}{changed(last.change)}{back}.", ACTED, steps, key)
 
     def _broken(self, violation: Violation) -> Beat:
         said = f"So {violation.invariant} is broken: {violation.said}"
@@ -341,59 +340,3 @@ class Tale:
     def _at(self, number: int) -> str:
         step = self._steps.get(number)
         return f"step {number}" + (f", {step.now_ms:,} ms" if step and step.now_ms else "")
-
-
-def _did(version: Version) -> str:
-    return f"{past(version.word)} {version.key}"
-
-
-def _changed(change: Change) -> str:
-    """What a write did to the fields of an object, the first of them."""
-    if change.old is None or change.new is None:
-        return ""
-    old, new = change.old.value, change.new.value
-    fields = list(changed_fields(old, new))
-    shown = [
-        f"{field} {_became(field_of(old, field), field_of(new, field))}"
-        for field in fields[:FIELDS_MAX]
-    ]
-    more = [f"and {len(fields) - FIELDS_MAX} more"] if len(fields) > FIELDS_MAX else []
-    return f": {', '.join([*shown, *more])}" if shown else ""
-
-
-def _became(old: object, new: object) -> str:
-    """What a value was and is; of conditions, those that are not as they were."""
-    was, now = (_shown(_others(one, other)) for one, other in ((old, new), (new, old)))
-    return f"{was}, in other words" if was == now else f"{was} → {now}"
-
-
-def _others(value: object, known: object) -> object:
-    if not (isinstance(value, tuple) and isinstance(known, tuple)):
-        return value
-    return tuple(each for each in value if each not in known or not isinstance(each, Condition))
-
-
-def _shown(value: object) -> str:
-    if value is None or value in ("", ()):
-        return "empty"
-    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
-        text = " ".join(f"{each.type}={each.status or 'nothing'}" for each in value)
-    else:
-        text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"
-
-
-def _to_and_fro(versions: list[Version]) -> list[Version]:
-    """The longest end of these in which two actors wrote in turn."""
-    turns: list[Version] = []
-    for version in reversed(versions):
-        if len(turns) > 1 and version.actor != turns[-2].actor:
-            break
-        if turns and version.actor == turns[-1].actor:
-            break
-        turns.append(version)
-    return turns[::-1]
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -19,7 +19,7 @@ from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
 from testbed.story.causality import Causality
-from testbed.story.knowledge import Act, Knowledge, Stale, Version
+from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
 
@@ -30,7 +30,7 @@ ACTS_MAX = 400
 """So many acts are looked at, the last ones first."""
 
 
-class Matter:
+class Slice:
     """What matters in one kept Trace; to its Violation, if there is one."""
 
     def __init__(self, trace: Trace, violation: Violation | None = None) -> None:
@@ -97,10 +97,10 @@ class Matter:
         return shared & self.knowledge.versions.keys()
 
     @cached_property
-    def stale(self) -> list[Stale]:
+    def stale(self) -> list[StaleAct]:
         """The stale acts that explain most, oldest first. Without a Violation only those over an
         object that its writer did not know as it was."""
-        found: list[tuple[int, Stale]] = []
+        found: list[tuple[int, StaleAct]] = []
         acts = [act for act in self._acts if act.step in self.slice]
         for act in acts[-ACTS_MAX:]:
             keys = self.shared if self.violation else self.shared.intersection(act.keys)
@@ -119,7 +119,7 @@ class Matter:
         keys = sorted(self.shared)
         return [(act, own) for act in acts for own in self.knowledge.unseen(act, keys)]
 
-    def _weight(self, stale: Stale) -> int:
+    def _weight(self, stale: StaleAct) -> int:
         """How much it has to do with what the Violation speaks of."""
         act, key = stale.act, stale.known.key
         writers = {version.actor for version in stale.missed}

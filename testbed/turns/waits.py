@@ -12,7 +12,7 @@ from testbed.turns.option import RESUME, WAKE, Option
 from testbed.turns.table import TRAP, Table
 
 
-class Wait:
+class Waitable:
     """Something a task can wait for, by itself or as one of several (`client.first`).
 
     A subclass offers, in `arm`, the Options that would end the wait, and forgets the task in
@@ -53,7 +53,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-class Sleep(Wait):
+class Sleep(Waitable):
     """The wait for a timer, by the name a race file speaks of it."""
 
     def __init__(self, table: Table, ms: int, name: str) -> None:
@@ -94,12 +94,12 @@ class Alarm:
             if self.waiting is not None:
                 self.waiting.look()
 
-    def wait(self) -> Wait:
+    def wait(self) -> Waitable:
         """Wait until it goes off; from then on it is not set."""
         return _Ring(self._table, self, self._key)
 
 
-class _Ring(Wait):
+class _Ring(Waitable):
     """The wait for an alarm: offered at the time that it is set to."""
 
     is_idle = True
@@ -143,7 +143,7 @@ class _Ring(Wait):
         return self.table.end_wait(self._seat, self._wrap(None))
 
 
-class Join(Wait):
+class Join(Waitable):
     """The wait for the end of another task of the same actor."""
 
     def __init__(self, table: Table, target: Seat) -> None:
@@ -199,7 +199,7 @@ class Signal:
         for place in list(self._waiting):
             place.look()
 
-    def wait(self) -> Wait:
+    def wait(self) -> Waitable:
         """Wait until it is set."""
         return _Line(self._table, self._key, self._waiting, lambda: self._is_set, lambda: None)
 
@@ -225,7 +225,7 @@ class Queue:
         for place in list(self._waiting):
             place.look()
 
-    def get(self) -> Wait:
+    def get(self) -> Waitable:
         """Wait for the oldest item, and take it."""
         line = _Line(self._table, self._key, self._waiting, lambda: bool(self._items), self._take)
         line.is_idle = self._is_idle
@@ -239,7 +239,7 @@ class Queue:
         return item
 
 
-class _Line(Wait):
+class _Line(Waitable):
     """The wait for a signal or a queue: offered as long as there is something to end it."""
 
     def __init__(
@@ -301,10 +301,10 @@ class _Place:
         return line.table.end_wait(self._seat, self._wrap(line.take()))
 
 
-class First(Wait):
+class First(Waitable):
     """The wait for whichever of several ends first; the Options of the others are withdrawn."""
 
-    def __init__(self, table: Table, waits: Sequence[Wait]) -> None:
+    def __init__(self, table: Table, waits: Sequence[Waitable]) -> None:
         super().__init__(table)
         if not waits:
             raise table.refused("first() was given nothing to wait for")

@@ -15,7 +15,7 @@ from testbed import Client, Evidence, World, always
 from testbed.chooser import Chooser
 from testbed.choosers.complete import Complete
 from testbed.choosers.equivalence.orders import Keys, Touch
-from testbed.choosers.equivalence.tree import Node
+from testbed.choosers.equivalence.tree import TurnNode
 from testbed.choosers.uniform import Uniform
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.faults.crash import Crash
@@ -227,7 +227,7 @@ def all_of(small: Small) -> Found:
     return found_by(small.scenario(), Brute(), 20_000)
 
 
-def everything_asleep_wakes(self: Node, touch: Touch, has_passed: bool) -> list[object]:
+def everything_asleep_wakes(self: TurnNode, touch: Touch, has_passed: bool) -> list[object]:
     """No sleep sets."""
     return []
 
@@ -238,7 +238,7 @@ def test_without_sleep_it_plays_more_runs_of_the_same_classes(
     """Sleep sets save Runs and lose no class."""
     asleep = Complete()
     with_sleep = found_by(STRUCK.scenario(), asleep)
-    monkeypatch.setattr(Node, "still_asleep", everything_asleep_wakes)
+    monkeypatch.setattr(TurnNode, "still_asleep", everything_asleep_wakes)
     awake = Complete()
     without = found_by(STRUCK.scenario(), awake)
     assert without.forms == with_sleep.forms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.choosers.equivalence.orders import Event, Keys, Past
+from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past
 from testbed.store.footprint import Footprint
 from testbed.turns.option import Sentence
 
@@ -36,14 +36,14 @@ def test_joined_touches_clash_if_either_does(
 
 def event(
     path: str, key: str = "", *causes: int, writes: bool = True, now_ms: int = 0, keys: Keys
-) -> Event:
+) -> OrderedTurn:
     """A turn of that path which writes, or reads, one key."""
     touched = frozenset({key} - {""})
     did = Footprint(
         frozenset() if writes else touched, (touched if writes else frozenset()) | {path}
     )
     sentence = Sentence("serve", path, "", key, "", 1)
-    return Event(sentence, (), now_ms, did, keys.touch(did), causes)
+    return OrderedTurn(sentence, (), now_ms, did, keys.touch(did), causes)
 
 
 def test_runs_of_one_class_have_one_form() -> None:

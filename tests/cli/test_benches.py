@@ -242,11 +242,11 @@ def test_what_is_shrunk_is_the_race_of_middle_size_of_the_first_trials(
     """Shrunk for real, down to one line, and so many of them at most; of nothing, nothing."""
     race = find("double_bind")
     trials = [search.trial(race, chooser_of("pos", seed), 50) for seed in range(3)]
-    trials.insert(1, search.Trial(None))
+    trials.insert(1, search.ChooserTrial(None))
     told = search.shrunk(race, trials)
     assert (told["shrunk"], told["of_shrunk"]) == (1, 3)
     assert told["lines"] == ["hold alpha bind pods/default/c until beta bind pods/default/d"]
-    assert search.shrunk(race, [search.Trial(None)]) == {
+    assert search.shrunk(race, [search.ChooserTrial(None)]) == {
         "shrunk": None, "of_shrunk": 0, "lines": [],
     }  # fmt: skip
     monkeypatch.setattr(search, "SHRUNK", 1)
@@ -282,9 +282,9 @@ def test_the_median_of_a_chance(of: int, runs: int) -> None:
     assert search.median_of(Fraction(1, of)) == runs
 
 
-@pytest.mark.parametrize("kind", [load.Reader, load.Writer])
+@pytest.mark.parametrize("kind", [load.NoteReader, load.Writer])
 def test_the_load_is_ten_actors_and_about_so_many_turns(
-    kind: type[load.Reader] | type[load.Writer],
+    kind: type[load.NoteReader] | type[load.Writer],
 ) -> None:
     """Each an operation after another: what is counted as a turn is what a user would count."""
     trace = Trace({}, keep=True)

@@ -20,7 +20,7 @@ from testbed.cli import main
 from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.races.playing import play
 from testbed.races.racefile import load
-from testbed.search.job import Task
+from testbed.search.job import SearchTask
 from testbed.world.scenario import find
 
 pytestmark = pytest.mark.usefixtures("own")
@@ -376,7 +376,7 @@ def test_progress_is_told_after_two_seconds() -> None:
 
     clock, stream = Wall(), io.StringIO()
     progress = SearchProgress(clock, stream)
-    search = search_of(Task("double_bind"))
+    search = search_of(SearchTask("double_bind"))
     progress.watch(search)
     search.play()
     for now in (0.5, 1.9, 2.1, 3.0, 7.2):

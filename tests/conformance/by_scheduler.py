@@ -14,13 +14,13 @@ from actors.scheduler.cluster.cache import SchedulerCache
 from actors.scheduler.decider import Decider, Pick, the_first
 from actors.scheduler.placing.scoring import scores_of
 from actors.scheduler.preemption.budgets import Budgets
-from actors.scheduler.preemption.candidate import Look
+from actors.scheduler.preemption.candidate import Preemptor
 from actors.scheduler.preemption.eligibility import why_not_eligible
 from actors.scheduler.preemption.importance import outranked_by
 from actors.scheduler.preemption.preemption import search
 from actors.scheduler.preemption.victims import Greedy
 from actors.scheduler.scores import PLACEMENTS
-from actors.scheduler.switches import Switches, switches_of
+from actors.scheduler.switches import SchedulerSwitches, switches_of
 from conformance.answers import Answers
 from conformance.preempt_case import Case
 from testbed.objects import Node, Pod
@@ -59,7 +59,7 @@ def snapshot_of(
     return cache.snapshot()
 
 
-def decider_of(switches: Switches, pick: Pick = the_first) -> Decider:
+def decider_of(switches: SchedulerSwitches, pick: Pick = the_first) -> Decider:
     """What decides with these switches."""
     return Decider(switches, FILTERS, PLACEMENTS[switches.placement], pick)
 
@@ -77,7 +77,7 @@ class ByScheduler:
         queued = [*(each for each in case.pods if not each.is_bound), pod]
         nominated = Nominated.of((each, each.status.nominated_node_name) for each in queued)
         found = decider_of(BESIDES).feasibility(pod, snapshot, nominated)
-        look = Look(found, Budgets(case.budgets), SWITCHES, Greedy(), 0)
+        look = Preemptor(found, Budgets(case.budgets), SWITCHES, Greedy(), 0)
         dry = search(look, [] if found.rows else found.potential)
         scores = PLACEMENTS[SWITCHES.placement] if found.rows else ()
         return Answers(

@@ -13,7 +13,7 @@ from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.reference.cluster import Cluster
 from actors.scheduler.reference.decide import decide
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from conformance.answers import IN_VAIN
 from conformance.by_scheduler import Nominated, decider_of, snapshot_of
 from testbed.objects import LabelSelector, Node, Pod
@@ -95,7 +95,7 @@ def seldom(pod: Pod, *others: Pod) -> Situation:
     nodes = [Node.of(f"n{n}", cpu_m=n * 4000, memory=2**32, labels={ZONE: f"z{n}"}) for n in (1, 2)]
     bound = tuple(each for each in others if each.is_bound)
     nominated = tuple((each, "n1") for each in others if not each.is_bound)
-    return Situation(tuple(nodes), bound, nominated, (), pod, Switches(), 0)
+    return Situation(tuple(nodes), bound, nominated, (), pod, SchedulerSwitches(), 0)
 
 
 def one(name: str, *spread: TopologySpreadConstraint, goes: bool = False, **spec: Any) -> Pod:

@@ -20,7 +20,7 @@ from testbed.invariant import quiescent
 from testbed.objects import Map, Node, Note, Pod, requests_of, room_of
 from testbed.objects.form import from_tree, to_tree
 from testbed.races.racefile import load
-from testbed.strategies import Cluster, clusters, fault_budgets, runs, workloads
+from testbed.strategies import DrawnCluster, clusters, fault_budgets, runs, workloads
 from testbed.testing.run import NotHeld, Run
 from testbed.world.world import World
 
@@ -179,18 +179,18 @@ def all_drawn(strategy: st.SearchStrategy[Any]) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Cluster]:
+def drawn() -> list[DrawnCluster]:
     """A few hundred clusters."""
     return all_drawn(clusters())
 
 
-def taken_m(cluster: Cluster, node: Node) -> int:
+def taken_m(cluster: DrawnCluster, node: Node) -> int:
     """The cpu that the pods of a node ask for which are not over."""
     here = [pod for pod in cluster.pods if pod.spec.node_name == node.meta.name]
     return sum(requests_of(pod).get("cpu", 0) for pod in here if not pod.is_over)
 
 
-def test_no_drawn_cluster_is_wrong(drawn: list[Cluster]) -> None:
+def test_no_drawn_cluster_is_wrong(drawn: list[DrawnCluster]) -> None:
     """No node is given more than it has, names and uids are unique, classes are there that pods
     name and say their priority, and what a budget counts is so."""
     for one in drawn:
@@ -208,7 +208,7 @@ def test_no_drawn_cluster_is_wrong(drawn: list[Cluster]) -> None:
             assert not any(pod.is_ready and pod.meta.is_terminating for pod in mine)
 
 
-def bound(one: Cluster) -> list[Pod]:
+def bound(one: DrawnCluster) -> list[Pod]:
     """The pods that a node runs."""
     return [pod for pod in one.pods if pod.is_bound and not pod.is_over]
 
@@ -218,7 +218,7 @@ def has_twins(said: list[Any]) -> bool:
     return len(set(said)) < len(said)
 
 
-TROUBLES: dict[str, Callable[[Cluster], bool]] = {
+TROUBLES: dict[str, Callable[[DrawnCluster], bool]] = {
     "two nodes alike": lambda one: has_twins([room_of(node)["cpu"] for node in one.nodes]),
     "a node that is full to the milli": lambda one: any(
         0 < taken_m(one, node) == room_of(node)["cpu"] for node in one.nodes
@@ -258,7 +258,7 @@ TROUBLES: dict[str, Callable[[Cluster], bool]] = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_each_trouble_occurs(drawn: list[Cluster], trouble: str) -> None:
+def test_each_trouble_occurs(drawn: list[DrawnCluster], trouble: str) -> None:
     """In a few hundred draws, more than once."""
     assert sum(map(TROUBLES[trouble], drawn)) >= 5
 
@@ -273,7 +273,9 @@ def test_a_trouble_shrinks_to_itself(trouble: str) -> None:
 
 def test_the_smallest_are_one_node_and_one_pod() -> None:
     """A node with nothing on it; a pod that says nothing; one pod there, that waits."""
-    assert find(clusters(), lambda _: True, settings=FAST) == Cluster((Node.of("n1", cpu_m=1000),))
+    assert find(clusters(), lambda _: True, settings=FAST) == DrawnCluster(
+        (Node.of("n1", cpu_m=1000),)
+    )
     one = find(clusters(), lambda one: bool(one.pods), settings=FAST)
     (pod,) = one.pods
     assert (len(one.nodes), pod.is_bound, requests_of(pod)) == (1, False, {})
@@ -303,7 +305,7 @@ def test_a_workload_is_made_for_its_cluster() -> None:
     assert min(fits, old, new, at_once, twice, alike) >= 10
 
 
-def test_drawn_clusters_are_data(drawn: list[Cluster]) -> None:
+def test_drawn_clusters_are_data(drawn: list[DrawnCluster]) -> None:
     """They can be stored: each object is the same from its bytes, and all hash."""
     for one in drawn[:50]:
         assert hash(one)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -381,3 +383,16 @@ def lay_out(tree: dict[str, str], root: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return root
+
+
+def test_no_public_class_name_stands_twice() -> None:
+    """A reader who meets a name knows which class is meant."""
+    homes = defaultdict(list)
+    for package in ("testbed", "actors"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    homes[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert not twice, twice

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import LabelSelector, Map, Meta, Node, Pod, PodDisruptionBudget, Requirement
 from testbed.objects.affinity import (
     Affinity,
@@ -47,7 +47,7 @@ class Situation:
     nominated: tuple[tuple[Pod, str], ...]
     budgets: tuple[PodDisruptionBudget, ...]
     pod: Pod
-    switches: Switches
+    switches: SchedulerSwitches
     turn: int
     """Which alternative is picked, counted round."""
 
@@ -165,7 +165,7 @@ large = st.builds(
     some(["1", "2", "500m"]),
 )
 switches = st.builds(
-    Switches,
+    SchedulerSwitches,
     nominated_accounting=some(["ge_priority", "ge_priority", "none"]),
     own_nomination=some(["try_first", "ignore"]),
     nnn_storage=some(["status", "status", "annotation"]),
@@ -281,6 +281,6 @@ def situations(draw: st.DrawFn, *, nodes_max: int = 4, pods_max: int = 8) -> Sit
         (*queued, (pod, own)) if own else tuple(queued),
         tuple(draw(budgets(f"b{n}")) for n in range(draw(some([0, 1, 2])))),
         pod,
-        draw(switches) if draw(st.booleans()) else Switches(),
+        draw(switches) if draw(st.booleans()) else SchedulerSwitches(),
         draw(some([0, 1, 7])),
     )

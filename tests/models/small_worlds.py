@@ -9,7 +9,7 @@ import attrs
 from stage import Apart, Puppet, note
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
-from testbed.choosers.equivalence.orders import Event, Keys, Past, Picked, with_path
+from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, Picked, with_path
 from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
 from testbed.errors import ApiError
@@ -202,7 +202,7 @@ class Watched(Chooser):
         did = with_path(step.did, step.option.path)
         causes = tuple(self._place[number] for number in step.causes if number)
         touch = self._keys.touch(did)
-        self._past.add(Event(step.sentence, picks, step.now_ms, did, touch, causes))
+        self._past.add(OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes))
         self.sentences.append(str(step.sentence))
 
     def end(self, trace: Trace, verdict: Verdict) -> None:

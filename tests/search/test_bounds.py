@@ -5,7 +5,7 @@ from __future__ import annotations
 from testbed.choosers.bounded import Bounded
 from testbed.objects.codec import decode, encode
 from testbed.search.bounds import Bounds
-from testbed.search.job import Job, Outcome, Task
+from testbed.search.job import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
@@ -13,12 +13,13 @@ from testbed.world.world import World
 
 def test_plans_that_travel_make_the_same_runs() -> None:
     """As many Runs, as many of them violated, and the same level, as when it plays by itself."""
-    player, bounds = Player(Task("lost_update")), Bounds(faults_max=0, deviations_max=1)
+    player, bounds = Player(SearchTask("lost_update")), Bounds(faults_max=0, deviations_max=1)
     outcomes: list[Outcome] = []
     while plans := bounds.next(7):
-        jobs = [Job(len(outcomes) + n, "bounded", plan) for n, plan in enumerate(plans)]
+        jobs = [PlannedRun(len(outcomes) + n, "bounded", plan) for n, plan in enumerate(plans)]
         played = [
-            Outcome.parse(player.play(Job.of(decode(encode(j.as_dict())))).line()) for j in jobs
+            Outcome.parse(player.play(PlannedRun.of(decode(encode(j.as_dict())))).line())
+            for j in jobs
         ]
         bounds.told(played)
         outcomes += played

@@ -15,10 +15,10 @@ from jobs import jobs
 from testbed.errors import HarnessBug
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
-from testbed.search.job import Job, Outcome, Task
+from testbed.search.job import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 
-TASK = Task("double_bind", faults=("crash",))
+TASK = SearchTask("double_bind", faults=("crash",))
 ROUGH = """
     import os, sys, time
     from testbed import Actor
@@ -57,7 +57,7 @@ def here(count: int) -> list[Outcome]:
 
 
 @contextmanager
-def workers(task: Task, count: int, hang_s: float = 60) -> Iterator[Processes]:
+def workers(task: SearchTask, count: int, hang_s: float = 60) -> Iterator[Processes]:
     """Processes that are gone afterwards."""
     engine = Processes(Player(task), count, hang_s=hang_s)
     try:
@@ -96,8 +96,8 @@ def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
     (rough / "scenarios").mkdir()
     for name in ("scenarios/__init__", "scenarios/lost_update", "sortedcontainers"):
         (rough / f"{name}.py").write_text("raise ImportError('not this one')\n", encoding="utf-8")
-    with workers(Task(scenario), 1) as engine:
-        (outcome,) = engine.play([Job(0, "calm")])
+    with workers(SearchTask(scenario), 1) as engine:
+        (outcome,) = engine.play([PlannedRun(0, "calm")])
         assert (outcome.verdict, engine.reports) == ("held", [])
 
 
@@ -125,8 +125,8 @@ def test_a_worker_that_is_killed_changes_nothing() -> None:
 
 def test_a_run_that_kills_its_worker_twice_is_undecided(rough: Path) -> None:
     """It is not tried for ever."""
-    with workers(Task("rough:deadly", {"where": "kill"}), 1) as engine:
-        (outcome,) = engine.play([Job(0, "uniform")])
+    with workers(SearchTask("rough:deadly", {"where": "kill"}), 1) as engine:
+        (outcome,) = engine.play([PlannedRun(0, "uniform")])
         assert (outcome.verdict, outcome.children) == ("undecided", None)
         assert [report.partition(" in run ")[2] for report in engine.reports] == [
             "0; another plays that run again",
@@ -137,15 +137,17 @@ def test_a_run_that_kills_its_worker_twice_is_undecided(rough: Path) -> None:
 def test_a_run_that_kills_its_worker_once_is_played_again(rough: Path) -> None:
     """What struck from outside may not strike again."""
     (rough / "trap").touch()
-    with workers(Task("rough:fragile", {"file": "trap"}), 1) as engine:
-        verdicts = [outcome.verdict for outcome in engine.play([Job(0, "pos"), Job(1, "pos")])]
+    with workers(SearchTask("rough:fragile", {"file": "trap"}), 1) as engine:
+        verdicts = [
+            outcome.verdict for outcome in engine.play([PlannedRun(0, "pos"), PlannedRun(1, "pos")])
+        ]
     assert verdicts == ["held", "held"]
 
 
 def test_a_worker_that_hangs_is_killed(rough: Path) -> None:
     """Its Run is Undecided, and the reason is told."""
-    with workers(Task("rough:deadly", {"where": "hang"}), 1, hang_s=0.5) as engine:
-        (outcome,) = engine.play([Job(7, "uniform")])
+    with workers(SearchTask("rough:deadly", {"where": "hang"}), 1, hang_s=0.5) as engine:
+        (outcome,) = engine.play([PlannedRun(7, "uniform")])
         assert (outcome.verdict, outcome.end) == ("undecided", "it did not end within 0.5 s")
         assert "was killed: run 7 did not end within 0.5 s" in engine.reports[0]
 
@@ -153,19 +155,19 @@ def test_a_worker_that_hangs_is_killed(rough: Path) -> None:
 def test_what_raises_in_a_worker_raises_here(rough: Path) -> None:
     """Bare, as if there were no workers: the user sees his own line."""
     with (
-        workers(Task("rough:deadly", {"where": "raise"}), 1) as engine,
+        workers(SearchTask("rough:deadly", {"where": "raise"}), 1) as engine,
         pytest.raises(ZeroDivisionError, match="of its own"),
     ):
-        list(engine.play([Job(0, "uniform")]))
+        list(engine.play([PlannedRun(0, "uniform")]))
 
 
 def test_what_raises_in_a_worker_alone_is_told(rough: Path) -> None:
     """Something differs between two processes, and a Run may not depend on it."""
     with (
-        workers(Task("rough:elsewhere"), 1) as engine,
+        workers(SearchTask("rough:elsewhere"), 1) as engine,
         pytest.raises(HarnessBug, match="run 0 raised in a worker, and does not here"),
     ):
-        list(engine.play([Job(0, "uniform")]))
+        list(engine.play([PlannedRun(0, "uniform")]))
 
 
 def test_what_is_given_up_leaves_nothing_behind() -> None:

@@ -7,7 +7,7 @@ import pytest
 from testbed.choosers.sampling.learned import Profile
 from testbed.errors import HarnessBug
 from testbed.objects.codec import decode, encode
-from testbed.search.job import Breach, Job, Outcome, Task, as_choices, as_data
+from testbed.search.job import Breach, Outcome, PlannedRun, SearchTask, as_choices, as_data
 from testbed.turns.option import Choice, HoldBack, LetPass, Release
 
 
@@ -25,10 +25,10 @@ def test_what_is_no_choice_is_refused() -> None:
 
 def test_a_task_and_a_job_survive_the_journey() -> None:
     """A worker plays just what was asked."""
-    task = Task("lost_update", {"guard": "on"}, ("crash",), allows_none=True, folders=("a",))
-    assert Task.of(decode(encode(task.as_dict()))) == task
-    job = Job(3, "bounded", {"plan": [[0, "hold", 0]]})
-    assert Job.of(decode(encode(job.as_dict()))) == job
+    task = SearchTask("lost_update", {"guard": "on"}, ("crash",), allows_none=True, folders=("a",))
+    assert SearchTask.of(decode(encode(task.as_dict()))) == task
+    job = PlannedRun(3, "bounded", {"plan": [[0, "hold", 0]]})
+    assert PlannedRun.of(decode(encode(job.as_dict()))) == job
 
 
 def test_an_outcome_survives_the_journey() -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 from testbed.search.bounds import Bounds
-from testbed.search.job import Job, Outcome
+from testbed.search.job import Outcome, PlannedRun
 from testbed.search.portfolio import ARMS, BOUNDED, NEW_FINDING, NEW_WAY, ROUND, WHOLE, Portfolio
 
 
-def outcomes(jobs: list[Job]) -> list[Outcome]:
+def outcomes(jobs: list[PlannedRun]) -> list[Outcome]:
     """What came of them: nothing to speak of."""
     return [Outcome(job.run, job.chooser, "held", "quiet", children=[]) for job in jobs]
 
 
 def played(portfolio: Portfolio, rounds: int, earns: dict[str, int]) -> Counter[str]:
     """So many rounds in which each Run of a chooser earns that much; who has played the last."""
-    jobs: list[Job] = []
+    jobs: list[PlannedRun] = []
     for _ in range(rounds):
         jobs = portfolio.round()
         portfolio.learn(outcomes(jobs), {job.run: earns.get(job.chooser, 0) for job in jobs})

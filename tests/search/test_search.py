@@ -14,13 +14,13 @@ from testbed.races.playing import play, race_of
 from testbed.races.racefile import parse
 from testbed.search.engines.here import Here
 from testbed.search.finding import Finding
-from testbed.search.job import Job, Outcome, Task
+from testbed.search.job import Outcome, PlannedRun, SearchTask
 from testbed.search.ledger import Ledger
 from testbed.search.player import Player
 from testbed.search.search import Search, Watching
 
-CRASHY = Task("double_bind", faults=("crash",))
-PLAIN = Task("double_bind")
+CRASHY = SearchTask("double_bind", faults=("crash",))
+PLAIN = SearchTask("double_bind")
 
 
 def shown(search: Search) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_search_goes_on_where_it_was_stopped(
     assert isinstance(engine, Here)
     play_one = engine.player.play
 
-    def count(job: Job) -> Outcome:
+    def count(job: PlannedRun) -> Outcome:
         played.append(job.run)
         return play_one(job)
 
@@ -127,7 +127,7 @@ def test_a_search_that_was_over_goes_on_with_more_runs(tmp_path: Path) -> None:
 
 def test_the_guard_keeps_every_race_away() -> None:
     """The same search finds nothing, and says how far it looked."""
-    search = search_of(Task("double_bind", {"guard": "on"}), runs_max=300)
+    search = search_of(SearchTask("double_bind", {"guard": "on"}), runs_max=300)
     search.play()
     assert (search.found, search.verdicts) == ([], {"held": 300})
     assert search.level == "complete up to 1 deviation, 0 faults"

@@ -10,7 +10,7 @@ from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.story.diagram import Rows
 from testbed.story.sentences import Tale
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
@@ -22,7 +22,7 @@ def rows_of(world: World, chooser: Chooser, said: str = "") -> Rows:
     violation = verdict.violations[0] if verdict.violations else None
     if said:
         violation = Violation("claimed", said, len(trace.steps), world.table.now_ms)
-    matter = Matter(trace, violation)
+    matter = Slice(trace, violation)
     return Rows(trace, matter, Tale(matter))
 
 

@@ -7,13 +7,13 @@ from typing import Any
 from testbed.search.bounds import Bounds
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
-from testbed.search.job import Job, Task
+from testbed.search.job import PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.search.portfolio import ARMS, Portfolio
 from testbed.search.search import Search
 
 
-def search_of(task: Task, *, workers: int = 0, faults_max: int = 1, **more: Any) -> Search:
+def search_of(task: SearchTask, *, workers: int = 0, faults_max: int = 1, **more: Any) -> Search:
     """A search of so many Runs, here or in so many processes."""
     player = Player(task)
     bounds = Bounds(faults_max=min(faults_max, player.world().faults_max), deviations_max=1)
@@ -24,6 +24,6 @@ def search_of(task: Task, *, workers: int = 0, faults_max: int = 1, **more: Any)
 CHOOSERS = ["pct", "pos", "surw", "uniform", "urw"]
 
 
-def jobs(count: int) -> list[Job]:
+def jobs(count: int) -> list[PlannedRun]:
     """Each chooser in its turn."""
-    return [Job(run, CHOOSERS[run % len(CHOOSERS)]) for run in range(count)]
+    return [PlannedRun(run, CHOOSERS[run % len(CHOOSERS)]) for run in range(count)]

@@ -13,7 +13,7 @@ from testbed.objects import Note
 from testbed.store.footprint import Marks
 from testbed.story.diagram import COLUMNS_MAX, FITS, Fold, Row, Rows, diagram, folded
 from testbed.story.sentences import Tale
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
 from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
@@ -127,7 +127,7 @@ def test_what_is_held_back_is_shown() -> None:
             key="notes/default/list", label="serve",
         )  # fmt: skip
         trace.items.append(Step(len(trace.steps) + 1, option, 0, 1, Marks()))
-    matter = Matter(trace)
+    matter = Slice(trace)
     said = diagram(Rows(trace, matter, Tale(matter)))
     assert said.count("◌ its update of notes/default/list is held back") == 2
     assert said.count("◌") == 2

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from testbed.story.growth import BARS, MOVES_MIN, Chance, growth, growth_lines
+from testbed.story.growth import BARS, MOVES_MIN, FailureRate, growth, growth_lines
 from testbed.turns.option import DELIVER, FAULT, PICK, SERVE, Option
 
 
@@ -57,7 +57,7 @@ def test_where_nothing_moves_it_looks_everywhere_alike() -> None:
 )
 def test_a_chance_is_a_percentage_and_a_bar(failed: int, runs: int, percent: int, bar: str) -> None:
     """Rounded to the nearest; only a chance of nothing has the lowest bar."""
-    chance = Chance(1, failed, runs)
+    chance = FailureRate(1, failed, runs)
     assert (chance.percent, chance.bar) == (percent, bar)
     assert bar in BARS
 
@@ -76,8 +76,12 @@ def test_told_are_the_steps_after_which_it_moved() -> None:
         3: option(FAULT, "fault/crash", "crash", "alpha"),
         4: option(PICK, "alpha/main", "lot", "", "red"),
     }
-    chances = [Chance(0, 3, 100), Chance(1, 48, 100), Chance(2, 48 + MOVES_MIN - 1, 100)]
-    chances += [Chance(3, 48 + MOVES_MIN, 100), Chance(4, 0, 100)]
+    chances = [
+        FailureRate(0, 3, 100),
+        FailureRate(1, 48, 100),
+        FailureRate(2, 48 + MOVES_MIN - 1, 100),
+    ]
+    chances += [FailureRate(3, 48 + MOVES_MIN, 100), FailureRate(4, 0, 100)]
     assert growth_lines(chances, options) == [
         f"The chance to fail along the run: {''.join(c.bar for c in chances)}  3 % at the start",
         "  ▅ step 1 alpha bind pods/default/c: 3 % → 48 %",
@@ -90,5 +94,5 @@ def test_told_are_the_steps_after_which_it_moved() -> None:
 def test_news_that_moves_it_is_named() -> None:
     """As a delivery, to whom."""
     options = {2: option(DELIVER, "beta/watch-pods", "", "pods/default/c")}
-    lines = growth_lines([Chance(0, 0, 10), Chance(2, 10, 10)], options)
+    lines = growth_lines([FailureRate(0, 0, 10), FailureRate(2, 10, 10)], options)
     assert lines[1] == "  █ step 2 delivery of pods/default/c to beta: 0 % → 100 %"

@@ -21,7 +21,7 @@ from testbed.objects import Map, Note
 from testbed.store.endpoint import BETWEEN, Handler, Operation
 from testbed.store.selector import Selector
 from testbed.store.store_endpoint import StoreEndpoint
-from testbed.story.knowledge import GET, LIST, WATCH, WROTE, Act, Knowledge, Stale
+from testbed.story.knowledge import GET, LIST, WATCH, WROTE, Act, Knowledge, StaleAct
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
@@ -39,7 +39,7 @@ def known_after(chooser: Chooser, *faults: Fault, **puppets: Doing) -> Knowledge
     return Knowledge(trace)
 
 
-def stale(knowledge: Knowledge, actor: str, *keys: str) -> list[Stale]:
+def stale(knowledge: Knowledge, actor: str, *keys: str) -> list[StaleAct]:
     """What the last act of that actor had missed."""
     return list(knowledge.stale(last_act(knowledge, actor), keys or (N, M)))
 

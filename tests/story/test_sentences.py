@@ -41,9 +41,9 @@ from testbed.story.sentences import (
     WHYS_MAX,
     Beat,
     Tale,
-    _changed,
 )
-from testbed.story.slice import Matter
+from testbed.story.slice import Slice
+from testbed.story.wording import changed
 from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
@@ -64,7 +64,7 @@ def played(
 
 def tale_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> list[str]:
     """The sentences told of this Run."""
-    return Tale(Matter(*played(world, chooser, *faults, said=said))).sentences
+    return Tale(Slice(*played(world, chooser, *faults, said=said))).sentences
 
 
 def binders() -> World:
@@ -144,7 +144,7 @@ def test_news_that_was_held_back_is_told_so() -> None:
         kept = Trace({}, keep=True)
         kept.items = list(trace.items)
         kept.items.append(Step(number, option, 0, 1, Marks()))
-        return "\n".join(Tale(Matter(kept, violation)).sentences)
+        return "\n".join(Tale(Slice(kept, violation)).sentences)
 
     after, before = len(trace.steps) + 1, -write
     assert f"held back since step {after}, told it" in told(after, "alpha", "notes/default/n")
@@ -164,7 +164,7 @@ def test_a_request_that_was_held_back_is_told_with_its_end() -> None:
         kept = Trace({}, keep=True)
         kept.items = [*trace.items, Step(number, option, 0, 1, Marks())]
         kept.items.sort(key=lambda item: item.number if isinstance(item, Step) else 0)
-        said = Tale(Matter(kept, violation)).sentences
+        said = Tale(Slice(kept, violation)).sentences
         assert f"alpha's update of notes/default/list was held back (step {number}){until}" in said
 
 
@@ -252,7 +252,7 @@ def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
     """Eight sentences, each of one line, each with a Step of the Run."""
     world = find("lots:drawing_lots").world({"times": 6, "faults": 4})
     trace, violation = played(world, Uniform(seed))
-    tale = Tale(Matter(trace, violation))
+    tale = Tale(Slice(trace, violation))
     assert len(tale.sentences) <= SENTENCES_MAX
     assert all("step" in said and "\n" not in said for said in tale.sentences)
     assert tale.spoken_of <= {step.number for step in trace.steps}
@@ -297,8 +297,8 @@ def test_the_end_of_a_fault_that_lasts_is_told(
     cues = ("serve alpha/main get*", "answer*", *(f"fault*{fault.word}*" for fault in faults))
     world = find("lost_update").world()
     told = played(world, Cued(*cues), *faults, said="alpha is claimed to be slow")
-    assert said in Tale(Matter(*told)).sentences
-    rows = Rows(told[0], Matter(*told), Tale(Matter(*told)))
+    assert said in Tale(Slice(*told)).sentences
+    rows = Rows(told[0], Slice(*told), Tale(Slice(*told)))
     lines = diagram(rows).splitlines()
     assert drawn in lines
     assert sum("can be reached" in line or "goes on" in line for line in lines) == (
@@ -366,7 +366,7 @@ def test_a_write_that_changed_nothing_is_told_so() -> None:
     world.add(note(left="1"))
     held = Hold(Pattern(SERVE, "alpha", "update", "notes/default/n"))
     trace, violation = played(world, Raced(Race("test", holds=(held,))), said="it was bought twice")
-    matter = Matter(trace, violation)
+    matter = Slice(trace, violation)
     tale = Tale(matter)
     idle = [said for said in tale.sentences if "nothing changed" in said]
     (act,) = [step for step in trace.steps if changed_nothing(step)]
@@ -438,7 +438,7 @@ def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
         def _why(self, told: list[Beat]) -> Iterator[Beat]:
             yield from whys.values()
 
-    said = Whole(Matter(*played(world_of(), Calm()))).sentences
+    said = Whole(Slice(*played(world_of(), Calm()))).sentences
     assert len(said) == SENTENCES_MAX + WHYS_MAX
     assert said[:2] == ["alpha chose 2.", "alpha chose 3."]
 
@@ -454,7 +454,7 @@ def test_a_fault_goes_before_what_was_known() -> None:
         def _faults(self) -> Iterator[Beat]:
             yield fault
 
-    said = Whole(Matter(*played(world_of(), Calm(), said="n is there"))).sentences
+    said = Whole(Slice(*played(world_of(), Calm(), said="n is there"))).sentences
     assert said[0] == fault.said
     assert len(said) == SENTENCES_MAX
 
@@ -476,7 +476,7 @@ def test_of_conditions_those_that_changed_are_told() -> None:
                 await client.update(pod, whatever_it_was=True)
 
     trace, _ = played(world_of(alpha=move), Calm())
-    said = [_changed(change) for step in trace.steps for change in step.marks.changes if change.old]
+    said = [changed(change) for step in trace.steps for change in step.marks.changes if change.old]
     assert said == [
         ": status.conditions empty → PodScheduled=False",
         ": status.conditions PodScheduled=False, in other words",
@@ -486,7 +486,7 @@ def test_of_conditions_those_that_changed_are_told() -> None:
 def test_where_nothing_broke_all_that_actors_say_is_told() -> None:
     """Each thing once, where it was said last; in the diagram, too, in place of the facts."""
     trace, _ = played(world_of(alpha=moves(waits="waited for n", why="chose n")), Calm())
-    matter = Matter(trace)
+    matter = Slice(trace)
     tale = Tale(matter)
     assert tale.sentences == [
         "alpha waited for n (step 2, 1,000 ms).",

@@ -13,21 +13,21 @@ from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects import Note
-from testbed.story.slice import STALE_MAX, Matter
+from testbed.story.slice import STALE_MAX, Slice
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
 
 
-def matter_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> Matter:
+def matter_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> Slice:
     """What matters in this Run: to its own Violation, or to one that says this at its end."""
     trace = Trace({}, keep=True)
     world.allow(*faults)
     verdict = world.run(chooser, driver="direct", trace=trace)
     if said:
-        return Matter(trace, Violation("claimed", said, len(trace.steps), world.table.now_ms))
-    return Matter(trace, verdict.violations[0] if verdict.violations else None)
+        return Slice(trace, Violation("claimed", said, len(trace.steps), world.table.now_ms))
+    return Slice(trace, verdict.violations[0] if verdict.violations else None)
 
 
 def writer(name: str, *, reads: str = "") -> Doing:
@@ -130,7 +130,7 @@ def test_a_fault_after_the_violation_does_not_matter() -> None:
         for word in ("serve alpha", "fault")
     )
     for found, is_in in ((write, False), (strike, True)):
-        matter = Matter(trace, Violation("claimed", "a is wrong", found, 0))
+        matter = Slice(trace, Violation("claimed", "a is wrong", found, 0))
         assert (strike in matter.slice) is is_in
 
 

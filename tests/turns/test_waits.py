@@ -16,7 +16,7 @@ from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
-from testbed.turns.waits import Wait
+from testbed.turns.waits import Waitable
 
 DRIVERS = ("trio", "direct")
 pytestmark = pytest.mark.parametrize("driver", DRIVERS)
@@ -366,7 +366,7 @@ def test_first_gives_the_place_and_the_value_of_whichever_ends_first(driver: str
             await client.create(note("new"))
 
         async def one(*, join: bool = False) -> None:
-            waits: list[Wait] = [client.sleep(5), inbox.get(), ready.wait(), stream.next()]
+            waits: list[Waitable] = [client.sleep(5), inbox.get(), ready.wait(), stream.next()]
             if join:
                 waits.append(client.join(client.spawn("works", works)))
             place, value = await client.first(*waits)

@@ -7,22 +7,22 @@ Siblings: no file here imports another.
 from __future__ import annotations
 
 from actors.framework.filter import Filter
-from actors.framework.filters.inter_pod_affinity import InterPodAffinity
-from actors.framework.filters.node_affinity import NodeAffinity
-from actors.framework.filters.node_name import NodeName
-from actors.framework.filters.node_ports import NodePorts
-from actors.framework.filters.node_unschedulable import NodeUnschedulable
-from actors.framework.filters.resources import NodeResourcesFit
-from actors.framework.filters.taint_toleration import TaintToleration
-from actors.framework.filters.topology_spread import PodTopologySpread
+from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
+from actors.framework.filters.node_affinity import NodeAffinityFilter
+from actors.framework.filters.node_name import NodeNameFilter
+from actors.framework.filters.node_ports import NodePortsFilter
+from actors.framework.filters.node_unschedulable import NodeUnschedulableFilter
+from actors.framework.filters.resources import NodeResourcesFitFilter
+from actors.framework.filters.taint_toleration import TaintTolerationFilter
+from actors.framework.filters.topology_spread import PodTopologySpreadFilter
 
 FILTERS: tuple[Filter, ...] = (
-    NodeUnschedulable(),
-    NodeName(),
-    TaintToleration(),
-    NodeAffinity(),
-    NodePorts(),
-    NodeResourcesFit(),
-    PodTopologySpread(),
-    InterPodAffinity(),
+    NodeUnschedulableFilter(),
+    NodeNameFilter(),
+    TaintTolerationFilter(),
+    NodeAffinityFilter(),
+    NodePortsFilter(),
+    NodeResourcesFitFilter(),
+    PodTopologySpreadFilter(),
+    InterPodAffinityFilter(),
 )

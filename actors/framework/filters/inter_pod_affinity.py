@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.framework.cluster_events import ANY_POD, NODE_ADDED, NODE_LABELS
-from actors.framework.filter import Filter, Refused, State
+from actors.framework.filter import Filter, NodeRefusals, State
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import Namespaces, PodInfo, Term
 from actors.framework.refusal import Refusal
@@ -61,7 +61,7 @@ class Near:
         return self.wanted.is_none and self.is_meant(self.pod.affinity, self.pod)
 
 
-class InterPodAffinity(Filter):
+class InterPodAffinityFilter(Filter):
     """Refuses nodes that are not near the pods they must be near, or near some they must not."""
 
     name = "InterPodAffinity"
@@ -85,7 +85,7 @@ class InterPodAffinity(Filter):
             return self.refusal(UNWELCOME)
         return None
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         pod = state.pod
         if not (pod.affinity or state.unwanted or state.unwelcome):
             return None
@@ -96,7 +96,7 @@ class InterPodAffinity(Filter):
             codes[_rows_at(state.unwanted, term.topology_key, snapshot)] = TOO_NEAR
         if pod.affinity:
             codes[~_rows_near(state, snapshot)] = NOT_NEAR
-        return Refused(codes, self.refusal)
+        return NodeRefusals(codes, self.refusal)
 
     def refusal(self, code: int) -> Refusal:
         """The Refusal of a code."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from actors.framework.filter import NodeFilter, Refused, State
+from actors.framework.filter import NodeFilter, NodeRefusals, State
 from actors.framework.node_matching import rows_wanted
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
@@ -19,7 +19,7 @@ from testbed.objects.labels import IN
 NAME = "metadata.name"
 
 
-class NodeAffinity(NodeFilter):
+class NodeAffinityFilter(NodeFilter):
     """Refuses nodes that a pod does not want by their labels or their names."""
 
     name = "NodeAffinity"
@@ -51,13 +51,13 @@ class NodeAffinity(NodeFilter):
             return None
         return self.no("node(s) didn't match Pod's node affinity/selector", is_resolvable=False)
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         unwanted = ~rows_wanted(state, snapshot)
         if not unwanted.any():
             return None
         refusal = self.check(state, NodeInfo(""))
         assert refusal is not None
-        return Refused(unwanted.astype(np.int64), lambda code: refusal)
+        return NodeRefusals(unwanted.astype(np.int64), lambda code: refusal)
 
 
 def _terms(pod: Pod) -> Sequence[NodeSelectorTerm] | None:

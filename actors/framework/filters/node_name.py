@@ -12,7 +12,7 @@ from actors.framework.snapshot import Snapshot
 from testbed.objects import Node
 
 
-class NodeName(NodeFilter):
+class NodeNameFilter(NodeFilter):
     """Refuses all nodes but the one that a pod names."""
 
     name = "NodeName"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from actors.framework.cluster_events import NODE_ADDED, NODE_UPDATED, POD_DELETED
-from actors.framework.filter import Filter, Refused, State
+from actors.framework.filter import Filter, NodeRefusals, State
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 from actors.framework.snapshot import Snapshot
 
 
-class NodePorts(Filter):
+class NodePortsFilter(Filter):
     """Refuses nodes where a port that the pod asks for is taken."""
 
     name = "NodePorts"
@@ -26,14 +26,14 @@ class NodePorts(Filter):
             return None
         return self.no("node(s) didn't have free ports for the requested pod ports")
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         codes = np.zeros(len(snapshot), np.int64)
         refusals = {row: self.check(state, snapshot.infos[row]) for row in snapshot.with_ports}
         refused = [(row, refusal) for row, refusal in refusals.items() if refusal is not None]
         if not refused:
             return None
         codes[[row for row, _ in refused]] = 1
-        return Refused(codes, lambda code: refused[0][1])
+        return NodeRefusals(codes, lambda code: refused[0][1])
 
     def minds(self, state: State, other: PodInfo) -> bool:
         return bool(other.ports)

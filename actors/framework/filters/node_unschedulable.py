@@ -16,7 +16,7 @@ from testbed.objects.affinity import NO_SCHEDULE, tolerated
 CORDON = Taint("node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 
 
-class NodeUnschedulable(NodeFilter):
+class NodeUnschedulableFilter(NodeFilter):
     """Refuses nodes that are cordoned."""
 
     name = "NodeUnschedulable"

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from actors.framework.cluster_events import NODE_ADDED, NODE_UPDATED, POD_DELETED
-from actors.framework.filter import Account, Crowds, Filter, Refused, State
+from actors.framework.filter import Account, Crowds, Filter, NodeRefusals, State
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import EPHEMERAL, MEMORY, PODS, PodInfo
 from actors.framework.refusal import Refusal
@@ -44,7 +44,7 @@ class Asked:
         return [f"Insufficient {name}" if name != PODS else "Too many pods" for name in lacking]
 
 
-class NodeResourcesFit(Filter):
+class NodeResourcesFitFilter(Filter):
     """Refuses nodes that have not enough left of something.
 
     What is asked for is compared with what is not yet asked for: nobody knows what is used.
@@ -61,12 +61,12 @@ class NodeResourcesFit(Filter):
         code = state.lacking([node.left(name) for name in state.names])
         return self.refusal(state, code) if code else None
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         return self._refused(state, [snapshot.left[name] for name in state.names])
 
     def check_crowded(
-        self, state: State, snapshot: Snapshot, refused: Refused | None, crowds: Crowds
-    ) -> Refused | None:
+        self, state: State, snapshot: Snapshot, refused: NodeRefusals | None, crowds: Crowds
+    ) -> NodeRefusals | None:
         rows = np.array([*crowds], np.int64)
         left = []
         for name in state.names:
@@ -74,7 +74,7 @@ class NodeResourcesFit(Filter):
             left.append(snapshot.left[name][rows] - np.array(taken, np.int64))
         return self._refused(state, left)
 
-    def _refused(self, state: Asked, columns: Sequence[Column]) -> Refused | None:
+    def _refused(self, state: Asked, columns: Sequence[Column]) -> NodeRefusals | None:
         """What is said of rows that have so much left."""
         lacking = [amount > left for amount, left in zip(state.amounts, columns, strict=True)]
         if not np.logical_or.reduce(lacking).any():
@@ -82,7 +82,7 @@ class NodeResourcesFit(Filter):
         codes = np.zeros(len(columns[0]), np.int64)
         for bit, rows in enumerate(lacking):
             codes[rows] += 1 << bit
-        return Refused(codes, lambda code: self.refusal(state, code))
+        return NodeRefusals(codes, lambda code: self.refusal(state, code))
 
     def account(self, state: State, node: NodeInfo) -> Account | None:
         return Left(self, state, node)
@@ -100,7 +100,7 @@ class Left:
 
     __slots__ = ("_asked", "_filter", "_left")
 
-    def __init__(self, own: NodeResourcesFit, asked: Asked, node: NodeInfo) -> None:
+    def __init__(self, own: NodeResourcesFitFilter, asked: Asked, node: NodeInfo) -> None:
         self._filter, self._asked = own, asked
         self._left = [node.left(name) for name in asked.names]
 

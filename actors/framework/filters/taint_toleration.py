@@ -10,7 +10,7 @@ from actors.framework.refusal import Refusal
 from testbed.objects import Node
 
 
-class TaintToleration(NodeFilter):
+class TaintTolerationFilter(NodeFilter):
     """Refuses nodes with a taint, NoSchedule or NoExecute, that the pod does not tolerate."""
 
     name = "TaintToleration"

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from actors.framework.cluster_events import ANY_POD, NODE_ADDED, NODE_DELETED, NODE_LABELS
-from actors.framework.filter import Filter, Refused, State
+from actors.framework.filter import Filter, NodeRefusals, State
 from actors.framework.node_matching import Mask, rows_wanted
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
@@ -23,7 +23,7 @@ FITS, LACKS_LABEL, TOO_MANY = range(3)
 
 
 @attrs.frozen(eq=False)
-class Spread:
+class SpreadCounts:
     """How the pods of one constraint stand now."""
 
     rule: TopologySpreadConstraint
@@ -44,14 +44,14 @@ class Spread:
 
 
 @attrs.frozen(eq=False)
-class Spreads:
+class SpreadState:
     """A pod, and how all that it wants spread stands."""
 
     pod: PodInfo
-    of: tuple[Spread, ...]
+    of: tuple[SpreadCounts, ...]
 
 
-class PodTopologySpread(Filter):
+class PodTopologySpreadFilter(Filter):
     """Refuses nodes where a pod would make its kind stand too unevenly."""
 
     name = "PodTopologySpread"
@@ -65,7 +65,7 @@ class PodTopologySpread(Filter):
         has_all = np.ones(len(snapshot), np.bool_)
         for rule in rules:
             has_all &= snapshot.label(rule.topology_key)[0] >= 0
-        return Spreads(pod, tuple(_spread(rule, pod, snapshot, has_all) for rule in rules))
+        return SpreadState(pod, tuple(_spread(rule, pod, snapshot, has_all) for rule in rules))
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         for spread in state.of:
@@ -76,7 +76,7 @@ class PodTopologySpread(Filter):
                 return self.refusal(TOO_MANY)
         return None
 
-    def check_all(self, state: State, snapshot: Snapshot) -> Refused | None:
+    def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
         codes = np.zeros(len(snapshot), np.int64)
         for spread in state.of:
             column, values = snapshot.label(spread.rule.topology_key)
@@ -84,7 +84,7 @@ class PodTopologySpread(Filter):
             said = [TOO_MANY if spread.counts[value] >= most else FITS for value in values]
             now = np.array([*said, LACKS_LABEL], np.int64)[column]
             codes = np.where(codes, codes, now)
-        return Refused(codes, self.refusal)
+        return NodeRefusals(codes, self.refusal)
 
     def refusal(self, code: int) -> Refusal:
         """The Refusal of a code."""
@@ -104,7 +104,7 @@ class PodTopologySpread(Filter):
 
 def _spread(
     rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot, has_all: Mask
-) -> Spread:
+) -> SpreadCounts:
     rows = has_all & _rows_counted(rule, pod, snapshot)
     codes, values = snapshot.label(rule.topology_key)
     counts = {values[code]: 0 for code in np.unique(codes[rows]).tolist()}
@@ -115,7 +115,7 @@ def _spread(
             row = snapshot.row[name]
             if rows[row]:
                 counts[values[codes[row]]] += count
-    return Spread(rule, Tally(counts), int(_matches(rule, pod)))
+    return SpreadCounts(rule, Tally(counts), int(_matches(rule, pod)))
 
 
 def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
@@ -138,18 +138,22 @@ def _is_counted(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) ->
     return rule.node_taints_policy != HONOR or pod.repelled_by(node.node.spec.taints) is None
 
 
-def _moved(state: Spreads, other: PodInfo, node: NodeInfo, by: int) -> Spreads:
+def _moved(state: SpreadState, other: PodInfo, node: NodeInfo, by: int) -> SpreadState:
     if not all(each.rule.topology_key in node.labels for each in state.of):
         return state
-    return Spreads(state.pod, tuple(_with(each, state.pod, other, node, by) for each in state.of))
+    return SpreadState(
+        state.pod, tuple(_with(each, state.pod, other, node, by) for each in state.of)
+    )
 
 
-def _with(spread: Spread, pod: PodInfo, other: PodInfo, node: NodeInfo, by: int) -> Spread:
+def _with(
+    spread: SpreadCounts, pod: PodInfo, other: PodInfo, node: NodeInfo, by: int
+) -> SpreadCounts:
     rule = spread.rule
     if not _counts(rule, pod, other) or not _is_counted(rule, pod, node):
         return spread
     here: Sequence[str] = (node.labels[rule.topology_key],)
-    return Spread(rule, spread.counts.plus(here, by), spread.own)
+    return SpreadCounts(rule, spread.counts.plus(here, by), spread.own)
 
 
 def _counts(rule: TopologySpreadConstraint, pod: PodInfo, other: PodInfo) -> bool:

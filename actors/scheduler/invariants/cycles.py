@@ -11,8 +11,8 @@ import attrs
 from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.cluster import Cluster, Guest
-from actors.scheduler.reference.feasibility import Findings, find
-from actors.scheduler.switches import Switches
+from actors.scheduler.reference.feasibility import FilterResults, find
+from actors.scheduler.switches import SchedulerSwitches
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
@@ -39,7 +39,7 @@ class Cycle:
         return self.decision.pod
 
     @property
-    def switches(self) -> Switches:
+    def switches(self) -> SchedulerSwitches:
         """How the scheduler is meant to behave."""
         return self.books.switches
 
@@ -79,7 +79,7 @@ class Cycle:
         return Guest.of(self.pod)
 
     @cached_property
-    def findings(self) -> Findings:
+    def findings(self) -> FilterResults:
         """Which nodes take it, and why each other does not, its own nomination aside."""
         anywhere = attrs.evolve(self.switches, own_nomination="ignore")
         return find(self.guest, self.cluster, anywhere)

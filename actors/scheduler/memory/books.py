@@ -12,13 +12,13 @@ from actors.scheduler.cluster.cache import SchedulerCache
 from actors.scheduler.cluster.nominator import NOMINATION, Nominator
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.memory.leading import Replica
-from actors.scheduler.memory.permit import WaitingPod
+from actors.scheduler.memory.permit import PermitWait
 from actors.scheduler.memory.ticks import Tick, Ticks
 from actors.scheduler.placing.avoid import HAVE_FAILED, Evictions
 from actors.scheduler.queue.fifo import FifoQueue
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import May, PodQueue, QueuedPod
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from actors.shared.recorder import Recorder
 from testbed import Cache, Client, Selector
 from testbed.objects import Namespace, Node, Pod, PodDisruptionBudget
@@ -37,7 +37,7 @@ class Books:
         self,
         client: Client,
         pods_of: str,
-        switches: Switches,
+        switches: SchedulerSwitches,
         filters: Iterable[Filter],
         replica: Replica | None = None,
         evictions: Evictions | None = None,
@@ -60,7 +60,7 @@ class Books:
         self.cache = SchedulerCache(switches.assume_ttl_ms)
         self.nominator = Nominator(self.known, NOMINATION[switches.nnn_storage])
         self.queue = _queue(self.nominator, switches, filters)
-        self.waiting: dict[str, WaitingPod] = {}
+        self.waiting: dict[str, PermitWait] = {}
         """The pods that wait for their permission, by uid."""
         self.recorder = Recorder(client, pods_of)
         self.in_hand: QueuedPod | None = None
@@ -174,7 +174,9 @@ class Books:
             self.client.record("expired", pod=info.key)
 
 
-def _queue(nominator: Nominator, switches: Switches, filters: Iterable[Filter]) -> PodQueue:
+def _queue(
+    nominator: Nominator, switches: SchedulerSwitches, filters: Iterable[Filter]
+) -> PodQueue:
     if switches.queue == "fifo":
         return FifoQueue(nominator, switches)
     return SchedulingQueue(nominator, wakes_of(filters), switches)

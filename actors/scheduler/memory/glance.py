@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from actors.framework.filters.resources import NodeResourcesFit, asked_by
+from actors.framework.filters.resources import NodeResourcesFitFilter, asked_by
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from testbed.objects.affinity import NO_SCHEDULE, tolerated
 
-FIT = NodeResourcesFit()
+FIT = NodeResourcesFitFilter()
 
 
 def may_suit(pod: PodInfo, node: NodeInfo) -> bool:

@@ -9,7 +9,7 @@ from testbed import Client
 from testbed.objects import Pod
 
 
-class WaitingPod:
+class PermitWait:
     """Assumed, and not to be bound before each of these plugins has allowed it."""
 
     def __init__(self, client: Client, pod: Pod, node: str, timeouts_ms: Mapping[str, int]) -> None:

@@ -18,7 +18,7 @@ from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed import Selector
 from testbed.objects import Pod, condition
 from testbed.objects.pod import FAILED
@@ -102,13 +102,15 @@ class NotEvictedThere(Score):
         return np.array([BEST * (snapshot.names[row] not in state) for row in rows], np.int64)
 
 
-def evictions_of(switches: Switches, clock: Callable[[], int]) -> Evictions | None:
+def evictions_of(switches: SchedulerSwitches, clock: Callable[[], int]) -> Evictions | None:
     """What a scheduler remembers of evictions; None: it is not to care."""
     window_ms = switches.avoid_node_after_eviction_ms
     return Evictions(window_ms, clock) if window_ms else None
 
 
-def avoiding(switches: Switches, evictions: Evictions | None) -> tuple[list[Filter], list[Score]]:
+def avoiding(
+    switches: SchedulerSwitches, evictions: Evictions | None
+) -> tuple[list[Filter], list[Score]]:
     """What a scheduler has besides its own filters and scores, as the switches say."""
     if evictions is None:
         return [], []

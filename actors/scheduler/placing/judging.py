@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from actors.framework.filter import Filter, NodeFilter, State
-from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFit
+from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFitFilter
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
@@ -44,7 +44,7 @@ class Judging:
         return Judging(pod, self.snapshot, self._filters, nominated)
 
     @cached_property
-    def only_room(self) -> tuple[NodeResourcesFit, Asked] | None:
+    def only_room(self) -> tuple[NodeResourcesFitFilter, Asked] | None:
         """The filter that minds how much is left, and what is asked of it, if no other minds any
         pod that may come or go."""
         others = [info for pods in self.nominated.values() for info in pods]
@@ -55,7 +55,7 @@ class Judging:
             (
                 (each, state)
                 for each, state in self.states
-                if isinstance(each, NodeResourcesFit) and set(state.names) <= set(FOUR)
+                if isinstance(each, NodeResourcesFitFilter) and set(state.names) <= set(FOUR)
             ),
             None,
         )

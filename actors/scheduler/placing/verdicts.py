@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.framework.filter import Refused
+from actors.framework.filter import NodeRefusals
 from actors.framework.refusal import Refusal
 from actors.framework.snapshot import Column, Snapshot
 
@@ -20,7 +20,7 @@ class Answers:
         """Of each row the place of its Refusal in `said`, counted from 1; 0: it will do."""
         self.said: list[Refusal] = []
 
-    def refuse(self, refused: Refused) -> None:
+    def refuse(self, refused: NodeRefusals) -> None:
         """What one more filter says."""
         codes = np.where(self.codes, 0, refused.codes)
         table = np.zeros(codes.max(initial=0) + 1, np.int64)

@@ -17,7 +17,7 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.importance import by_importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
 from actors.scheduler.preemption.trial import AnyTrial, trial_of
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 
 PLUGIN = "DefaultPreemption"
 NOBODY = Refusal(PLUGIN, ("No preemption victims found for incoming pod",), is_resolvable=False)
@@ -25,14 +25,14 @@ PROTECTED = Refusal(PLUGIN, ("node(s) had only victims that a budget protects",)
 HERE = Far((), {}, 0)
 
 
-class Look:
+class Preemptor:
     """One pod that wants room, and who may go for it; asked of one node after the other."""
 
     def __init__(
         self,
         feasibility: Feasibility,
         budgets: Budgets,
-        switches: Switches,
+        switches: SchedulerSwitches,
         selector: VictimSelector,
         now_ms: int,
     ) -> None:

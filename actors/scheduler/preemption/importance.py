@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from actors.framework.podinfo import PodInfo
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
@@ -38,7 +38,7 @@ def outranked_by(pod: Pod, *, hostile: bool = False) -> Callable[[PodInfo], bool
     return lambda other: other.priority < priority or other.pod.spec.scheduler_name != owner
 
 
-def by_importance(switches: Switches, pod: Pod, now_ms: int) -> ByImportance:
+def by_importance(switches: SchedulerSwitches, pod: Pod, now_ms: int) -> ByImportance:
     """What sorts pods, the one first that is to be spared first (SCH-82, SCH-83)."""
     tie = TIES[switches.victim_tiebreak](now_ms)
     last_tie = LAST_TIES[switches.victim_last_tie]

@@ -12,13 +12,13 @@ from actors.scheduler.decisions.decision import Candidate, Preemption
 from actors.scheduler.decisions.messages import counted_reasons, fit_error
 from actors.scheduler.placing.feasibility import Feasibility
 from actors.scheduler.preemption.budgets import Budgets
-from actors.scheduler.preemption.candidate import PLUGIN, Look
+from actors.scheduler.preemption.candidate import PLUGIN, Preemptor
 from actors.scheduler.preemption.choice import best_of
 from actors.scheduler.preemption.dry_run import VictimSelector
 from actors.scheduler.preemption.eligibility import why_not_eligible
 from actors.scheduler.preemption.importance import outranked_by
 from actors.scheduler.preemption.victims import selector_of
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod, PodDisruptionBudget
 
 SUCCESS, UNSCHEDULABLE, ERROR = "Success", "Unschedulable", "Error"
@@ -30,7 +30,7 @@ Pick = Callable[[str, Sequence[str]], str]
 
 
 @attrs.define
-class Found:
+class CandidateSearch:
     """What a search has come upon so far."""
 
     candidates: dict[str, Candidate] = attrs.field(factory=dict)
@@ -45,7 +45,7 @@ def preempt(
     feasibility: Feasibility,
     known: Pod | None,
     budgets: Sequence[PodDisruptionBudget],
-    switches: Switches,
+    switches: SchedulerSwitches,
     pick: Pick,
     now_ms: int = 0,
     selector: VictimSelector | None = None,
@@ -61,7 +61,7 @@ def preempt(
         return Preemption(False, why_not, UNSCHEDULABLE)
     selector = selector or selector_of(switches.victim_minimisation, switches.reprieve_order)
     protecting = Budgets(() if switches.pdb_mode == "ignore" else budgets)
-    look = Look(feasibility, protecting, switches, selector, now_ms)
+    look = Preemptor(feasibility, protecting, switches, selector, now_ms)
     potential = feasibility.potential
     if switches.preempt_offset == "random":
         potential = _turned(potential, feasibility.snapshot.names, pick)
@@ -71,9 +71,9 @@ def preempt(
     return _chosen(found, look.tried, pick)
 
 
-def search(look: Look, rows: Sequence[int]) -> Found:
+def search(look: Preemptor, rows: Sequence[int]) -> CandidateSearch:
     """Looks at these nodes in turn, until there are enough candidates (SCH-77)."""
-    found, infos, wanted = Found(), look.snapshot.infos, enough_of(len(rows))
+    found, infos, wanted = CandidateSearch(), look.snapshot.infos, enough_of(len(rows))
     harmless = violating = 0
     for row in rows:
         what = look.at(infos[row])
@@ -97,7 +97,7 @@ def enough_of(nodes: int) -> int:
     return min(max(nodes // 10, ENOUGH), nodes)
 
 
-def _why_not(feasibility: Feasibility, pod: Pod, switches: Switches) -> str:
+def _why_not(feasibility: Feasibility, pod: Pod, switches: SchedulerSwitches) -> str:
     node = NOMINATION[switches.nnn_storage](pod)
     return why_not_eligible(
         pod,
@@ -117,14 +117,14 @@ def _turned(rows: list[int], names: Sequence[str], pick: Pick) -> list[int]:
     return rows[place:] + rows[:place]
 
 
-def _note(found: Found, node: str, what: Refusal | str) -> None:
+def _note(found: CandidateSearch, node: str, what: Refusal | str) -> None:
     if isinstance(what, str):
         found.errors[what] = None
         what = Refusal(PLUGIN, (what,))
     found.refusals[node] = what
 
 
-def _in_vain(found: Found, nodes: int, tried: int) -> Preemption:
+def _in_vain(found: CandidateSearch, nodes: int, tried: int) -> Preemption:
     """There is no candidate; what stood in the way, over all nodes."""
     if found.errors:
         errors = list(found.errors)
@@ -138,7 +138,7 @@ def _in_vain(found: Found, nodes: int, tried: int) -> Preemption:
     return Preemption(True, said, UNSCHEDULABLE, refusals=found.refusals, tried=tried)
 
 
-def _chosen(found: Found, tried: int, pick: Pick) -> Preemption:
+def _chosen(found: CandidateSearch, tried: int, pick: Pick) -> Preemption:
     tied = best_of(found.candidates)
     node = pick("node to preempt on", tied) if len(tied) > 1 else tied[0]
     return Preemption(

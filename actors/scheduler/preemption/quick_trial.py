@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFit
+from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFitFilter
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
@@ -24,7 +24,7 @@ class Room:
 
     def __init__(
         self,
-        own: NodeResourcesFit,
+        own: NodeResourcesFitFilter,
         asked: Asked,
         node: NodeInfo,
         nominated: Sequence[PodInfo],

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, May, PodQueue, QueuedPod
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 PAUSE_MS, PAUSE_MS_MAX = 1000, 60_000
@@ -21,7 +21,7 @@ class FifoQueue(PodQueue):
     """A PodQueue. The switch `fifo_retry` says how long one that failed is left alone: for so many
     milliseconds, or for a second, and twice as long each time, up to a minute (SCH-30)."""
 
-    def __init__(self, nominator: Nominator, switches: Switches) -> None:
+    def __init__(self, nominator: Nominator, switches: SchedulerSwitches) -> None:
         self._nominator = nominator
         self._retry = switches.fifo_retry
         self._line: dict[str, QueuedPod] = {}

@@ -21,7 +21,7 @@ from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, May, PodQueue, QueuedPod
 from actors.scheduler.queue.unschedulable import Unschedulable
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 BACKOFF_MS, BACKOFF_MS_MAX = 1000, 10_000
@@ -48,7 +48,7 @@ class SchedulingQueue(PodQueue):
         self,
         nominator: Nominator,
         wakes: Mapping[str, frozenset[str]],
-        switches: Switches,
+        switches: SchedulerSwitches,
     ) -> None:
         self._nominator = nominator
         self._wakes = wakes

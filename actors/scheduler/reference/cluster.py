@@ -50,7 +50,7 @@ def _scored(pod: Pod, resource: str) -> int:
 
 
 @attrs.frozen(eq=False)
-class Place:
+class NodeView:
     """One node, who is there, and who is meant to come."""
 
     node: Node
@@ -68,12 +68,12 @@ class Place:
         """The node's."""
         return self.node.meta.name
 
-    def with_guests(self, guests: Iterable[Guest]) -> Place:
+    def with_guests(self, guests: Iterable[Guest]) -> NodeView:
         """The same node with these upon it as well."""
         new = tuple(guests)
         return attrs.evolve(self, guests=(*self.guests, *new), came=(*self.came, *new))
 
-    def without(self, guests: Iterable[Guest]) -> Place:
+    def without(self, guests: Iterable[Guest]) -> NodeView:
         """The same node with these taken away."""
         gone = tuple(guests)
         uids = {each.uid for each in gone}
@@ -105,7 +105,7 @@ def _labelled(node: Node, *keys: str) -> str:
 class Cluster:
     """All of it."""
 
-    places: Mapping[str, Place]
+    places: Mapping[str, NodeView]
     """By the node's name, in the order in which nodes are looked at (SCH-42)."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
@@ -134,10 +134,10 @@ class Cluster:
         places = {}
         for node in in_turn(nodes):
             name = node.meta.name
-            places[name] = Place(node, tuple(guests[name]), tuple(awaited[name]))
+            places[name] = NodeView(node, tuple(guests[name]), tuple(awaited[name]))
         return cls(places, tuple(budgets), namespaces or {}, now_ms)
 
-    def having(self, place: Place) -> Cluster:
+    def having(self, place: NodeView) -> Cluster:
         """The same cluster with that node as it is said to be."""
         return attrs.evolve(self, places={**self.places, place.name: place})
 

@@ -8,11 +8,11 @@ import attrs
 
 from actors.scheduler.decisions.decision import KEEP, Decision, Preemption
 from actors.scheduler.reference.cluster import Cluster, Guest
-from actors.scheduler.reference.feasibility import Findings, find
+from actors.scheduler.reference.feasibility import FilterResults, find
 from actors.scheduler.reference.messages import unfit
 from actors.scheduler.reference.preemption import Pick, preempt
 from actors.scheduler.reference.scores import best_of, weigh
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 NO_NODES = "no nodes available to schedule pods"
@@ -31,7 +31,7 @@ def as_it_is(pod: Pod) -> Pod | None:
 def decide(
     pod: Pod,
     cluster: Cluster,
-    switches: Switches,
+    switches: SchedulerSwitches,
     *,
     pick: Pick = first,
     known: Callable[[Pod], Pod | None] = as_it_is,
@@ -68,7 +68,9 @@ def decide(
     return _pending(decision, findings, preemption)
 
 
-def _placed(decision: Decision, cluster: Cluster, switches: Switches, pick: Pick) -> Decision:
+def _placed(
+    decision: Decision, cluster: Cluster, switches: SchedulerSwitches, pick: Pick
+) -> Decision:
     names = decision.feasible
     if len(names) == 1:
         return attrs.evolve(decision, node=names[0], best=names)
@@ -79,7 +81,9 @@ def _placed(decision: Decision, cluster: Cluster, switches: Switches, pick: Pick
     return attrs.evolve(decision, node=node, scores=scores, best=best)
 
 
-def _pending(decision: Decision, findings: Findings, preemption: Preemption | None) -> Decision:
+def _pending(
+    decision: Decision, findings: FilterResults, preemption: Preemption | None
+) -> Decision:
     refusals = findings.refusals
     nominate, after = KEEP, ""
     if preemption is not None:

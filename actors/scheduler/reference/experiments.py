@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.importance import by_importance, may_displace
 from actors.scheduler.reference.neighbours import apart, means, near
 from actors.scheduler.reference.spread import is_meant
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 Fits = Callable[[Collection[Guest]], bool]
@@ -24,7 +24,7 @@ def spared_set(
     pool: Sequence[Guest],
     in_vain: Refusal,
     cluster: Cluster,
-    switches: Switches,
+    switches: SchedulerSwitches,
     fits: Fits,
 ) -> tuple[Guest, ...]:
     """If all that is amiss without the pool is that nobody is there to be near: the smallest set of
@@ -46,10 +46,10 @@ def spared_set(
 
 def far_set(
     guest: Guest,
-    place: Place,
+    place: NodeView,
     pool: Sequence[Guest],
     cluster: Cluster,
-    switches: Switches,
+    switches: SchedulerSwitches,
     fits: Fits,
 ) -> tuple[Guest, ...]:
     """The smallest set of pods of other nodes that must go as well; the least important of one size
@@ -73,7 +73,7 @@ def far_set(
     return ()
 
 
-def _stands_in_the_way(pod: Pod, other: Guest, place: Place, cluster: Cluster) -> bool:
+def _stands_in_the_way(pod: Pod, other: Guest, place: NodeView, cluster: Cluster) -> bool:
     """Whether it stands at one value, of a label that the two have to do with, as the node."""
     there = cluster.places[other.pod.spec.node_name].node.meta.labels
     here = place.node.meta.labels

@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.filters import refusal
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 from testbed.objects.affinity import NodeSelectorTerm
 
@@ -17,7 +17,7 @@ ANNOTATION = "scheduler.kubernetes.io/nominated-node-name"
 
 
 @attrs.define
-class Findings:
+class FilterResults:
     """What the filters have said of one pod."""
 
     feasible: tuple[str, ...] = ()
@@ -28,21 +28,23 @@ class Findings:
     """What went wrong."""
 
 
-def nomination_of(pod: Pod, switches: Switches) -> str:
+def nomination_of(pod: Pod, switches: SchedulerSwitches) -> str:
     """The node that the pod itself says it is nominated to (SCH-50, SCH-112)."""
     if switches.nnn_storage == "annotation":
         return pod.meta.annotations.get(ANNOTATION, "")
     return pod.status.nominated_node_name
 
 
-def find(guest: Guest, cluster: Cluster, switches: Switches, start: int = 0) -> Findings:
+def find(
+    guest: Guest, cluster: Cluster, switches: SchedulerSwitches, start: int = 0
+) -> FilterResults:
     """What the filters say of a pod, node after node, beginning with the one numbered `start`.
 
     1. Where its node affinity can only ever mean nodes it names, no others are looked at (SCH-53).
     2. If the node it is nominated to takes it, that is the one (SCH-54).
     3. Else each node is asked, until enough take it (SCH-55).
     """
-    findings, yields = Findings(), switches.nominated_accounting != "none"
+    findings, yields = FilterResults(), switches.nominated_accounting != "none"
     named = named_nodes(guest.pod)
     if named == set():
         findings.at_once = "pod affinity terms conflict"
@@ -50,7 +52,7 @@ def find(guest: Guest, cluster: Cluster, switches: Switches, start: int = 0) -> 
         findings.refusals = dict.fromkeys(cluster.places, conflict)
         return findings
 
-    def takes(place: Place) -> bool:
+    def takes(place: NodeView) -> bool:
         refused = refusal(guest, place, cluster, yields=yields)
         if refused is not None:
             findings.refusals[place.name] = refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.neighbours import inter_pod_affinity
 from actors.scheduler.reference.nodes import (
     node_affinity,
@@ -16,7 +16,7 @@ from actors.scheduler.reference.nodes import (
 from actors.scheduler.reference.room import node_ports, resources
 from actors.scheduler.reference.spread import topology_spread
 
-Check = Callable[[Guest, Place, Cluster], Refusal | None]
+Check = Callable[[Guest, NodeView, Cluster], Refusal | None]
 """Why that node does not take this pod; None: it does."""
 
 FILTERS: Mapping[str, Check] = {
@@ -32,7 +32,9 @@ FILTERS: Mapping[str, Check] = {
 """By name, in the order in which they are asked (SCH-56)."""
 
 
-def refusal(guest: Guest, place: Place, cluster: Cluster, *, yields: bool = True) -> Refusal | None:
+def refusal(
+    guest: Guest, place: NodeView, cluster: Cluster, *, yields: bool = True
+) -> Refusal | None:
     """Why the node does not take the pod, the nominated pods it `yields` to counted (SCH-59).
 
     1. With everybody who is nominated there and no less important, as if they had come.
@@ -51,7 +53,7 @@ def _comes_before(other: Guest, guest: Guest) -> bool:
     return other.uid != guest.uid and other.pod.priority >= guest.pod.priority
 
 
-def _first(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+def _first(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
     for check in FILTERS.values():
         refused = check(guest, place, cluster)
         if refused is not None:

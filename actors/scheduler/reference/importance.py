@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.scheduler.reference.cluster import Cluster, Guest
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 QUALITIES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
 
 
-def may_displace(pod: Pod, other: Pod, switches: Switches) -> bool:
+def may_displace(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
     """Whether it is more important (SCH-79); to a hostile scheduler its own pods are more important
     than any of another."""
     return other.priority < pod.priority or (switches.hostile and not _are_kin(pod, other))
@@ -23,7 +23,7 @@ def _are_kin(pod: Pod, other: Pod) -> bool:
 
 
 def by_importance(
-    guests: Iterable[Guest], pod: Pod, cluster: Cluster, switches: Switches
+    guests: Iterable[Guest], pod: Pod, cluster: Cluster, switches: SchedulerSwitches
 ) -> list[Guest]:
     """The most important first: by priority, then as the switches say (SCH-82, SCH-83). One that
     has not started counts for more than those before it which have not, either."""

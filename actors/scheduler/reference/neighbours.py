@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from testbed.objects import Node, Pod
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm, PreferredPods
 
@@ -58,7 +58,7 @@ def means_by_all(terms: Terms, owner: Pod, other: Pod, cluster: Cluster) -> bool
     return bool(terms) and all(means(term, owner, other, cluster) for term in terms)
 
 
-def inter_pod_affinity(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+def inter_pod_affinity(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
     """Near those it must be near, apart from those it must be apart from, and nobody there who
     must be apart from it (SCH-113 to SCH-115)."""
     name = "InterPodAffinity"
@@ -72,7 +72,7 @@ def inter_pod_affinity(guest: Guest, place: Place, cluster: Cluster) -> Refusal 
     return None
 
 
-def _has_company(pod: Pod, place: Place, cluster: Cluster) -> bool:
+def _has_company(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
     """At each of its terms somebody who is meant by all of them; or nobody anywhere, and it is
     itself whom it looks for (SCH-114)."""
     terms, labels = near(pod), place.node.meta.labels
@@ -89,7 +89,7 @@ def _has_company(pod: Pod, place: Place, cluster: Cluster) -> bool:
     return not any(counts.values()) and means_by_all(terms, pod, pod, cluster)
 
 
-def _keeps_away(pod: Pod, place: Place, cluster: Cluster) -> bool:
+def _keeps_away(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
     """Nobody it must be apart from where it would be."""
     for node, other in cluster.guests():
         for term in apart(pod):
@@ -98,7 +98,7 @@ def _keeps_away(pod: Pod, place: Place, cluster: Cluster) -> bool:
     return True
 
 
-def _is_let_near(pod: Pod, place: Place, cluster: Cluster) -> bool:
+def _is_let_near(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
     """Nobody where it would be who must be apart from it."""
     for node, other in cluster.guests():
         for term in apart(other.pod):
@@ -107,7 +107,7 @@ def _is_let_near(pod: Pod, place: Place, cluster: Cluster) -> bool:
     return True
 
 
-def _is_beside(term: PodAffinityTerm, node: Node, place: Place) -> bool:
+def _is_beside(term: PodAffinityTerm, node: Node, place: NodeView) -> bool:
     """Whether the two nodes have one value of the term's label."""
     value = node.meta.labels.get(term.topology_key)
     return value is not None and value == place.node.meta.labels.get(term.topology_key)

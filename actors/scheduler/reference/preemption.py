@@ -13,7 +13,7 @@ from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.importance import may_displace
 from actors.scheduler.reference.messages import unfit
 from actors.scheduler.reference.victims import PLUGIN, candidate_of
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 from testbed.objects.condition import find
 
@@ -26,7 +26,9 @@ FEWEST = 100
 BY_PREEMPTION = ("PreemptionByKubeScheduler", "PreemptionByScheduler")
 
 
-def why_not(pod: Pod, cluster: Cluster, refused: Refusal | None, switches: Switches) -> str:
+def why_not(
+    pod: Pod, cluster: Cluster, refused: Refusal | None, switches: SchedulerSwitches
+) -> str:
     """Why it may not preempt now; empty: it may. `refused` is what the filters have said of the
     node that it is nominated to (SCH-71, SCH-72)."""
     if pod.spec.preemption_policy == "Never":
@@ -40,7 +42,7 @@ def why_not(pod: Pod, cluster: Cluster, refused: Refusal | None, switches: Switc
     return ""
 
 
-def is_going(pod: Pod, switches: Switches) -> bool:
+def is_going(pod: Pod, switches: SchedulerSwitches) -> bool:
     """Whether it is on its way, so that one waits for it (SCH-73)."""
     if not pod.meta.is_terminating:
         return False
@@ -51,7 +53,7 @@ def is_going(pod: Pod, switches: Switches) -> bool:
 
 
 @attrs.define
-class Found:
+class FoundCandidates:
     """What a search for candidates has come upon."""
 
     candidates: dict[str, Candidate] = attrs.field(factory=dict)
@@ -65,13 +67,13 @@ def dry_run(
     guest: Guest,
     cluster: Cluster,
     refusals: Mapping[str, Refusal],
-    switches: Switches,
+    switches: SchedulerSwitches,
     pick: Pick,
-) -> Found:
+) -> FoundCandidates:
     """Looks at every node where it could help that others go, from an offset on, until there are
     enough candidates, one of them without a broken budget (SCH-76 to SCH-78). Of those with broken
     budgets no more are kept than are enough."""
-    found = Found()
+    found = FoundCandidates()
     names = []
     for name in cluster.places:
         if name in refusals and not refusals[name].is_resolvable:
@@ -107,7 +109,7 @@ def preempt(
     guest: Guest,
     cluster: Cluster,
     refusals: Mapping[str, Refusal],
-    switches: Switches,
+    switches: SchedulerSwitches,
     pick: Pick,
 ) -> Preemption:
     """What is done for a pod that no node takes."""

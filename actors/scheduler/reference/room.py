@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from testbed.objects.node import room_of
 
 
-def node_ports(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+def node_ports(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
     """No two pods of a node take the same port of it."""
     taken = [port for each in place.guests for port in each.pod.spec.host_ports]
     if any(mine.clashes(other) for mine in guest.pod.spec.host_ports for other in taken):
@@ -16,7 +16,7 @@ def node_ports(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
     return None
 
 
-def resources(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+def resources(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
     """There must be room for one more pod, and, if it asks for anything, for all that it asks
     for: what it asks nothing of must not be overdrawn either (SCH-58)."""
     room, missing = room_of(place.node), []

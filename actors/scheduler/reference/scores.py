@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.neighbours import disliked, liked, means, near
 from actors.scheduler.reference.spread import SOFT, constraints_of, has_keys, is_included, standing
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 from testbed.objects.affinity import PREFER_NO_SCHEDULE, PodAffinityTerm, tolerated
 from testbed.objects.node import room_of
@@ -16,16 +16,16 @@ from testbed.objects.node import room_of
 BEST = 100
 HOSTNAME = "kubernetes.io/hostname"
 Points = dict[str, int]
-Score = Callable[[Guest, Sequence[Place], Cluster, Switches], Points]
+Score = Callable[[Guest, Sequence[NodeView], Cluster, SchedulerSwitches], Points]
 """How well the pod likes each of these nodes, by name."""
 
 
 def node_resources_fit(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """How much would be left of cpu and memory, or be used of them; the average of the two."""
 
-    def points(place: Place) -> int:
+    def points(place: NodeView) -> int:
         parts = []
         for name, has in _compute(place):
             asked = guest.scored[name] - _overlooked(guest.pod, name)
@@ -40,11 +40,11 @@ def node_resources_fit(
 
 
 def balanced_allocation(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """How even the parts of cpu and memory are that would be used."""
 
-    def points(place: Place) -> int:
+    def points(place: NodeView) -> int:
         parts = []
         for name, has in _compute(place):
             asked = guest.requests.get(name, 0) - _overlooked(guest.pod, name)
@@ -65,14 +65,14 @@ def _overlooked(pod: Pod, resource: str) -> int:
     return overhead.milli - overhead.whole
 
 
-def _compute(place: Place) -> list[tuple[str, int]]:
+def _compute(place: NodeView) -> list[tuple[str, int]]:
     """How much cpu and memory it has, where it has any."""
     room = room_of(place.node)
     return [(name, room[name]) for name in ("cpu", "memory") if room.get(name)]
 
 
 def taint_toleration(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """The fewer taints it had rather not go near, the better."""
     soft = [t for t in guest.pod.spec.tolerations if t.effect in ("", PREFER_NO_SCHEDULE)]
@@ -87,7 +87,7 @@ def taint_toleration(
 
 
 def node_affinity(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """The more it prefers the node's labels, the better."""
     affinity = guest.pod.spec.affinity and guest.pod.spec.affinity.node_affinity
@@ -111,13 +111,13 @@ def _to_the_most(points: Points) -> Points:
 
 
 def inter_pod_affinity(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """The nearer to those it likes, and to those who like it, the better; whoever must be near it
     likes it by one."""
     drawn: dict[tuple[str, str], int] = {}
 
-    def pull(term: PodAffinityTerm, owner: Pod, meant: Pod, place: Place, weight: int) -> None:
+    def pull(term: PodAffinityTerm, owner: Pod, meant: Pod, place: NodeView, weight: int) -> None:
         value = place.node.meta.labels.get(term.topology_key)
         if value is not None and means(term, owner, meant, cluster):
             pair = (term.topology_key, value)
@@ -145,7 +145,7 @@ def inter_pod_affinity(
 
 
 def topology_spread(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """The fewer of those it counts stand where it would be, the better; a label of few values
     counts for less. It speaks only if the pod has such constraints."""
@@ -176,7 +176,7 @@ def topology_spread(
 
 
 def first_fit_by_name(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
     """The first by name, and no other."""
     first = min(place.name for place in places)
@@ -197,7 +197,7 @@ FIRST_FIT: Mapping[str, tuple[Score, int]] = {"FirstFitByName": (first_fit_by_na
 
 
 def weigh(
-    guest: Guest, places: Sequence[Place], cluster: Cluster, switches: Switches
+    guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> dict[str, dict[str, int]]:
     """What every score says of each of these nodes, by its weight."""
     said: dict[str, dict[str, int]] = {place.name: {} for place in places}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.framework.refusal import Refusal
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.nodes import selects, untolerated
 from testbed.objects import Pod
 from testbed.objects.affinity import TopologySpreadConstraint
@@ -20,7 +20,7 @@ def constraints_of(pod: Pod, hardness: str) -> Constraints:
     return [each for each in pod.spec.topology_spread if each.when_unsatisfiable == hardness]
 
 
-def topology_spread(guest: Guest, place: Place, cluster: Cluster) -> Refusal | None:
+def topology_spread(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
     """With the pod there, no constraint may be more uneven than it allows: more pods above the
     emptiest value. `minDomains` and `matchLabelKeys` were off by default in 1.26."""
     constraints, labels = constraints_of(guest.pod, HARD), place.node.meta.labels
@@ -47,19 +47,19 @@ def _counts(
     return counts
 
 
-def has_keys(place: Place, constraints: Constraints) -> bool:
+def has_keys(place: NodeView, constraints: Constraints) -> bool:
     """Whether the node has the label of every one of them; another counts for none."""
     return all(each.topology_key in place.node.meta.labels for each in constraints)
 
 
-def is_included(pod: Pod, constraint: TopologySpreadConstraint, place: Place) -> bool:
+def is_included(pod: Pod, constraint: TopologySpreadConstraint, place: NodeView) -> bool:
     """Whether the constraint looks at that node at all, by its two policies."""
     if constraint.node_affinity_policy in (None, "", "Honor") and not selects(pod, place):
         return False
     return constraint.node_taints_policy != "Honor" or untolerated(pod, place) is None
 
 
-def standing(pod: Pod, constraint: TopologySpreadConstraint, place: Place) -> int:
+def standing(pod: Pod, constraint: TopologySpreadConstraint, place: NodeView) -> int:
     """How many pods on the node the constraint counts: in the namespace of its pod, and not about
     to go. Whoever is put there or taken away to see what would be then is added or subtracted even
     if he is about to go, and so would not be counted: the real one does that."""

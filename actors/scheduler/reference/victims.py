@@ -8,11 +8,11 @@ from itertools import chain, combinations
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.reference.budgets import protected
-from actors.scheduler.reference.cluster import Cluster, Guest, Place
+from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.experiments import far_set, spared_set
 from actors.scheduler.reference.filters import refusal
 from actors.scheduler.reference.importance import by_importance, may_displace, started
-from actors.scheduler.switches import Switches
+from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 Fits = Callable[[Collection[Guest]], bool]
@@ -23,7 +23,7 @@ PROTECTED = "node(s) had only victims that a budget protects"
 
 
 def candidate_of(
-    guest: Guest, place: Place, cluster: Cluster, switches: Switches
+    guest: Guest, place: NodeView, cluster: Cluster, switches: SchedulerSwitches
 ) -> Candidate | Refusal | str:
     """What it would take to make room on that node; why that is in vain; or what went wrong.
 
@@ -105,7 +105,11 @@ def fewest(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
 
 
 def lower_nominated(
-    guest: Guest, place: Place, victims: Sequence[Guest], cluster: Cluster, switches: Switches
+    guest: Guest,
+    place: NodeView,
+    victims: Sequence[Guest],
+    cluster: Cluster,
+    switches: SchedulerSwitches,
 ) -> list[Guest]:
     """Those nominated there that are less important, and lose that (SCH-100); where nominations
     do not count, none do."""

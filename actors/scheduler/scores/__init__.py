@@ -7,24 +7,24 @@ Siblings: no file here imports another.
 from __future__ import annotations
 
 from actors.scheduler.score import Score
-from actors.scheduler.scores.balanced import NodeResourcesBalancedAllocation
-from actors.scheduler.scores.first_fit import FirstFitByName
-from actors.scheduler.scores.inter_pod_affinity import InterPodAffinity
-from actors.scheduler.scores.node_affinity import NodeAffinity
-from actors.scheduler.scores.resources import NodeResourcesFit
-from actors.scheduler.scores.taint_toleration import TaintToleration
-from actors.scheduler.scores.topology_spread import PodTopologySpread
+from actors.scheduler.scores.balanced import BalancedAllocationScore
+from actors.scheduler.scores.first_fit import FirstFitByNameScore
+from actors.scheduler.scores.inter_pod_affinity import InterPodAffinityScore
+from actors.scheduler.scores.node_affinity import NodeAffinityScore
+from actors.scheduler.scores.resources import NodeResourcesFitScore
+from actors.scheduler.scores.taint_toleration import TaintTolerationScore
+from actors.scheduler.scores.topology_spread import PodTopologySpreadScore
 
 OTHERS: tuple[Score, ...] = (
-    NodeResourcesBalancedAllocation(),
-    TaintToleration(),
-    NodeAffinity(),
-    PodTopologySpread(),
-    InterPodAffinity(),
+    BalancedAllocationScore(),
+    TaintTolerationScore(),
+    NodeAffinityScore(),
+    PodTopologySpreadScore(),
+    InterPodAffinityScore(),
 )
 PLACEMENTS: dict[str, tuple[Score, ...]] = {
-    "least_allocated": (NodeResourcesFit(), *OTHERS),
-    "most_allocated": (NodeResourcesFit(likes_full=True), *OTHERS),
-    "first_fit_by_name": (FirstFitByName(),),
+    "least_allocated": (NodeResourcesFitScore(), *OTHERS),
+    "most_allocated": (NodeResourcesFitScore(likes_full=True), *OTHERS),
+    "first_fit_by_name": (FirstFitByNameScore(),),
 }
 """The scores of each placement, by the word of its switch."""

@@ -14,7 +14,7 @@ Parts = NDArray[np.float64]
 """A part of 1 for each of the nodes that are weighed."""
 
 
-class NodeResourcesBalancedAllocation(Score):
+class BalancedAllocationScore(Score):
     """By what is asked for, without any least; in the floating point numbers of the real one.
 
     They decide nothing but by way of the whole number that is left of them, and are the same on

@@ -9,7 +9,7 @@ from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
 
 
-class FirstFitByName(Score):
+class FirstFitByNameScore(Score):
     """For those who want to see at once where a pod will go."""
 
     name = "FirstFitByName"

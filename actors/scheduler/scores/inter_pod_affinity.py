@@ -19,7 +19,7 @@ Counts = dict[str, dict[str, int]]
 """How much a value of a label of nodes is liked, by label and value."""
 
 
-class InterPodAffinity(Score):
+class InterPodAffinityScore(Score):
     """By the weights of the preferred terms, of the pod and of those that are there already."""
 
     name = "InterPodAffinity"

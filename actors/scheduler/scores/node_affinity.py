@@ -10,7 +10,7 @@ from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import Score, stretched
 
 
-class NodeAffinity(Score):
+class NodeAffinityScore(Score):
     """By the weights of the preferred terms of its affinity that the node meets."""
 
     name = "NodeAffinity"

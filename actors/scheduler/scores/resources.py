@@ -10,7 +10,7 @@ from actors.scheduler.score import BEST, Score
 from testbed.objects.quantity import CPU
 
 
-class NodeResourcesFit(Score):
+class NodeResourcesFitScore(Score):
     """Cpu and memory alike, with a least for each container that does not say what it asks for.
 
     A resource that a node has none of does not count there.

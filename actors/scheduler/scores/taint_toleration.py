@@ -11,7 +11,7 @@ from testbed.objects import Node, Taint
 from testbed.objects.affinity import PREFER_NO_SCHEDULE, tolerated
 
 
-class TaintToleration(Score):
+class TaintTolerationScore(Score):
     """By the number of taints PreferNoSchedule that the pod does not tolerate."""
 
     name = "TaintToleration"

@@ -19,7 +19,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 @attrs.frozen(eq=False)
-class Spread:
+class SpreadTerm:
     """One constraint, and how many pods it finds."""
 
     max_skew: int
@@ -31,21 +31,21 @@ class Spread:
 
 
 @attrs.frozen(eq=False)
-class Spreads:
+class SpreadTerms:
     """All that a pod would like spread."""
 
-    of: tuple[Spread, ...]
+    of: tuple[SpreadTerm, ...]
     ignored: Mask
     """Which of the nodes that are weighed lack one of the labels."""
 
 
-class PodTopologySpread(Score):
+class PodTopologySpreadScore(Score):
     """By the constraints ScheduleAnyway of the pod; it says nothing of a pod that has none."""
 
     name = "PodTopologySpread"
     weight = 2
 
-    def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Spreads | None:
+    def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> SpreadTerms | None:
         """How the pods stand that it is about."""
         spread = pod.pod.spec.topology_spread
         rules = [rule for rule in spread if rule.when_unsatisfiable == "ScheduleAnyway"]
@@ -55,16 +55,16 @@ class PodTopologySpread(Score):
         for rule in rules:
             has_all &= snapshot.label(rule.topology_key)[0] >= 0
         spreads = [_spread(rule, pod, snapshot, has_all, rows[has_all[rows]]) for rule in rules]
-        return Spreads(tuple(spreads), ~has_all[rows])
+        return SpreadTerms(tuple(spreads), ~has_all[rows])
 
-    def score_all(self, state: Spreads, snapshot: Snapshot, rows: Column) -> Column:
+    def score_all(self, state: SpreadTerms, snapshot: Snapshot, rows: Column) -> Column:
         """The fewer the better, as yet; of nodes that are ignored, -1."""
         total = np.zeros(len(rows), np.float64)
         for spread in state.of:
             total += spread.counts[rows] * spread.weight + (spread.max_skew - 1)
         return np.where(state.ignored, -1, np.floor(total + 0.5)).astype(np.int64)
 
-    def normalise(self, state: Spreads, scores: Column) -> Column:
+    def normalise(self, state: SpreadTerms, scores: Column) -> Column:
         counted = scores[~state.ignored]
         most, least = int(counted.max(initial=0)), int(counted.min(initial=2**62))
         liked = BEST * (most + least - scores) // most if most else np.full_like(scores, BEST)
@@ -77,15 +77,15 @@ def _spread(
     snapshot: Snapshot,
     has_all: Mask,
     qualified: Column,
-) -> Spread:
+) -> SpreadTerm:
     standing = _standing(rule, pod, snapshot)
     if rule.topology_key == HOSTNAME:
-        return Spread(rule.max_skew, standing, math.log(len(qualified) + 2))
+        return SpreadTerm(rule.max_skew, standing, math.log(len(qualified) + 2))
     codes, values = snapshot.label(rule.topology_key)
     standing[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
     counts = np.bincount(codes[has_all], standing[has_all], len(values)).astype(np.int64)
     sizes = len(np.unique(codes[qualified]))
-    return Spread(rule.max_skew, np.append(counts, 0)[codes], math.log(sizes + 2))
+    return SpreadTerm(rule.max_skew, np.append(counts, 0)[codes], math.log(sizes + 2))
 
 
 def _standing(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:

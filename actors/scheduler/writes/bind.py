@@ -15,7 +15,7 @@ import attrs
 from actors.framework.cluster_events import POD_DELETED
 from actors.scheduler.cluster.cache import NotCached
 from actors.scheduler.memory.books import Books
-from actors.scheduler.memory.permit import WaitingPod
+from actors.scheduler.memory.permit import PermitWait
 from actors.scheduler.plugins import TIMEOUT_MS_MAX, Bind, Permit, PreBind, Rejected, Reserve, Wait
 from actors.scheduler.queue.queued import QueuedPod
 from actors.scheduler.writes.fail import ERROR, UNSCHEDULABLE, Failure, fail
@@ -26,7 +26,7 @@ from testbed.objects.meta import UNSET
 
 
 @attrs.frozen
-class Place:
+class Placement:
     """A pod, the node that was chosen for it, and why: the number of its cycle's record."""
 
     queued: QueuedPod
@@ -48,7 +48,7 @@ class Binder:
 
     # -- within the cycle -----------------------------------------------------------------------
 
-    def begin(self, place: Place) -> Failure | None:
+    def begin(self, place: Placement) -> Failure | None:
         """Assume it there, and let the rest go on by itself; or why not."""
         books, pod = self._books, place.pod
         try:
@@ -64,14 +64,14 @@ class Binder:
         books.client.spawn(f"bind-{pod.meta.name}", self._go_on, place)
         return None
 
-    def _reserve(self, place: Place) -> Failure | None:
+    def _reserve(self, place: Placement) -> Failure | None:
         for plugin in self._reserves:
             rejected = plugin.reserve(place.pod, place.node)
             if rejected is not None:
                 return Failure(f'running Reserve plugin "{plugin.name}": {rejected.said}', ERROR)
         return None
 
-    def _ask_leave(self, place: Place) -> Failure | None:
+    def _ask_leave(self, place: Placement) -> Failure | None:
         """If some plugin wants it to wait, and none has rejected it, it waits."""
         books, pod = self._books, place.pod
         timeouts_ms: dict[str, int] = {}
@@ -82,11 +82,11 @@ class Binder:
             elif said is not None:
                 return _refused_leave(said, plugin.name)
         if timeouts_ms:
-            books.waiting[pod.meta.uid] = WaitingPod(books.client, pod, place.node, timeouts_ms)
+            books.waiting[pod.meta.uid] = PermitWait(books.client, pod, place.node, timeouts_ms)
             books.client.record("waits for leave", pod=pod.key, of=sorted(timeouts_ms))
         return None
 
-    def _give_up(self, place: Place, why: str) -> bool:
+    def _give_up(self, place: Placement, why: str) -> bool:
         """Take back all that was done for it; whether it was still assumed there."""
         for plugin in reversed(self._reserves):
             plugin.unreserve(place.pod, place.node)
@@ -101,7 +101,7 @@ class Binder:
 
     # -- the pod's own task ---------------------------------------------------------------------
 
-    async def _go_on(self, place: Place) -> None:
+    async def _go_on(self, place: Placement) -> None:
         books, pod, uid = self._books, place.pod, place.pod.meta.uid
         waiting = books.waiting.get(uid)
         if waiting is not None:
@@ -120,7 +120,7 @@ class Binder:
             books.move(POD_DELETED)
         await fail(books, place.queued, failure, place.because)
 
-    async def _leave_refused(self, place: Place, rejected: Rejected) -> None:
+    async def _leave_refused(self, place: Placement, rejected: Rejected) -> None:
         """Others may have its place; it itself has nothing from that, so they are told last
         (SCH-66)."""
         was_assumed = self._give_up(place, rejected.said)
@@ -130,14 +130,14 @@ class Binder:
             uid = place.pod.meta.uid
             self._books.move(POD_DELETED, lambda pod: pod.meta.uid != uid)
 
-    async def _prepare(self, place: Place) -> Failure | None:
+    async def _prepare(self, place: Placement) -> Failure | None:
         for plugin in self._pre_binds:
             rejected = await plugin.pre_bind(self._books.client, place.pod, place.node)
             if rejected is not None:
                 return Failure(f'running PreBind plugin "{plugin.name}": {rejected.said}', ERROR)
         return None
 
-    async def _bind(self, place: Place) -> Failure | None:
+    async def _bind(self, place: Placement) -> Failure | None:
         """By the first plugin that binds, or as everybody does. An error does not mean that it is
         not bound (SCH-65)."""
         client, name = self._books.client, "DefaultBinder"

@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from testbed.choosers.equivalence.orders import Event
+from testbed.choosers.equivalence.orders import OrderedTurn
 from testbed.turns.option import Sentence
 from testbed.turns.trace import summed
 
@@ -42,7 +42,7 @@ class Seen:
 
     outcome: str
     end: str
-    events: tuple[Event, ...]
+    events: tuple[OrderedTurn, ...]
     offers: tuple[Offer, ...]
     """What could happen at each turn."""
 
@@ -91,7 +91,7 @@ class _Tables:
             self._new.append({"option": number, "is": list(sentence)})
         return number
 
-    def _step(self, event: Event) -> int:
+    def _step(self, event: OrderedTurn) -> int:
         option = self._option(event.sentence)
         number, is_new = self._number("step", event.said)
         if is_new:

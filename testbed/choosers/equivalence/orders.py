@@ -99,7 +99,7 @@ class Keys:
 
 
 @attrs.frozen(eq=False)
-class Event:
+class OrderedTurn:
     """One turn, as far as its order matters."""
 
     sentence: Sentence
@@ -149,7 +149,7 @@ class Past:
     """The turns of a Run so far, and which of them come before which."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[OrderedTurn] = []
         self.before: list[int] = []
         """For each, the set of those that come before it, as bits."""
         self._levels: list[int] = []
@@ -164,7 +164,7 @@ class Past:
         for line in (self.events, self.before, self._levels, self._floors):
             del line[length:]
 
-    def add(self, event: Event) -> list[int]:
+    def add(self, event: OrderedTurn) -> list[int]:
         """One more turn; its races, latest first: those right before it that did not cause it."""
         events, befores, levels = self.events, self.before, self._levels
         before, level = floor = self._floor(event)
@@ -187,7 +187,7 @@ class Past:
         self._floors.append(floor)
         return races
 
-    def _floor(self, event: Event) -> tuple[int, int]:
+    def _floor(self, event: OrderedTurn) -> tuple[int, int]:
         """All that happened before time passed comes before it."""
         if not self.events:
             return 0, 0
@@ -212,7 +212,7 @@ class Past:
         key = [(self._levels[k], event.sentence) for k, event in enumerate(self.events)]
         return sorted(range(len(key)), key=key.__getitem__)
 
-    def form(self) -> tuple[tuple[Event, tuple[int, ...]], ...]:
+    def form(self) -> tuple[tuple[OrderedTurn, tuple[int, ...]], ...]:
         """The turns in that order, each with the places of its causes in it."""
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}

@@ -13,7 +13,7 @@ from itertools import chain
 import attrs
 
 from testbed.choosers.equivalence.certificate import Offer
-from testbed.choosers.equivalence.orders import NO_TOUCH, Event, Touch
+from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn, Touch
 from testbed.turns.option import FAULT, Option, Sentence
 
 Name = tuple[Sentence, int]
@@ -39,7 +39,7 @@ REST: Name = (Sentence("rest", "", "", "", "", 1), 0)
 """Stands for the end of a Run, where a fault could still have struck."""
 
 
-class Node:
+class TurnNode:
     """One turn of the Run under way: what may happen, what was tried, what is to be."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Node:
             if known is not None:
                 self.silenced.append((name, known.touch))
 
-    def silences(self, event: Event, may_strike: bool) -> bool:
+    def silences(self, event: OrderedTurn, may_strike: bool) -> bool:
         """Whether something silenced would have raced with that; a fault, if one may strike."""
         return any(
             touch.clashes(event.touch)

@@ -104,7 +104,7 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
     fill(world, nodes, pods)
     module = import_module("actors.scheduler.scheduler")
 
-    class Office(module.Office):  # type: ignore[misc, name-defined]
+    class TimedLoop(module.SchedulingLoop):  # type: ignore[misc, name-defined]
         """One whose cycles are timed."""
 
         async def cycle(self, queued: Any) -> None:
@@ -112,12 +112,12 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
             stopwatch.decided += 1
             await Timed(stopwatch, super().cycle(queued))
 
-    class Scheduler(module.Scheduler):  # type: ignore[misc, name-defined]
+    class TimedScheduler(module.Scheduler):  # type: ignore[misc, name-defined]
         """One that keeps such an office."""
 
-        office = Office
+        office = TimedLoop
 
-    world.start(Scheduler("default-scheduler"))
+    world.start(TimedScheduler("default-scheduler"))
     began = perf_counter()
     world.run(Calm(), trace=Trace({}, keep=True))
     seconds = perf_counter() - began

@@ -13,7 +13,7 @@ ACTORS = 10
 
 
 @attrs.frozen
-class Reader(Actor):
+class NoteReader(Actor):
     """Reads one note, over and over."""
 
     times: int
@@ -35,7 +35,7 @@ class Writer(Actor):
             note = await client.update(note.saying(n=str(number)))
 
 
-def world(kind: type[Reader] | type[Writer], turns: int) -> World:
+def world(kind: type[NoteReader] | type[Writer], turns: int) -> World:
     """Ten actors of one kind, with about so many turns before them."""
     loaded = World()
     loaded.limit(turns_max=2 * turns + 1000, instant_turns_max=2 * turns + 1000)

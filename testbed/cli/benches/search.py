@@ -89,7 +89,7 @@ def _choosers(name: str) -> list[str]:
 
 
 @attrs.frozen
-class Trial:
+class ChooserTrial:
     """What one Chooser of one seed has come to."""
 
     runs: int | None
@@ -98,7 +98,7 @@ class Trial:
     """Of that Run."""
 
 
-def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> Trial:
+def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> ChooserTrial:
     """Play until a Run is violated, or so many are over."""
     found: list[Sequence[Choice]] = []
 
@@ -108,7 +108,7 @@ def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> Trial:
         return not found
 
     runs = play_runs(scenario, chooser, look, runs_max=runs_max, switches=SWITCHES, driver="direct")
-    return Trial(runs, found[0]) if found else Trial(None)
+    return ChooserTrial(runs, found[0]) if found else ChooserTrial(None)
 
 
 def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int | None:
@@ -116,7 +116,7 @@ def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int |
     return trial(scenario, chooser, runs_max).runs
 
 
-def shrunk(scenario: Scenario, trials: Iterable[Trial]) -> dict[str, Any]:
+def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]:
     """How many deviations the races of the first few trials that met one are shrunk to, in the
     median, and what the race of that size says; None and nothing if there was none."""
     met = [each for each in trials if each.runs is not None][:SHRUNK]

@@ -26,11 +26,11 @@ def measure(rounds: int = ROUNDS, turns: int = TURNS) -> dict[str, Any]:
     plain, reads, writes, direct, handoffs = [], [], [], [], []
     for number in range(rounds):
         plain.append(checkpoints_per_s(load.ACTORS, 0.3))
-        rate, switched = _turns_per_s(load.Reader, turns, number, "trio")
+        rate, switched = _turns_per_s(load.NoteReader, turns, number, "trio")
         reads.append(rate)
         handoffs.append(switched)
         writes.append(_turns_per_s(load.Writer, turns, number, "trio")[0])
-        direct.append(_turns_per_s(load.Reader, turns, number, "direct")[0])
+        direct.append(_turns_per_s(load.NoteReader, turns, number, "direct")[0])
     return {
         "trio_checkpoints_per_s": round(median(plain)),
         "trio_tasks": load.ACTORS,
@@ -44,7 +44,7 @@ def measure(rounds: int = ROUNDS, turns: int = TURNS) -> dict[str, Any]:
 
 
 def _turns_per_s(
-    kind: type[load.Reader] | type[load.Writer], turns: int, seed: int, driver: str
+    kind: type[load.NoteReader] | type[load.Writer], turns: int, seed: int, driver: str
 ) -> tuple[float, float]:
     """Turns a second, and how often the turn went from one task to another in a second."""
     world = load.world(kind, turns)

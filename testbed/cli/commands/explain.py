@@ -24,7 +24,7 @@ from testbed.races.playing import play, race_of
 from testbed.races.race import Hold, Picked, Race, Strike
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
 from testbed.story.explain import explain_md, explained, story
-from testbed.story.growth import RUNS, Chance, growth, growth_lines
+from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
 from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
 from testbed.turns.trace import Trace
@@ -161,7 +161,7 @@ def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
     return left_out
 
 
-def _growth(run: _Run, seed: int) -> list[Chance]:
+def _growth(run: _Run, seed: int) -> list[FailureRate]:
     """Continue the Run at random from points along it: after each effect, and each pick."""
     faults = [strike.fault for strike in run.race.faults]
     end = run.verdict.violations[0].step
@@ -184,7 +184,7 @@ def _growth(run: _Run, seed: int) -> list[Chance]:
 
 
 def _as_dict(
-    run: _Run, flipped: Sequence[Flipped[Deviation]], chances: Sequence[Chance], again: str
+    run: _Run, flipped: Sequence[Flipped[Deviation]], chances: Sequence[FailureRate], again: str
 ) -> dict[str, Any]:
     deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in flipped]
     along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in chances]

@@ -11,7 +11,7 @@ import click
 
 from testbed.cli.races import (
     ENDINGS,
-    RaceFile,
+    NamedRace,
     open_race,
     refuse_stale,
     stem_of,
@@ -74,7 +74,7 @@ def command(
     return 0
 
 
-def _place(opened: RaceFile, out: str | None, text: str) -> Path:
+def _place(opened: NamedRace, out: str | None, text: str) -> Path:
     """Where it is to be written: under its own name in the folder that was named, or under the
     first that is free in tests."""
     folder, stem = Path(FOLDER if out is None else out), stem_of(Path(opened.path).name)

@@ -15,7 +15,7 @@ from testbed.choosers.replayed import Replayed
 from testbed.cli.playing import check_driver, compare, how_to_play, parse_switches, same_again, sink
 from testbed.cli.races import (
     ENDINGS,
-    RaceFile,
+    NamedRace,
     beside,
     is_race,
     matches,
@@ -105,7 +105,7 @@ def _check(how: How, is_race: bool) -> None:
 # -- a race file ----------------------------------------------------------------------------------
 
 
-def _race(file: RaceFile, how: How) -> int:
+def _race(file: NamedRace, how: How) -> int:
     given = parse_switches(how.switches)
     expected = _side(file, given)
     _keep_apart(file.path, how.trace_file)
@@ -132,14 +132,14 @@ def _race(file: RaceFile, how: How) -> int:
     return exit_code(side.played.verdict)
 
 
-def _side(file: RaceFile, given: Mapping[str, str]) -> Expectation | None:
+def _side(file: NamedRace, given: Mapping[str, str]) -> Expectation | None:
     """The expectation of the side that is asked for: the first, unless switches say another."""
     if not given:
         return file.race.expect[0] if file.race.expect else None
     return expected_under(file.race, file.recipe, given)
 
 
-def _tell_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     verdict = side.played.verdict
     if verdict.is_violated:
         from testbed.story.explain import story
@@ -157,7 +157,7 @@ def _tell_race(side: Side, file: RaceFile, how: How, again: str) -> None:
     say(f"{said[0].upper()}{said[1:]}. Again: {again}")
 
 
-def _say_race(side: Side, file: RaceFile, how: How, again: str) -> None:
+def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     more = {
         "scenario": file.race.scenario,
         "switches": side.played.world.switches,
@@ -168,7 +168,7 @@ def _say_race(side: Side, file: RaceFile, how: How, again: str) -> None:
     say_json(as_dict(side.played.verdict, **more, again=again))
 
 
-def _heal(file: RaceFile, how: How) -> int:
+def _heal(file: NamedRace, how: How) -> int:
     healer = Healer(file.race, file.recipe, file.path)
     if healer.is_well or healer.is_red:
         said = "it applies as it is" if healer.is_well else (
@@ -185,7 +185,7 @@ def _heal(file: RaceFile, how: How) -> int:
 
 
 def _healed(
-    file: RaceFile, how: How, said: str, text: str | None, healer: Healer, code: int
+    file: NamedRace, how: How, said: str, text: str | None, healer: Healer, code: int
 ) -> int:
     path = how.out or file.path
     if text is not None and how.out is not None:
@@ -203,7 +203,7 @@ def _healed(
     return code
 
 
-def _shrink_race(file: RaceFile, how: How) -> int:
+def _shrink_race(file: NamedRace, how: How) -> int:
     given = parse_switches(how.switches)
     expected = _side(file, given)
     switches = {**file.race.switches, **(expected.switches if expected else given)}
@@ -218,7 +218,7 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
     out = how.out or f"{stem}{ENDINGS[0]}"
     text = f"# {shrunk.violation}\n{shrunk.race.text()}"
     write_new(Path(out), text, "name another file with --out.")
-    line = RaceFile(out, text, shrunk.race, recipe, trust).line()
+    line = NamedRace(out, text, shrunk.race, recipe, trust).line()
     if how.as_json:
         say_json({"file": out, "race": text, "runs": shrunk.runs, "again": line})
         return 0

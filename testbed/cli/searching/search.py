@@ -33,7 +33,7 @@ from testbed.search.engine import Engine
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
 from testbed.search.finding import Finding
-from testbed.search.job import Task
+from testbed.search.job import SearchTask
 from testbed.search.ledger import Ledger
 from testbed.search.player import Player
 from testbed.search.search import Search, Watching
@@ -52,7 +52,7 @@ INTERRUPTED = 130
 class Wishes:
     """What was said on the command line, checked."""
 
-    task: Task
+    task: SearchTask
     effort: Effort
     chooser: str | None
     runs: int | None
@@ -85,7 +85,7 @@ def search(
         raise UnknownName("chooser", chooser, known(), see=see)
     check_driver(driver)
     words, allows_none = _faults(faults)
-    task = Task(
+    task = SearchTask(
         scenario,
         parse_switches(switches),
         words,

@@ -19,7 +19,14 @@ from testbed.errors import ManifestRefused
 from testbed.objects import form
 from testbed.objects.kinds import KINDS
 from testbed.objects.manifests.scalar import lines
-from testbed.objects.manifests.yaml_stream import BYTES_MAX, Broken, Part, Reader, lines_of, parts
+from testbed.objects.manifests.yaml_stream import (
+    BYTES_MAX,
+    Broken,
+    DocumentReader,
+    DocumentText,
+    lines_of,
+    parts,
+)
 from testbed.objects.meta import UNSET, Object
 from testbed.objects.plain import MAPPING, Misfit, shown
 
@@ -232,7 +239,7 @@ class _Reading:
 
     def take(self, raw: bytes, file: str) -> None:
         """Read every document of a text."""
-        reader, document, lines = Reader(), 0, raw.count(b"\n")
+        reader, document, lines = DocumentReader(), 0, raw.count(b"\n")
         for part in parts(raw):
             try:
                 trees = reader.trees(part, lambda line: self._on_progress("lines", line, lines))
@@ -306,7 +313,7 @@ class _Place:
 
     file: str
     document: int
-    part: Part
+    part: DocumentText
     nth: int
     """Which one of its part it is."""
 

@@ -46,7 +46,7 @@ class Broken(ValueError):
 
 
 @attrs.frozen
-class Part:
+class DocumentText:
     """The text of one document, or of several that no `---` parts, and where it begins."""
 
     text: bytes
@@ -54,18 +54,18 @@ class Part:
     """The number of its first line."""
 
 
-def parts(text: bytes) -> Iterator[Part]:
+def parts(text: bytes) -> Iterator[DocumentText]:
     """Each part of a text that has content, in order."""
     begins = (found.start() for found in _BEGINS.finditer(text))
     line, start = 1, 0
     for end in chain(begins, (len(text),)):
         part = text[start:end]
         if _CONTENT.search(part.removeprefix(b"---")):
-            yield Part(part, line)
+            yield DocumentText(part, line)
         line, start = line + part.count(b"\n"), end
 
 
-class Reader:
+class DocumentReader:
     """Reads the parts of one text, and counts what it has read against the limits."""
 
     def __init__(self, *, nodes_max: int = NODES_MAX, depth_max: int = DEPTH_MAX) -> None:
@@ -86,7 +86,9 @@ class Reader:
             return self._names.setdefault(name, name)
         return self._names.get(name, name)
 
-    def trees(self, part: Part, at_line: Callable[[int], None] = lambda _: None) -> list[Any]:
+    def trees(
+        self, part: DocumentText, at_line: Callable[[int], None] = lambda _: None
+    ) -> list[Any]:
         """The documents of that part; None for an empty one. Broken."""
         grown = _Growing(self, part)
         for count, event in enumerate(_events(part)):
@@ -96,7 +98,7 @@ class Reader:
         return grown.documents
 
 
-def lines_of(part: Part, paths: list[tuple[int, str]]) -> list[int]:
+def lines_of(part: DocumentText, paths: list[tuple[int, str]]) -> list[int]:
     """In which line each of these stands, a path in the document of that number within its part;
     or else the nearest thing around it."""
     found = [part.line for _ in paths]
@@ -111,7 +113,7 @@ def _leads(path: str, target: str) -> bool:
     return target.startswith(path) and (not path or target[len(path) :][:1] in ("", ".", "["))
 
 
-def _places(part: Part) -> Iterator[tuple[int, str, int]]:
+def _places(part: DocumentText) -> Iterator[tuple[int, str, int]]:
     """Every value of a part: the number of its document, its path, and its line."""
     number, around = -1, [_Around("", is_list=False)]
     for event in _events(part):
@@ -177,7 +179,7 @@ class _Open:
 class _Growing:
     """The documents of one part, as far as its events have been taken."""
 
-    def __init__(self, reader: Reader, part: Part) -> None:
+    def __init__(self, reader: DocumentReader, part: DocumentText) -> None:
         self._reader = reader
         self._part = part
         self.documents: list[Any] = []
@@ -297,7 +299,7 @@ _TAKES: dict[type, Callable[[_Growing, Any], None]] = {
 }
 
 
-def _line(part: Part, event: Any) -> int:
+def _line(part: DocumentText, event: Any) -> int:
     return part.line + int(event.start_mark.line)
 
 
@@ -305,7 +307,7 @@ def _name(event: Any) -> str:
     return name_of(event.value) if event.implicit[0] else str(event.value)
 
 
-def _events(part: Part) -> Iterator[Any]:
+def _events(part: DocumentText) -> Iterator[Any]:
     """The events of a part; Broken when it is no YAML."""
     text = part.text
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from testbed.search.job import Data, Job, Outcome
+from testbed.search.job import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 
@@ -20,7 +20,7 @@ class Here:
         """What the Samplers draw from, from now on."""
         self.player.learn(learned)
 
-    def play(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def play(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Each is played when its Outcome is asked for."""
         with collected_between():
             yield from map(self.player.play, jobs)

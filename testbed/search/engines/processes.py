@@ -19,7 +19,7 @@ import attrs
 
 from testbed.errors import HarnessBug
 from testbed.objects.codec import encode
-from testbed.search.job import Data, Job, Outcome
+from testbed.search.job import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 
 WORKER = "testbed.search.engines.worker"
@@ -43,7 +43,7 @@ class _Worker:
     process: subprocess.Popen[bytes]
     knows: int = 0
     """Which lesson it has learnt last."""
-    job: Job | None = None
+    job: PlannedRun | None = None
     """The Run it plays."""
     since_s: float = 0.0
     said: bytearray = attrs.field(factory=bytearray)
@@ -109,7 +109,7 @@ class Processes:
         self._learned = learned
         self.player.learn(learned)
 
-    def play(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def play(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Whichever ends first is kept until it is its turn."""
         waiting, done = deque(jobs), _Done()
         try:
@@ -130,7 +130,7 @@ class Processes:
 
     # -- giving and taking ----------------------------------------------------------------------
 
-    def _hand_out(self, waiting: deque[Job], done: _Done) -> None:
+    def _hand_out(self, waiting: deque[PlannedRun], done: _Done) -> None:
         for worker in [each for each in self._workers if each.job is None]:
             if worker.process.poll() is not None:
                 self._died(worker, waiting, done)
@@ -146,7 +146,7 @@ class Processes:
             worker.since_s = time.monotonic()
             worker.ask({"job": worker.job.as_dict()})
 
-    def _take_in(self, waiting: deque[Job], done: _Done) -> None:
+    def _take_in(self, waiting: deque[PlannedRun], done: _Done) -> None:
         for key, _ in self._selector.select(LOOK_EVERY_S):
             worker: _Worker = key.data
             line = worker.listen()
@@ -165,7 +165,7 @@ class Processes:
             raise HarnessBug(f"worker {worker.number} answered what nobody asked")
         return worker.job.run
 
-    def _raised(self, job: Job) -> Outcome:
+    def _raised(self, job: PlannedRun) -> Outcome:
         """It raises here when it is its turn: what comes before it is taken first."""
         self.player.play(job)
         raise HarnessBug(
@@ -174,7 +174,7 @@ class Processes:
 
     # -- what goes wrong ------------------------------------------------------------------------
 
-    def _died(self, worker: _Worker, waiting: deque[Job], done: _Done) -> None:
+    def _died(self, worker: _Worker, waiting: deque[PlannedRun], done: _Done) -> None:
         job, pid = worker.job, worker.process.pid
         code = self._dismiss(worker)
         by = f"signal {-code}" if code < 0 else f"exit code {code}"

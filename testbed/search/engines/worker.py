@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import IO
 
 from testbed.objects.codec import decode, encode
-from testbed.search.job import Job, Task
+from testbed.search.job import PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 
@@ -25,7 +25,7 @@ def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     task = next(lines, None)
     if task is None:
         return
-    player = Player(Task.of(decode(task)["task"]))
+    player = Player(SearchTask.of(decode(task)["task"]))
     with collected_between():
         for answer in _answers(player, lines):
             answers.write(answer + b"\n")
@@ -38,7 +38,7 @@ def _answers(player: Player, lines: Iterator[bytes]) -> Iterator[bytes]:
             case {"learn": learned}:
                 player.learn(learned)
             case {"job": data}:
-                job = Job.of(data)
+                job = PlannedRun.of(data)
                 try:
                     yield player.play(job).line()
                 except Exception:  # noqa: BLE001 (whatever it is, whoever asked will meet it)

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from actors.kubelet.admission import Refusal, refusal_of
+from actors.kubelet.admission import AdmissionRefusal, refusal_of
 from testbed.objects import (
     Affinity,
     Container,
@@ -91,7 +91,7 @@ def test_the_first_of_several_reasons_is_told() -> None:
 def test_a_predicate_is_told_by_its_name() -> None:
     """What is no resource."""
     refusal = refusal_of(pod(node_selector=Map(zone="b")), NODE, ())
-    assert refusal == Refusal("NodeAffinity", "Predicate NodeAffinity failed")
+    assert refusal == AdmissionRefusal("NodeAffinity", "Predicate NodeAffinity failed")
     assert reason(pod(), node=None) == "InvalidNodeInfo"
 
 

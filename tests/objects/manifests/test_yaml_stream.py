@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 
-from testbed.objects.manifests.yaml_stream import Broken, Part, Reader, lines_of, parts
+from testbed.objects.manifests.yaml_stream import (
+    Broken,
+    DocumentReader,
+    DocumentText,
+    lines_of,
+    parts,
+)
 
 
 def trees(text: str | bytes, **limits: int) -> list[Any]:
     """Every document of a text."""
-    reader = Reader(**limits)
+    reader = DocumentReader(**limits)
     raw = text.encode() if isinstance(text, str) else text
     return [tree for part in parts(raw) for tree in reader.trees(part)]
 
@@ -95,7 +101,7 @@ def test_what_is_hostile_or_broken_is_refused_with_its_line(
 
 def test_a_broken_document_hides_no_other() -> None:
     """Each begins at its own `---`; the limit of values is that of the whole text."""
-    reader, read, broken = Reader(nodes_max=20), [], []
+    reader, read, broken = DocumentReader(nodes_max=20), [], []
     for part in parts(b"a: [\n---\nb: 1\n---\nc: ]\n---\nd: 2\n"):
         try:
             read += reader.trees(part)
@@ -104,7 +110,7 @@ def test_a_broken_document_hides_no_other() -> None:
     assert (read, broken) == ([{"b": 1}, {"d": 2}], [2, 5])
     assert not reader.is_full
     with pytest.raises(Broken, match="more than 20 values"):
-        reader.trees(Part(b"[" + b"x, " * 21 + b"]", 1))
+        reader.trees(DocumentText(b"[" + b"x, " * 21 + b"]", 1))
     assert reader.is_full
 
 
@@ -128,6 +134,6 @@ def test_progress_is_told_by_lines() -> None:
     """Every few thousand values, and never backwards."""
     (part,) = parts(b"- a\n" * 20_000)
     told: list[int] = []
-    Reader().trees(part, told.append)
+    DocumentReader().trees(part, told.append)
     assert len(told) > 3
     assert told == sorted(told)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.framework.filter import State
 from actors.framework.filters import FILTERS
-from actors.framework.filters.resources import NodeResourcesFit
+from actors.framework.filters.resources import NodeResourcesFitFilter
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo, info_of
 from actors.framework.refusal import Refusal
@@ -160,13 +160,13 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
 def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps account of what is left; nobody looks at the pods. So 5,000 nodes are quick."""
     asked: list[NodeInfo] = []
-    check = NodeResourcesFit.check
+    check = NodeResourcesFitFilter.check
 
-    def watched(self: NodeResourcesFit, state: State, node: NodeInfo) -> Refusal | None:
+    def watched(self: NodeResourcesFitFilter, state: State, node: NodeInfo) -> Refusal | None:
         asked.append(node)
         return check(self, state, node)
 
-    monkeypatch.setattr(NodeResourcesFit, "check", watched)
+    monkeypatch.setattr(NodeResourcesFitFilter, "check", watched)
     others = [a_pod(f"p{n}", 5, on="n1") for n in range(2)]
     found, pods_there = found_on(a_pod("p", 5), "n1", a_node("n1"), *others)
     asked.clear()

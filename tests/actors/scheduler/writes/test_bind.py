@@ -22,7 +22,7 @@ from scheduling import (
 from stage import Puppet, play
 
 from actors.scheduler.decisions.decision import Decision
-from actors.scheduler.plugins import Rejected, Wait, Waiting
+from actors.scheduler.plugins import Rejected, Wait, WaitingPod
 from actors.scheduler.preemption.dry_run import DryRun
 from actors.shared.verbs import bind
 from testbed import policy
@@ -151,7 +151,7 @@ class Pair:
 
     name = "Pair"
 
-    def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+    def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait | None:
         if not waiting:
             return Wait(5000)
         for other in list(waiting.values()):
@@ -164,7 +164,7 @@ class Never:
 
     name = "Never"
 
-    def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Rejected:
+    def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Rejected:
         return Rejected("not today")
 
 
@@ -236,7 +236,7 @@ def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
     class Lone(Pair):
         name = "Lone"
 
-        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait | None:
             return Wait(5000) if pod.meta.name == "a" else None
 
     world = cluster(pending("a", 9), user=user, plugins=(Lone,))
@@ -257,7 +257,7 @@ def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: s
     class Lone(Pair):
         name = "Lone"
 
-        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait:
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait:
             return Wait(5000)
 
     async def user(client: Client) -> None:
@@ -282,7 +282,7 @@ def test_no_pod_waits_for_more_than_a_quarter_of_an_hour() -> None:
     class Patient(Pair):
         name = "Patient"
 
-        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait | None:
             return Wait(3_600_000)
 
     world = cluster(pending("a"), plugins=(Patient,))
@@ -330,7 +330,7 @@ def test_a_victim_that_waits_for_leave_is_refused_it() -> None:
     class Lone(Pair):
         name = "Lone"
 
-        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait | None:
             return Wait(60_000) if pod.meta.name == "a" else None
 
     async def user(client: Client) -> None:
@@ -352,7 +352,7 @@ def test_a_pod_that_is_deleted_while_it_waits_for_leave_gives_its_place_back() -
     class Lone(Pair):
         name = "Lone"
 
-        def permit(self, pod: Pod, node: str, waiting: Mapping[str, Waiting]) -> Wait | None:
+        def permit(self, pod: Pod, node: str, waiting: Mapping[str, WaitingPod]) -> Wait | None:
             return Wait(60_000) if pod.meta.name == "a" else None
 
     async def user(client: Client) -> None:

@@ -24,7 +24,7 @@ from stage import play
 from actors.scheduler import Scheduler
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.queue.queued import QueuedPod
-from actors.scheduler.schedule_one import Office
+from actors.scheduler.schedule_one import SchedulingLoop
 from testbed.client.client import Client
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
@@ -207,7 +207,7 @@ def test_what_is_assumed_is_not_tried_again() -> None:
     """In the real one a pod can change after it was decided on, before it is assumed: it stands in
     the queue again, and is assumed by the time it is taken."""
 
-    class Hears(Office):
+    class Hears(SchedulingLoop):
         def decide(self, pod: Pod) -> Decision:
             decision = super().decide(pod)
             self.books.queue.update(pod, pod, self.client.elapsed())
@@ -270,7 +270,7 @@ def test_it_is_nominated_as_its_informer_has_it_by_then() -> None:
     """What others yield to is the pod as it is, not as it was when it was tried."""
     seen: list[list[dict[str, str]]] = []
 
-    class Shows(Office):
+    class Shows(SchedulingLoop):
         async def cycle(self, queued: QueuedPod) -> None:
             await super().cycle(queued)
             seen.append([dict(info.labels) for info in self.books.nominator.on("n1")])
