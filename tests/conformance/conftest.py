@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
 
 from conformance.reading import BadCorpus, files_in
@@ -45,6 +47,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def tally(pytestconfig: pytest.Config) -> Tally:
     """The count over all files."""
     return pytestconfig.stash.setdefault(TALLY, Tally())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker process hands its count to the one that tells."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["tally"] = attrs.asdict(session.config.stash.get(TALLY, Tally()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a worker process has counted."""
+    given = getattr(node, "workeroutput", {}).get("tally", {})
+    node.config.stash.setdefault(TALLY, Tally()).add(Tally(**given))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -25,6 +25,12 @@ class Tally:
         self.cases[what] = self.cases.get(what, 0) + 1
         self.agree[what] = self.agree.get(what, 0) + agrees
 
+    def add(self, other: Tally) -> None:
+        """All that another has counted."""
+        for what in other.cases:
+            self.cases[what] = self.cases.get(what, 0) + other.cases[what]
+            self.agree[what] = self.agree.get(what, 0) + other.agree[what]
+
     def __str__(self) -> str:
         return "\n".join(
             said.format(self.cases[what], self.agree[what])

@@ -16,6 +16,8 @@ import pytest
 
 UNCOUNTED = ("OPEN", "SRC")
 """Open questions and sources: nothing a test could prove."""
+CITED = "cites"
+"""By what a test's report says which requirements it cites."""
 
 
 @attrs.frozen
@@ -61,25 +63,40 @@ class SpecReport:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.cited_by: dict[str, list[str]] = {}
-        """By a test's node id."""
+        """By a test's node id; from its reports, since a worker process may have collected it."""
+        self.refused: list[str] = []
         self.passed: dict[str, set[str]] = {}
         """The phases of a test that passed; all three must."""
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item], config: pytest.Config
+    ) -> None:
         """Note what each test cites, also those about to be left out, and refuse what is not."""
         refused = []
         for item in items:
             cited = [name for mark in item.iter_markers("spec") for name in mark.args]
-            self.cited_by[item.nodeid] = cited
+            item.user_properties += [(CITED, name) for name in cited]
             refused += [
                 f"{item.nodeid} {why}" for name in cited if (why := self.spec.refusal(name))
             ]
-        if refused:
+        if refused and hasattr(config, "workerinput"):
+            # A worker process that ends here would be told of as a bug of pytest-xdist.
+            self.refused = refused
+        elif refused:
             raise pytest.UsageError(*refused)
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Let a test fail that cites what is not there, where nothing could be told before."""
+        for why in self.refused:
+            if why.startswith(f"{item.nodeid} "):
+                pytest.fail(why, pytrace=False)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note each phase that passed; a failure that was expected proves nothing."""
+        self.cited_by[report.nodeid] = [
+            str(name) for what, name in report.user_properties if what == CITED
+        ]
         if report.passed and not hasattr(report, "wasxfail"):
             self.passed.setdefault(report.nodeid, set()).add(report.when)
 

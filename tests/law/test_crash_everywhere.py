@@ -144,8 +144,8 @@ def sweep(
 
 
 STRIDES = {
-    "crash_and_resync": 47, "hostile_schedulers": 97, "leader_overlap": 13, "starvation": 61,
-    "stolen_slot": 41,
+    "crash_and_resync": 97, "hostile_schedulers": 97, "leader_overlap": 29, "starvation": 127,
+    "stolen_slot": 83, "time_travel": 3,
 }  # fmt: skip
 """Where a Run has hundreds of turns the crash is at one of so many; at each in `long` tests."""
 EACH = [

@@ -79,15 +79,15 @@ def test_other_runs_make_other_traces(digests: list[Digests]) -> None:
     assert len(set(digests[0].values())) == 3
     plain = measure(runs=2, driver="direct")["digest"]
     assert plain == measure(runs=2, driver="direct")["digest"]
-    assert plain != measure(runs=3, driver="direct")["digest"]
+    assert plain != measure(runs=1, driver="direct")["digest"]
     assert plain != measure(runs=2, seed=1, driver="direct")["digest"]
 
 
 def test_crashes_do_strike() -> None:
     """What was compared above had crashes in it; `crashes` counts every fault that struck, and some
     scenarios allow faults by themselves."""
-    by_themselves = measure(runs=6, driver="direct")["crashes"]
-    assert measure(runs=6, crashes=2, driver="direct")["crashes"] > by_themselves + 12
+    by_themselves = measure(runs=3, driver="direct")["crashes"]
+    assert measure(runs=3, crashes=2, driver="direct")["crashes"] > by_themselves + 6
 
 
 # -- a leak is seen -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from testbed.turns.session import DRIVERS
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
-RUNS = 3
+RUNS = 2
 LOTS = 30
 CRASHES = (0, 2)
 

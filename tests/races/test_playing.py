@@ -56,7 +56,7 @@ def seeds(few: int, many: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
-@seeds(12, 300)
+@seeds(6, 300)
 @pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
 def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Written as a text, read back and played over the calm run, it makes the same turns, and each

@@ -39,7 +39,7 @@ from testbed.world.world import World
 
 DRIVERS = ("trio", "direct")
 NAMES = ("red", "green", "blue")
-DEAR = {("tug_of_war", False): 4}
+DEAR = {("tug_of_war", False): 2, ("hostile_schedulers", False): 5}
 """So much fewer Runs, where each proves a lap."""
 
 
@@ -185,10 +185,12 @@ def played(scenario: Scenario, driver: str, runs: int, **switches: Any) -> Heard
     return heard
 
 
-RUNS = pytest.mark.parametrize("runs", [40, pytest.param(1_000, marks=pytest.mark.long)])
+def runs(few: int) -> pytest.MarkDecorator:
+    """So many random Runs; and, in minutes, a thousand."""
+    return pytest.mark.parametrize("runs", [few, pytest.param(1_000, marks=pytest.mark.long)])
 
 
-@RUNS
+@runs(10)
 @pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
 @pytest.mark.parametrize("guard", [False, True])
 def test_both_drivers_leave_the_same_traces(scenario: Scenario, guard: bool, runs: int) -> None:
@@ -201,11 +203,11 @@ def test_both_drivers_leave_the_same_traces(scenario: Scenario, guard: bool, run
     trios, direct = (played(crashing(of(build, scenario.name)), d, runs) for d in DRIVERS)
     assert trios.digests == direct.digests
     first = trios.digests[:40]
-    assert len(set(first)) > 4 * len(first) // 5
+    assert len(set(first)) >= len(first) // 2
     assert "crash" in trios.kinds
 
 
-@RUNS
+@runs(40)
 @pytest.mark.parametrize("delay", [0, 30])
 def test_both_drivers_leave_the_same_traces_of_a_rich_world(delay: int, runs: int) -> None:
     """With several tasks an actor, all that a task can wait for, and every kind of fault."""
