@@ -24,6 +24,7 @@ from testbed.errors import HarnessError
 from testbed.fault import Fault
 from testbed.races.expecting import Side, both_sides
 from testbed.races.pattern import EVERY, Pattern, parse_pattern
+from testbed.races.playing import race_of
 from testbed.races.race import Hold, Picked, Race, Strike
 from testbed.races.race_chooser import Deviation
 from testbed.races.rewriting import Change
@@ -216,7 +217,8 @@ class Healer:
         if not found:
             return None
         choices = found[0].trace.choices
-        shrunk = shrink(self.recipe, switches, choices, faults=faults, invariant=wanted.violates)
+        whole = race_of(self.recipe, switches, choices, faults=faults)
+        shrunk = shrink(whole, self.recipe, invariant=wanted.violates)
         race = attrs.evolve(
             shrunk.race, scenario=self.race.scenario, switches=self.race.switches,
             without=self.race.without, expect=self.race.expect,

@@ -18,20 +18,19 @@ that ends, and gives one result for one Run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 
 from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ScenarioError
-from testbed.fault import Fault
 from testbed.invariant import Verdict, Violation
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Names, Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.reason import reason_of
-from testbed.turns.option import CALM_ORDER, DELIVER, HOLD, SERVE, Choice, Option
+from testbed.turns.option import CALM_ORDER, DELIVER, HOLD, SERVE, Option
 from testbed.turns.trace import Step
 from testbed.words import counted
 from testbed.world.scenario import Scenario
@@ -60,35 +59,25 @@ class Shrunk:
     """Why it stopped where it did; empty if there was nothing more to leave out."""
 
 
+def never_over() -> bool:
+    """Time is never up: for a shrink that nothing limits but its Runs."""
+    return False
+
+
 def shrink(
-    recipe: Scenario,
-    switches: Mapping[str, Any],
-    choices: Sequence[Choice],
-    *,
-    faults: Iterable[Fault] = (),
-    invariant: str = "",
-    runs_max: int = RUNS_MAX,
-    on_run: Callable[[int, int], None] = lambda runs, size: None,
-    is_over: Callable[[], bool] = bool,
-) -> Shrunk:
-    """The smallest Race for what that Run breaches first, or for the claim that is named; or as
-    small as it was when time was up, which is asked before each Run."""
-    race = race_of(recipe, switches, choices, faults=faults)
-    return shrink_race(
-        race, recipe, invariant=invariant, runs_max=runs_max, on_run=on_run, is_over=is_over
-    )
-
-
-def shrink_race(
     race: Race,
     recipe: Scenario,
     *,
     invariant: str = "",
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] = lambda runs, size: None,
-    is_over: Callable[[], bool] = bool,
+    is_over: Callable[[], bool] = never_over,
 ) -> Shrunk:
-    """The smallest Race for what that one breaches."""
+    """Find the smallest Race for the first claim that this one breaches, or for the one named.
+
+    `race_of` makes the Race of a recorded Run. `is_over` is asked before each Run: once it says
+    yes, the smallest Race so far is returned.
+    """
     first = play(race, recipe)
     violation = breach_of(first.verdict, invariant)
     if violation is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Deviant, Deviating, Frontier
-from testbed.search.job import Data, Outcome
+from testbed.search.planned_run import Data, Outcome
 
 
 class Bounds:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from testbed.search.job import Data, Outcome, PlannedRun
+from testbed.search.planned_run import Data, Outcome, PlannedRun
 
 
 class Engine(Protocol):

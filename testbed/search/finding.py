@@ -23,7 +23,7 @@ from testbed.invariant import Violation
 from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race, State, Strike, aim
 from testbed.races.reason import is_told_by_reason, nameless, reason_of
-from testbed.search.job import Breach, Data, Outcome
+from testbed.search.planned_run import Breach, Data, Outcome
 
 NEXT_SHRUNK = 4
 """The next to be shrunk is so many times further on."""

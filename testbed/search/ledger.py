@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from testbed.errors import LedgerRefused
 from testbed.objects.codec import decode, encode
 from testbed.search.finding import Finding
-from testbed.search.job import Data, Outcome
+from testbed.search.planned_run import Data, Outcome
 
 FORMAT = "testbed-ledger/1"
 ANEW = "begin again with another --ledger, on a disk with room"

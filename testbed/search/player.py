@@ -13,7 +13,15 @@ from testbed.choosers.sampling.sampler import Sampler
 from testbed.invariant import Verdict
 from testbed.policy import load
 from testbed.search.bounds import children, planned
-from testbed.search.job import NO_PROFILE, Breach, Data, Outcome, PlannedRun, SearchTask, as_data
+from testbed.search.planned_run import (
+    NO_PROFILE,
+    Breach,
+    Data,
+    Outcome,
+    PlannedRun,
+    SearchTask,
+    as_data,
+)
 from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all

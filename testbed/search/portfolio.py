@@ -27,7 +27,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from testbed.search.job import Outcome, PlannedRun
+from testbed.search.planned_run import Outcome, PlannedRun
 
 ROUND = 32
 """So many Runs have a round."""

@@ -19,13 +19,13 @@ from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.races.reason import is_told_by_reason
-from testbed.races.shrink import Shrunk, shrink_race
+from testbed.races.shrink import Shrunk, shrink
 from testbed.races.window import narrowest, windows
 from testbed.search.coverage import Coverage
 from testbed.search.engine import Engine
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
-from testbed.search.job import Breach, Outcome, PlannedRun, as_choices
 from testbed.search.ledger import Ledger
+from testbed.search.planned_run import Breach, Outcome, PlannedRun, as_choices
 from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.world.fault_kinds import parse_fault
@@ -221,7 +221,7 @@ class Search:
             why = self.stopped
             return attrs.evolve(whole, not_shrunk=why, no_window=why, is_cut_off=True)
         try:
-            small = shrink_race(
+            small = shrink(
                 parse(whole.race, name),
                 self.player.recipe,
                 invariant=breach.invariant,

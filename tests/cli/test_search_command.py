@@ -20,7 +20,7 @@ from testbed.cli import main
 from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.races.playing import play
 from testbed.races.racefile import load
-from testbed.search.job import SearchTask
+from testbed.search.planned_run import SearchTask
 from testbed.world.scenario import find
 
 pytestmark = pytest.mark.usefixtures("own")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from testbed.choosers.bounded import Bounded
 from testbed.objects.codec import decode, encode
 from testbed.search.bounds import Bounds
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World

@@ -15,7 +15,7 @@ from jobs import jobs
 from testbed.errors import HarnessBug
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 
 TASK = SearchTask("double_bind", faults=("crash",))

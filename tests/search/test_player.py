@@ -7,7 +7,7 @@ from jobs import CHOOSERS, jobs
 
 from testbed.choosers.sampling.learned import Learned
 from testbed.errors import UnknownName
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.option import Choice
 

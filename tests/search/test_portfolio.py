@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from testbed.search.bounds import Bounds
-from testbed.search.job import Outcome, PlannedRun
+from testbed.search.planned_run import Outcome, PlannedRun
 from testbed.search.portfolio import ARMS, BOUNDED, NEW_FINDING, NEW_WAY, ROUND, WHOLE, Portfolio
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from testbed.search.bounds import Bounds
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
-from testbed.search.job import PlannedRun, SearchTask
+from testbed.search.planned_run import PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.search.portfolio import ARMS, Portfolio
 from testbed.search.search import Search

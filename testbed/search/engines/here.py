@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from testbed.search.job import Data, Outcome, PlannedRun
+from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 

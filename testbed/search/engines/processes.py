@@ -19,7 +19,7 @@ import attrs
 
 from testbed.errors import HarnessBug
 from testbed.objects.codec import encode
-from testbed.search.job import Data, Outcome, PlannedRun
+from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 
 WORKER = "testbed.search.engines.worker"

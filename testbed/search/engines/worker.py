@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import IO
 
 from testbed.objects.codec import decode, encode
-from testbed.search.job import PlannedRun, SearchTask
+from testbed.search.planned_run import PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 

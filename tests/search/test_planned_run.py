@@ -7,7 +7,7 @@ import pytest
 from testbed.choosers.sampling.learned import Profile
 from testbed.errors import HarnessBug
 from testbed.objects.codec import decode, encode
-from testbed.search.job import Breach, Outcome, PlannedRun, SearchTask, as_choices, as_data
+from testbed.search.planned_run import Breach, Outcome, PlannedRun, SearchTask, as_choices, as_data
 from testbed.turns.option import Choice, HoldBack, LetPass, Release
 
 
