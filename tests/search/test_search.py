@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from jobs import search_of
+from planned_runs import search_of
 
 from testbed.errors import HarnessError
 from testbed.races.playing import play, race_of
@@ -101,9 +101,9 @@ def test_a_search_goes_on_where_it_was_stopped(
     assert isinstance(engine, Here)
     play_one = engine.player.play
 
-    def count(job: PlannedRun) -> Outcome:
-        played.append(job.run)
-        return play_one(job)
+    def count(planned: PlannedRun) -> Outcome:
+        played.append(planned.run)
+        return play_one(planned)
 
     engine.player.play = count  # type: ignore[method-assign]
     second.play()
