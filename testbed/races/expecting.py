@@ -10,7 +10,7 @@ import attrs
 
 from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
 from testbed.races.playing import Played, play
-from testbed.races.race import Expectation, Race, spoken_of
+from testbed.races.race import Expectation, Race, actors_in
 from testbed.races.race_chooser import Fate
 from testbed.world.in_force import is_of_component
 from testbed.world.scenario import Scenario
@@ -69,7 +69,7 @@ class Side:
         """The first it speaks of who is no actor and no server, and who is; else nothing."""
         world = self.played.world
         known = sorted({*world.table.roles, *world.wire.posts})
-        for name in spoken_of(fate.deviation):
+        for name in actors_in(fate.deviation):
             if not any(fnmatchcase(each, name) for each in known):
                 hint = did_you_mean(name, known)
                 return f"there is no actor {name!r}.{hint} There are: {', '.join(known)}"

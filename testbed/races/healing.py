@@ -261,7 +261,7 @@ def _sentences(line: Deviation) -> str:
         return f"{line.what} {line.until}" if isinstance(line.until, Pattern) else str(line.what)
     if isinstance(line, Strike):
         return f"{line.target} {line.moment}" if isinstance(line.moment, Pattern) else line.target
-    return line.said
+    return line.sentence
 
 
 def _words(sentence: str) -> list[str]:

@@ -109,7 +109,7 @@ def _fields(old: Deviation, new: Deviation, item: Document) -> Iterator[Edit]:
         was = _said(old)[name]
         if isinstance(new, Picked):
             (only,) = fields.values()
-            yield *only.name_span, quoted(new.said)
+            yield *only.name_span, quoted(new.sentence)
             yield *only.span, quoted(new.alternative)
         elif value != was:
             yield *fields[name].span, quoted(value)
@@ -118,7 +118,7 @@ def _fields(old: Deviation, new: Deviation, item: Document) -> Iterator[Edit]:
 def _said(deviation: Deviation) -> dict[str, str]:
     """What may change in a line, by the names of its fields."""
     if isinstance(deviation, Hold):
-        return {"hold": str(deviation.what), "until": deviation.until_said}
+        return {"hold": str(deviation.what), "until": deviation.until_text}
     if isinstance(deviation, Picked):
         return {"pick": str(deviation)}
     said = {deviation.fault.word: deviation.target}

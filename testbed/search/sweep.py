@@ -25,7 +25,7 @@ from testbed.choosers.struck import Struck
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict
-from testbed.races.pattern import said_of
+from testbed.races.pattern import verbs_and_keys
 from testbed.races.race import REQUESTS
 from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.turns.pending import Alternatives, Options
@@ -188,7 +188,7 @@ def _counted(text: str, nth: int) -> str:
 
 def _operation(step: Step) -> str:
     option = step.option
-    verb, key = said_of(option)[0] if step.kind == SERVE else (option.verb, option.key)
+    verb, key = verbs_and_keys(option)[0] if step.kind == SERVE else (option.verb, option.key)
     return _counted(ROWS[step.kind] + " ".join(filter(None, (verb, key))), option.nth)
 
 
