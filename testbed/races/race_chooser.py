@@ -155,8 +155,8 @@ class Raced(Chooser):
         if self._strikes and (strike := self._strike(options)) is not None:
             return strike
         if not options.ready:
-            # Quiet: no Option can be performed, and no fault has its moment. Only the Option that was
-            # held first is released: what follows from it may end the other holds in their own way.
+            # Quiet: no Option can be performed, and no fault has its moment. Only the Option held
+            # first is released: what follows from it may end the other holds in their own way.
             self._holding[options.held[0]].expired = True
             return self._release(0, options.held[0])
         first = options[0]
