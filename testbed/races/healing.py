@@ -191,7 +191,7 @@ class Healer:
                     yield near
 
     def _without_idle(self) -> Iterator[tuple[Change, ...]]:
-        """Leave out the lines that matched nothing on some side; a race of no line tests nothing."""
+        """Leave out what matched nothing on some side; a race without any line tests nothing."""
         lines = [fate.deviation for side in self.sides for fate in side.unmatched]
         if lines and any(line not in lines for line in self._lines):
             yield tuple((line, None) for line in self._lines if line in lines)

@@ -113,8 +113,8 @@ def race_of(
 
     1. The choices are taken again. To perform another Option than the dullest is to pass over those
        before it: each of them becomes a hold.
-    2. Such a hold ends at the turn just before the one in which its Option was performed after all.
-       That needs no choice to be explained: whatever the Chooser wanted, this is what it did.
+    2. Such a hold ends with the turn just before the one in which its Option was performed after
+       all. That is so for any Chooser: only what was performed counts, and not why.
     3. Each fault and each pick becomes a line of its own.
     4. The Race is played once, and the lines that made no difference are left out.
     """

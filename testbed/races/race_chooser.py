@@ -69,10 +69,11 @@ class Counting:
         """
         if option.kind == ANSWER:
             return self._asked.get(_request_of(option), (option.nth, option.nth, 0))
-        whose = option.path.partition("/")[0]
-        counts = self._counts.get(whose, {})
+        actor = option.path.partition("/")[0]
+        counts = self._counts.get(actor, {})
         by_actor, by_task = names_of(option)
-        life = self.lives.get(whose, 0) + is_start(option)
+        # A start belongs to the life that it begins.
+        life = self.lives.get(actor, 0) + is_start(option)
         return counts.get(by_actor, 0) + 1, counts.get(by_task, 0) + 1, life
 
     def asked(self, request: Option) -> Numbers:
@@ -260,6 +261,7 @@ class Raced(Chooser):
             moment = strike.moment
             if isinstance(moment, int):
                 if first and options.now_ms < moment <= first.due_ms:
+                    # The next Option would take time past this moment: go just up to it first.
                     return LetPass(moment)
                 is_time = options.now_ms >= moment
             elif moment is None:
@@ -306,11 +308,11 @@ class Raced(Chooser):
         for fate in self._picks:
             pick = fate.deviation
             assert isinstance(pick, Picked)
-            whose = asked.path if "/" in pick.who else asked.actor
+            who = asked.path if "/" in pick.who else asked.actor
             life = self._counting.lives.get(asked.actor, 1)
             if fate.took_place or pick.life not in (0, life):
                 continue
-            if (pick.who, pick.label, pick.nth) != (whose, asked.verb, asked.nth):
+            if (pick.who, pick.label, pick.nth) != (who, asked.verb, asked.nth):
                 continue
             for index, alternative in enumerate(options):
                 if alternative.label == pick.alternative:

@@ -17,9 +17,9 @@ It begins with the Race of a whole Run, which has every deviation as a line of i
 
 A change is kept if the Race still breaches the same claim for the same reason (see `reason.py`).
 Without that, a shrink could slip from a rare bug to a common one. Steps 1 to 3 only ever remove,
-and step 4 only moves a line to a candidate that comes before it in a fixed order, so a pass that
-changes nothing comes soon; RUNS_MAX ends the rest. Nothing depends on chance or time, so the same
-Race always gives the same result, unless `is_over` cuts it off.
+and step 4 only takes a candidate that stands before the current one in its list, so a pass that
+changes nothing comes soon; RUNS_MAX is the limit in any case. Nothing depends on chance or time, so
+the same Race always gives the same result, unless `is_over` cuts it off.
 """
 
 from __future__ import annotations
@@ -274,7 +274,9 @@ class _Shrinker:
             return False
         whole, rest = self._verdict(attrs.evolve(calm, without=())), self._verdict(calm)
         # If the rest raises, or may not be played any more, it is not known to keep them.
-        return rest is not None and _broken(rest) <= (set() if whole is None else _broken(whole))
+        return rest is not None and _breached(rest) <= (
+            set() if whole is None else _breached(whole)
+        )
 
     def _plainer(self, race: Race) -> Race:
         """Write each hold in the plainest way that still shows the breach."""
@@ -343,7 +345,7 @@ class _Shrinker:
                     yield Hold(what, until)
 
 
-def _broken(verdict: Verdict) -> set[str]:
+def _breached(verdict: Verdict) -> set[str]:
     """Return the claims that were breached; Undecided counts as one more, since any may be."""
     undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
     return {violation.invariant for violation in verdict.violations} | undecided

@@ -49,7 +49,7 @@ class Trust:
     def naming(self, scenario: str) -> Trust:
         """Return the trust that a file needs which names that scenario.
 
-        A scenario of the user's own is found in the folders, or else is named.
+        A scenario of the user's own is found in the folders, or it must be named.
         """
         is_own = ":" in scenario and not is_installed(scenario)
         is_named = is_own and (not self.folders or self.scenario is not None)
