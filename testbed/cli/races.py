@@ -113,7 +113,7 @@ def beside(side: Side, path: str) -> Iterator[str]:
         if fate.matched and (stranger := side.stranger(fate)):
             yield f"{where}: {stranger}."
         if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
-            until = fate.deviation.until_said
+            until = fate.deviation.until_text
             yield f"{where}: hold expired: nothing else could happen before {until}."
         for said, tasks in side.played.ambiguous(fate).items():
             yield f"{where}: `{said}` is said of {' and of '.join(tasks)}; write the task."

@@ -1,4 +1,4 @@
-"""Expecting: plays a Race under the switches of each side, and says whether that was expected."""
+"""Expecting: plays a Race once for each expectation, and says whether it did what was expected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
 from testbed.races.playing import Played, play
-from testbed.races.race import Expectation, Race, spoken_of
+from testbed.races.race import Expectation, Race, actors_in
 from testbed.races.race_chooser import Fate
 from testbed.world.in_force import is_of_component
 from testbed.world.scenario import Scenario
@@ -18,15 +18,15 @@ from testbed.world.scenario import Scenario
 
 @attrs.frozen
 class Side:
-    """A Race that was played under the switches of one expectation."""
+    """One side of a pair: a Race, played under the switches of one expectation."""
 
     expected: Expectation | None
-    """None: nothing is expected."""
+    """None if nothing is expected."""
     played: Played
 
     @property
     def is_met(self) -> bool:
-        """Whether it did what was expected. Undecided is never what was expected."""
+        """Whether it did what was expected; Undecided is never expected."""
         verdict, expected = self.played.verdict, self.expected
         if expected is None:
             return True
@@ -36,40 +36,43 @@ class Side:
 
     @property
     def unmatched(self) -> list[Fate]:
-        """The lines that spoke of nothing."""
+        """The lines that matched nothing."""
         return [fate for fate in self.played.fates if not fate.matched]
 
     @property
     def is_stale(self) -> bool:
-        """Whether the file speaks of what is no longer there. Where a claim is to hold, what is
-        awaited may rightly never come."""
+        """Whether a breach is expected and a line matched nothing: the file is out of date.
+
+        If a claim is expected to hold, this says nothing: behind a guard, an operation that a line
+        names may rightly never come.
+        """
         return self.expected is not None and bool(self.expected.violates and self.unmatched)
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether it did what was expected, and, of a breach, by every line of the race."""
+        """Whether it did what was expected and, if that is a breach, every line matched."""
         return self.is_met and not self.is_stale
 
     @property
     def gone(self) -> list[str]:
-        """Those lines, each with what came closest to it."""
+        """The lines that matched nothing, each as a sentence with what came closest to it."""
         return [
             f"line {fate.deviation.line} matched nothing: {fate.deviation}{self.closest(fate)}"
             for fate in self.unmatched
         ]
 
     def closest(self, fate: Fate) -> str:
-        """`; closest: alpha bind pods/default/c`, or nothing; or that nobody is called so."""
+        """Return the end of a sentence: what came closest, or that there is no such actor."""
         if stranger := self.stranger(fate):
             return f"; {stranger}"
         closest = self.played.closest(fate)
         return f"; closest: {closest}" if closest else ""
 
     def stranger(self, fate: Fate) -> str:
-        """The first it speaks of who is no actor and no server, and who is; else nothing."""
+        """Say which name in that line is no actor and no server; empty if all of them are."""
         world = self.played.world
         known = sorted({*world.table.roles, *world.wire.posts})
-        for name in spoken_of(fate.deviation):
+        for name in actors_in(fate.deviation):
             if not any(fnmatchcase(each, name) for each in known):
                 hint = did_you_mean(name, known)
                 return f"there is no actor {name!r}.{hint} There are: {', '.join(known)}"
@@ -77,7 +80,7 @@ class Side:
 
     @property
     def said(self) -> str:
-        """How it compares, in a few words."""
+        """Whether it did what was expected, in a few words."""
         if self.expected is None:
             return "nothing is expected"
         return "as expected" if self.is_met else f"not as expected, which is: {self.expected}"
@@ -86,8 +89,10 @@ class Side:
 def expect(
     race: Race, recipe: Scenario, expected: Expectation | None, path: str, **how: Any
 ) -> Side:
-    """Play it for that expectation; an error with its line and the nearest name if the scenario
-    makes no such claim."""
+    """Play it for one expectation.
+
+    If the scenario makes no such claim, the error has the line and the nearest name.
+    """
     switches = {} if expected is None else expected.switches
     played = play(race, recipe, switches=switches, **how)
     if expected is not None:
@@ -96,12 +101,12 @@ def expect(
 
 
 def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
-    """Play it for each of its expectations; once, if it has none."""
+    """Play it once for each of its expectations, or once if it has none."""
     return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
 
 
 def check_switches(race: Race, recipe: Scenario, path: str) -> None:
-    """An error with its line if the scenario has no such switch, or not that value of it."""
+    """Raise with the line of a switch if the scenario does not have it, or not that value."""
     places: tuple[Race | Expectation, ...] = (race, *race.expect)
     for named in places:
         # Which components there are may depend on the scenario's own switches.
@@ -116,8 +121,10 @@ def check_switches(race: Race, recipe: Scenario, path: str) -> None:
 
 
 def expected_under(race: Race, recipe: Scenario, switches: Mapping[str, Any]) -> Expectation | None:
-    """What is expected under these switches, if anything is: of others than those of a side the
-    file says nothing, so nothing that comes of them can be wrong."""
+    """Return what is expected under these switches; None if the file has no side for them.
+
+    Then nothing that the race shows under them can be wrong.
+    """
     given = recipe.values({**race.switches, **switches})
     for each in race.expect:
         if recipe.values({**race.switches, **each.switches}) == given:

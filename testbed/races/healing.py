@@ -1,12 +1,17 @@
-"""Healing: a race file that no longer applies is searched for nearby, and found again or not.
+"""Healing: repairs a race file that no longer applies, by a search for a similar Race that does.
 
-1. Words that nobody says any more (an actor, an object was renamed) become words that are said.
-2. One line changes, then two: to a close sentence, another number, no task, an end nearby.
-3. The lines that speak of nothing are left out.
-4. All Runs with as many deviations are played, fewest first, and the first breach is shrunk.
+The least change is tried first, because it is most likely what the author of the file meant:
 
-Each candidate is played on every side, and stands only if each shows what is expected of it. A
-claim that is to hold and does not is no wound: it says that the code is wrong, not the file.
+1. Renamed words: names that no longer come up, such as that of an actor that was renamed, are
+   replaced by names that do, in all lines at once.
+2. One line changes, then two: to a similar sentence, another number, no task, another `until`.
+3. The lines that match nothing are left out.
+4. If all that fails: every Run with as many deviations is played, fewest first, and the first one
+   that breaches the claim is shrunk.
+
+Each candidate is played on every side of the pair, and must show on each what is expected there: a
+Race that breaches the claim behind its guard, too, is another bug. If a claim that must hold is
+breached by the file as it is (`is_red`), nothing may be healed: the code is wrong, not the file.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from testbed.errors import HarnessError
 from testbed.fault import Fault
 from testbed.races.expecting import Side, both_sides
 from testbed.races.pattern import EVERY, Pattern, parse_pattern
+from testbed.races.playing import race_of
 from testbed.races.race import Hold, Picked, Race, Strike
 from testbed.races.race_chooser import Deviation
 from testbed.races.rewriting import Change
@@ -32,14 +38,14 @@ from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
 
 RUNS_MAX = 2000
-"""So many Runs one healing may take."""
+"""How many Runs one healing may take."""
 NEAR = 6
-"""So many close sentences are tried for one."""
+"""How many similar sentences are tried for one."""
 
 
 @attrs.frozen
 class Healed:
-    """What a Race has become that applies again."""
+    """A Race that applies again, and how it differs from the one in the file."""
 
     race: Race
     changes: tuple[Change, ...]
@@ -48,7 +54,7 @@ class Healed:
 
 
 class Healer:
-    """Searches around one Race."""
+    """Searches for a Race that is similar to one that no longer applies."""
 
     def __init__(
         self,
@@ -66,7 +72,7 @@ class Healer:
         self.runs_max = runs_max
         self._on_run = on_run
         self.sides = both_sides(race, recipe, path, keep=False)
-        self._seen = list(dict.fromkeys(said for side in self.sides for said in side.played.seen))
+        self._seen = list(dict.fromkeys(seen for side in self.sides for seen in side.played.seen))
         self._lines: list[Deviation] = [*race.holds, *race.faults, *race.picks]
         self._tried: set[str] = set()
 
@@ -77,7 +83,7 @@ class Healer:
 
     @property
     def is_red(self) -> bool:
-        """Whether a claim that is to hold is breached: a race that is weaker would hide that."""
+        """Whether a claim that must hold is breached; a weaker race would only hide that."""
         return any(
             side.expected is not None
             and not side.expected.violates
@@ -86,7 +92,7 @@ class Healer:
         )
 
     def heal(self) -> Healed | None:
-        """The first Race nearby that shows what is expected; None if there is none."""
+        """Return the first similar Race that shows what is expected; None if there is none."""
         candidates = (self._renamed, self._nearby, self._without_idle)
         for changes in (change for each in candidates for change in each()):
             if self.runs >= self.runs_max:
@@ -114,14 +120,15 @@ class Healer:
     # -- words that are gone --------------------------------------------------------------------
 
     def _renamed(self) -> Iterator[tuple[Change, ...]]:
-        """Every line with each word that nobody says replaced by one that somebody does, all alike;
-        the closest words first."""
-        said = {word for sentence in self._seen for word in _words(sentence)}
-        mine = dict.fromkeys(word for line in self._lines for word in _words(_sentences(line)))
-        gone = [word for word in mine if word not in said]
+        """Replace each word that no longer comes up by one that does, the same in every line; the
+        most similar words first."""
+        current = {word for sentence in self._seen for word in _words(sentence)}
+        used = dict.fromkeys(word for line in self._lines for word in _words(_sentences(line)))
+        gone = [word for word in used if word not in current]
+        # The candidates are the product of the words for each, so more than a few are hopeless.
         if not gone or len(gone) > 4:
             return
-        near = [_close(word, said)[: 24 // len(gone)] for word in gone]
+        near = [_close(word, current)[: 24 // len(gone)] for word in gone]
         for words in islice(product(*near), RUNS_MAX // 4):
             renamed = dict(zip(gone, words, strict=True))
             yield tuple(
@@ -131,7 +138,7 @@ class Healer:
     # -- lines nearby ---------------------------------------------------------------------------
 
     def _nearby(self) -> Iterator[tuple[Change, ...]]:
-        """One line is another, then two are; those that spoke of nothing first."""
+        """Change one line, then two; those that matched nothing first."""
         idle = {fate.deviation.line for side in self.sides for fate in side.unmatched}
         lines = sorted(self._lines, key=lambda line: line.line not in idle)
         near = [(line, list(dict.fromkeys(self._near(line)))) for line in lines]
@@ -165,17 +172,17 @@ class Healer:
             yield attrs.evolve(line, who=line.who.partition("/")[0], life=0)
 
     def _like(self, pattern: Pattern) -> Iterator[Pattern]:
-        """The same without its task, life and number; with another number; then close sentences."""
+        """Yield it with other numbers, and without task and life; then similar sentences."""
         who = pattern.who.partition("/")[0]
         for nth in dict.fromkeys((pattern.nth, 1, pattern.nth + 1, max(pattern.nth - 1, 1), EVERY)):
             yield attrs.evolve(pattern, nth=nth)
             yield attrs.evolve(pattern, nth=nth, life=0, who=who)
-        for said in difflib.get_close_matches(str(pattern), self._seen, n=NEAR, cutoff=0.4):
-            if (close := parse_pattern(said)) is not None:
+        for sentence in difflib.get_close_matches(str(pattern), self._seen, n=NEAR, cutoff=0.4):
+            if (close := parse_pattern(sentence)) is not None:
                 yield close
 
     def _neighbours(self, pattern: Pattern) -> Iterator[Pattern]:
-        """What comes up right before and after it, or what is most like it."""
+        """Yield what comes up just before and after it, or after what is most like it."""
         found = difflib.get_close_matches(str(pattern), self._seen, n=1, cutoff=0.3)
         place = self._seen.index(found[0]) if found else 0
         for distance in range(1, NEAR):
@@ -184,7 +191,7 @@ class Healer:
                     yield near
 
     def _without_idle(self) -> Iterator[tuple[Change, ...]]:
-        """Without what spoke of nothing, on any side; a race of no line would test nothing."""
+        """Leave out what matched nothing on some side; a race without any line tests nothing."""
         lines = [fate.deviation for side in self.sides for fate in side.unmatched]
         if lines and any(line not in lines for line in self._lines):
             yield tuple((line, None) for line in self._lines if line in lines)
@@ -192,7 +199,7 @@ class Healer:
     # -- any other race -------------------------------------------------------------------------
 
     def _searched(self) -> Healed | None:
-        """Another race for the same claim, of as many deviations as there were."""
+        """Search for another race for the same claim, with at most as many deviations."""
         wanted = next((s.expected for s in self.sides if s.expected and s.expected.violates), None)
         if wanted is None or self.runs >= self.runs_max:
             return None
@@ -216,7 +223,8 @@ class Healer:
         if not found:
             return None
         choices = found[0].trace.choices
-        shrunk = shrink(self.recipe, switches, choices, faults=faults, invariant=wanted.violates)
+        whole = race_of(self.recipe, switches, choices, faults=faults)
+        shrunk = shrink(whole, self.recipe, invariant=wanted.violates)
         race = attrs.evolve(
             shrunk.race, scenario=self.race.scenario, switches=self.race.switches,
             without=self.race.without, expect=self.race.expect,
@@ -228,7 +236,7 @@ class Healer:
 
 
 def _allowing(recipe: Scenario, faults: list[Fault]) -> Scenario:
-    """The same scenario, in which these faults may strike beside its own."""
+    """Return the scenario with these faults allowed in addition to its own."""
 
     def build(world: World, **values: Any) -> None:
         recipe.build(world, **values)
@@ -238,7 +246,7 @@ def _allowing(recipe: Scenario, faults: list[Fault]) -> Scenario:
 
 
 def applies(sides: Iterable[Side]) -> bool:
-    """Whether every line speaks of something, and each side shows what is expected of it."""
+    """Whether every line matches something, and each side shows what is expected of it."""
     return all(side.is_met and not side.unmatched for side in sides)
 
 
@@ -259,7 +267,7 @@ def _sentences(line: Deviation) -> str:
         return f"{line.what} {line.until}" if isinstance(line.until, Pattern) else str(line.what)
     if isinstance(line, Strike):
         return f"{line.target} {line.moment}" if isinstance(line.moment, Pattern) else line.target
-    return line.said
+    return line.sentence
 
 
 def _words(sentence: str) -> list[str]:
@@ -267,24 +275,24 @@ def _words(sentence: str) -> list[str]:
 
 
 def _close(word: str, words: Iterable[str]) -> list[str]:
-    """All of them, the most alike first."""
+    """Return all these words, the most similar first."""
     return sorted(words, key=lambda w: (-difflib.SequenceMatcher(None, word, w).ratio(), w))
 
 
 def _reworded(line: Deviation, renamed: dict[str, str]) -> Deviation:
-    def said(text: str) -> str:
+    def renaming(text: str) -> str:
         return re.sub(r"[^\s/#@]+", lambda word: renamed.get(word[0], word[0]), text)
 
     def pattern(given: Pattern) -> Pattern:
-        return parse_pattern(said(str(given))) or given
+        return parse_pattern(renaming(str(given))) or given
 
     if isinstance(line, Picked):
-        return attrs.evolve(line, who=said(line.who), label=said(line.label))
+        return attrs.evolve(line, who=renaming(line.who), label=renaming(line.label))
     if isinstance(line, Hold):
         until = pattern(line.until) if isinstance(line.until, Pattern) else line.until
         return attrs.evolve(line, what=pattern(line.what), until=until)
     moment = pattern(line.moment) if isinstance(line.moment, Pattern) else line.moment
     operation = None if line.operation is None else pattern(line.operation)
-    target = said(line.target) if operation is None else str(operation)
-    fault = attrs.evolve(line.fault, target=said(line.fault.target))
+    target = renaming(line.target) if operation is None else str(operation)
+    fault = attrs.evolve(line.fault, target=renaming(line.fault.target))
     return attrs.evolve(line, fault=fault, target=target, operation=operation, moment=moment)

@@ -1,4 +1,4 @@
-"""Necessity: which deviations of a race its breach takes: each is left out, and it is played."""
+"""Necessity: which deviations of a race the breach needs, by leaving out each in turn."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ D = TypeVar("D")
 
 @attrs.frozen
 class Flipped(Generic[D]):
-    """One deviation, and what came of the race without it."""
+    """One deviation, and what the race shows without it."""
 
     deviation: D
     is_necessary: bool
-    """Whether the same claim was no longer breached."""
+    """Whether the claim was no longer breached without it."""
 
 
 def necessary(
     deviations: Sequence[D], breaches: Callable[[Sequence[D]], bool]
 ) -> tuple[Flipped[D], ...]:
-    """For each of these deviations whether the breach takes it: the others are played without it.
+    """Say of each deviation whether the breach needs it, by playing the others without it.
 
     `breaches` plays the deviations it is given, and says whether the same claim is breached. It is
-    called once for each of them, in their order. Two that can stand in for each other are both said
-    not to be needed, though the race without either may hold.
+    called once for each deviation, in order. If two deviations can replace each other, neither is
+    called necessary, though the claim may hold without both.
     """
     flipped = []
     for place, deviation in enumerate(deviations):
@@ -36,7 +36,7 @@ def necessary(
 
 
 def necessity_lines(flipped: Sequence[Flipped[D]]) -> list[str]:
-    """What was found, a line for each deviation."""
+    """Return what was found, one line for each deviation."""
     return [
         f"{'needed    ' if each.is_necessary else 'not needed'}  {each.deviation}"
         for each in flipped

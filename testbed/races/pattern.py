@@ -1,18 +1,23 @@
-"""Pattern: what a race file says of an Option, and which Options it fits.
+"""Pattern: a sentence of a race file that names one Option, or several.
 
-    alpha bind pods/default/c            its request: announced, and with no effect yet
-    alpha create.2 pods/default/c        a later part of a request that takes several turns
-    answer to alpha bind pods/default/c  it has taken effect, and its caller is not told
+    alpha bind pods/default/c            a request: announced, and with no effect yet
+    alpha create.2 pods/default/c        the second part of a request that takes several turns
+    answer to alpha bind pods/default/c  it has taken effect, and its caller has no answer yet
     delivery of pods/default/d to beta   one Change of one watch
-    feed of pods to api-2                the next Change that server's cursor reads
-    wake of alpha flush                  a timer, by the name given to `sleep`
-    start of beta                        a program, or one task of it: `start of beta/binder`
+    feed of pods to api-2                the next Change that this server's cursor reads
+    wake of alpha flush                  a timer that ends, by the name given to `sleep`
+    start of beta                        a program starts, or one task of it: `start of beta/binder`
     turn of alpha/loop                   a task of an actor goes on
 
-Names are globs. `alpha` is any task of it, `alpha/loop` one. `#2` means the second of what the
-pattern says since that actor's last start; without a number it is the first, but of a feed every
-one: that cursor stands still. `#*` is every one of whatever it is.
-`alpha@2` is its second life, the one after its first restart; without that it is any.
+Four things decide which Options a Pattern means:
+
+- *Globs*: each name may have `*`, `?` and `[…]`. `alpha` means any task of that actor, and
+  `alpha/loop` only that one.
+- *Numbers*: `#2` means the second Option that fits, counted since the last start of its actor: by
+  task if the Pattern names one, otherwise over all its tasks. No number means the first.
+- *`#*`* means each of them. For a feed no number means that, too: the cursor stands still.
+- *Lives*: `alpha@2` means the second life of the actor, after its first restart. Without `@` the
+  Pattern fits in any life, and in each one its numbers count from 1 again.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from testbed.turns.option import ANSWER, DELIVER, FEED, RESUME, SERVE, START, WA
 from testbed.words import spoken
 
 EVERY = 0
-"""The number of a Pattern that means every one."""
+"""The number of a Pattern that means each Option that fits."""
 _FORMS = {
     ANSWER: re.compile(r"answer to (?P<who>\S+) (?P<verb>\S+) (?P<key>\S+)"),
     DELIVER: re.compile(r"delivery of (?P<key>\S+) to (?P<who>\S+)"),
@@ -34,7 +39,7 @@ _FORMS = {
     WAKE: re.compile(r"wake of (?P<who>\S+) (?P<verb>\S.*)"),
     START: re.compile(r"start of (?P<who>\S+)"),
     RESUME: re.compile(r"turn of (?P<who>\S+)"),
-    # No verb is `of` or `to`: those are another form, cut short.
+    # `of` and `to` are no verbs: such a text is one of the forms above, cut short.
     SERVE: re.compile(r"(?P<who>\S+) (?!of |to )(?P<verb>\S+) (?P<key>\S+)"),
 }
 FORMS = (
@@ -44,39 +49,39 @@ FORMS = (
 )
 _NTH = re.compile(r"#([1-9][0-9]{0,5}|\*)$")
 _NTH_SENT = re.compile(r"#([1-9][0-9]{0,5}|\*)(?= to )")
-"""Of what is sent to somebody the number stands on what is sent."""
+"""In a delivery or a feed the number stands behind what is sent: `delivery of pods#2 to beta`."""
 _LIFE = re.compile(r"@([1-9][0-9]{0,5})(?=$|/)")
 
 
 @attrs.frozen
 class Pattern:
-    """One sentence of a race file about an Option."""
+    """One sentence of a race file that names an Option."""
 
     kind: str
     who: str
     """An actor or an Endpoint, or a task of it."""
     verb: str = ""
-    """What is asked, as people say it (`bind`); of a wake the timer's name."""
+    """The verb of a request in everyday words (`bind`), or the name of a timer."""
     key: str = ""
     nth: int = 1
-    """Which of them; EVERY for all."""
+    """Which of the Options that fit; EVERY for all of them."""
     life: int = 0
-    """In which life of its actor; 0: in any."""
+    """The life of its actor in which it fits; 0: any."""
 
     def fits(self, option: Option) -> bool:
-        """Whether it speaks of that Option, whichever of them it is."""
-        if option.kind != self.kind or not self._is_whose(option):
+        """Whether it names that Option, apart from its number and life, which a Chooser counts."""
+        if option.kind != self.kind or not self._fits_actor(option):
             return False
         if self.kind in (SERVE, ANSWER):
             return any(
                 fnmatchcase(verb, self.verb) and fnmatchcase(key, self.key)
-                for verb, key in said_of(option)
+                for verb, key in verbs_and_keys(option)
             )
         if self.kind == WAKE:
             return fnmatchcase(option.verb, self.verb)
         return not self.key or fnmatchcase(option.key, self.key)
 
-    def _is_whose(self, option: Option) -> bool:
+    def _fits_actor(self, option: Option) -> bool:
         if "/" in self.who:
             return fnmatchcase(option.path, self.who)
         if self.kind == START:
@@ -87,22 +92,24 @@ class Pattern:
 
     @property
     def _last(self) -> str:
-        """The word on which its number stands."""
+        """The word that its number is written behind."""
         return self.key or self.verb or self.who
 
     @property
-    def whose(self) -> str:
-        """Who, and in which life."""
+    def actor_and_life(self) -> str:
+        """The actor or task, with its life if one is given: `alpha@2/loop`."""
         if not self.life:
             return self.who
         actor, slash, task = self.who.partition("/")
         return f"{actor}@{self.life}{slash}{task}"
 
     def __str__(self) -> str:
-        whose = self.whose
+        whose = self.actor_and_life
         nth = "#*" if self.nth == EVERY else f"#{self.nth}"
         if self.kind == FEED:
             return f"feed of {self.key}{'' if self.nth == EVERY else nth} to {whose}"
+        # `#1` is left out, unless the name itself ends like a number (`p#2`): without it the text
+        # would be read as the second `p`.
         if self.nth == 1 and not _NTH.search(self._last):
             nth = ""
         if self.kind == DELIVER:
@@ -113,7 +120,7 @@ class Pattern:
 
 
 def parse_pattern(text: str) -> Pattern | None:
-    """The Pattern a sentence is; None if it is none."""
+    """Read a sentence as a Pattern; None if it has none of the forms."""
     nth: int | None = None
     bare = text
     numbered = _NTH_SENT if text.startswith(("delivery of ", "feed of ")) else _NTH
@@ -133,23 +140,23 @@ def parse_pattern(text: str) -> Pattern | None:
     return None
 
 
-def said_of(option: Option) -> list[tuple[str, str]]:
-    """The ways to say what a request or its answer is about: `bind X`, `create X/binding`."""
+def verbs_and_keys(option: Option) -> list[tuple[str, str]]:
+    """Return each verb and key that a request may be called by: `bind X`, `create X/binding`."""
     verb, dot, part = option.verb.partition(".")
     verb, _, subresource = verb.partition("/")
     end = dot + part
-    ways = [(spoken(verb, subresource) + end, option.key)]
+    found = [(spoken(verb, subresource) + end, option.key)]
     if subresource:
-        ways.append((verb + end, f"{option.key}/{subresource}"))
-    return ways
+        found.append((verb + end, f"{option.key}/{subresource}"))
+    return found
 
 
 def pattern_of(option: Option, *, by_task: bool, nth: int) -> Pattern | None:
-    """What a race file says of that Option; None of a fault or a pick."""
+    """Return the Pattern that names that Option; None for a fault or a pick."""
     who = option.path if by_task else option.path.partition("/")[0]
     if option.kind in (SERVE, ANSWER):
-        verb, key = said_of(option)[-1]
-        if "/" not in (word := said_of(option)[0][0]):
+        verb, key = verbs_and_keys(option)[-1]
+        if "/" not in (word := verbs_and_keys(option)[0][0]):
             verb, key = word, option.key
         return Pattern(option.kind, who, verb, key, nth)
     if option.kind in (DELIVER, FEED):

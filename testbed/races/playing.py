@@ -1,4 +1,4 @@
-"""Racing: plays a Race, tells what became of each of its lines, and makes one of any Run."""
+"""Playing: plays a Race, and makes a Race of any Run."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from testbed.world.world import World
 
 @attrs.frozen
 class Played:
-    """A Race that was played."""
+    """A Race that was played: its World, its Verdict, and what each line has done."""
 
     world: World
     verdict: Verdict
     fates: tuple[Fate, ...]
-    """What became of each of its lines."""
+    """What each of its lines has done."""
     seen: tuple[str, ...]
-    """All that came up, as a race file says it."""
+    """All that came up, as a race file would write it."""
     tasks: Mapping[str, Collection[str]] = attrs.field(factory=dict, repr=False)
-    """Of what is said by an actor's name alone, the tasks it was said of."""
+    """By what names an actor but no task: the tasks that it was true of."""
 
     @property
     def trace(self) -> Trace:
-        """The record of its Run, if it was kept."""
+        """The Trace of its Run; it has Steps only if they were kept."""
         return self.world.trace
 
     def ambiguous(self, fate: Fate) -> dict[str, list[str]]:
-        """The sentences of a line that leave out the task, though several tasks say the same; and
-        those tasks."""
+        """Return the sentences of a line that name no task though several tasks did the same, each
+        with those tasks."""
         deviation = fate.deviation
-        said: list[object] = []
+        parts: list[object] = []
         if isinstance(deviation, Hold):
-            said = [deviation.what, deviation.until]
+            parts = [deviation.what, deviation.until]
         elif isinstance(deviation, Strike):
-            said = [deviation.operation, deviation.moment]
+            parts = [deviation.operation, deviation.moment]
         found = {}
-        for pattern in said:
+        for pattern in parts:
             if isinstance(pattern, Pattern) and "/" not in pattern.who:
                 plain = attrs.evolve(pattern, nth=1, life=0)
                 if len(tasks := self.tasks.get(str(plain), ())) > 1:
@@ -67,13 +67,15 @@ class Played:
         return found
 
     def closest(self, fate: Fate) -> str:
-        """Of what came up, what a line that matched nothing is most like."""
+        """Return what came up that is most like a line that matched nothing; empty if none is."""
         deviation = fate.deviation
-        said = str(deviation.what) if isinstance(deviation, Hold) else str(deviation)
+        sentence = str(deviation.what) if isinstance(deviation, Hold) else str(deviation)
         if isinstance(deviation, Strike):
             moment = deviation.moment
-            said = str(moment if isinstance(moment, Pattern) else deviation.operation or said)
-        found = difflib.get_close_matches(said, self.seen, n=1, cutoff=0.3)
+            sentence = str(
+                moment if isinstance(moment, Pattern) else deviation.operation or sentence
+            )
+        found = difflib.get_close_matches(sentence, self.seen, n=1, cutoff=0.3)
         return found[0] if found else ""
 
 
@@ -87,7 +89,7 @@ def play(
     audit: bool = False,
     trace: Trace | None = None,
 ) -> Played:
-    """Play it, under its own switches and these beside them."""
+    """Play it under its own switches and, in addition, these."""
     world = recipe.world(
         {**race.switches, **(switches or {})},
         audit=audit,
@@ -107,9 +109,15 @@ def race_of(
     faults: Iterable[Fault] = (),
     without: Iterable[str] = (),
 ) -> Race:
-    """The Race that any Run is: performing an Option means holding those before it until what was
-    performed just before each. Played, it makes the same turns in the same order; what would make
-    no difference is left out."""
+    """Write any Run as a Race, which makes the same turns in the same order when it is played.
+
+    1. The choices are taken again. To perform another Option than the dullest is to pass over those
+       before it: each of them becomes a hold.
+    2. Such a hold ends with the turn just before the one in which its Option was performed after
+       all. That is so for any Chooser: only what was performed counts, and not why.
+    3. Each fault and each pick becomes a line of its own.
+    4. The Race is played once, and the lines that made no difference are left out.
+    """
     without = tuple(without)
     world = recipe.world(switches, faults=faults, without=without)
     noting = Noting(choices)
@@ -124,45 +132,49 @@ def race_of(
 
 
 def without_idle(race: Race, fates: Iterable[Fate]) -> Race:
-    """The same Race but for the lines that made no difference when it was played."""
+    """Return the Race without the lines that made no difference when it was played."""
     busy = [fate.deviation for fate in fates if fate.took_place]
 
-    def made_one(deviation: object) -> bool:
+    def made_a_difference(deviation: object) -> bool:
+        # By identity: of two equal lines one may be idle.
         return any(deviation is each for each in busy)
 
     return attrs.evolve(
         race,
-        holds=tuple(filter(made_one, race.holds)),
-        faults=tuple(filter(made_one, race.faults)),
-        picks=tuple(filter(made_one, race.picks)),
+        holds=tuple(filter(made_a_difference, race.holds)),
+        faults=tuple(filter(made_a_difference, race.faults)),
+        picks=tuple(filter(made_a_difference, race.picks)),
     )
 
 
 @attrs.define
 class _Late:
-    """An Option that was passed over, and what had happened last before it came."""
+    """An Option that was passed over, and when that ended."""
 
     option: Option
     until: Option | None = None
+    """What was performed just before it; None if it never was performed."""
     is_over: bool = False
     for_ms: int | None = None
+    """The duration, if the Run itself held it for one."""
 
 
 class Noting(Chooser):
-    """Takes the choices of a Run again, and notes what deviates from the calm one."""
+    """Takes the choices of a Run again, and notes each deviation from the calm run."""
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         self._choices = choices
         self._taken = 0
         self._late: dict[Option, _Late] = {}
         self._strikes: list[tuple[Option, Option | None, Option | None, int]] = []
-        """Each fault, the request it struck, what was performed last, and when."""
+        """Each fault, the request it struck, the Option performed before it, and the time."""
         self._picks: list[tuple[Option, int]] = []
-        """The alternatives other than the dullest, and in which life each was picked."""
+        """The alternatives picked other than the dullest, each with the life it was picked in."""
         self._pickers: dict[tuple[str, str], set[str]] = {}
         """By actor and label, the tasks that picked."""
         self._came: list[tuple[Option, bool]] = []
-        """What was passed over for the first time or performed, and which of the two, in order."""
+        """Options in the order in which they came up, to be numbered as `Raced` numbers them: each
+        with whether it was performed then, or only passed over for the first time."""
         self._last: Option | None = None
         self._lives: dict[str, int] = {}
 
@@ -183,26 +195,26 @@ class Noting(Chooser):
             if choice:
                 self._picks.append((picked, self._lives.get(picked.actor, 1)))
         elif isinstance(choice, int):
-            self._performs(choice, options)
+            self._perform(choice, options)
         elif isinstance(choice, HoldBack):
             option = options[choice.index]
             if choice.for_ms is not None:
                 self._late[option] = _Late(option, for_ms=choice.for_ms, is_over=True)
             else:
-                self._passed(option)
+                self._pass_over(option)
         elif isinstance(choice, Release | LetPass):
             pass
         return choice
 
     def strike(self, options: Options) -> int | None:
-        """The next choice, if it was a fault: only such a one goes on from where a Run rests."""
+        """Return the next choice if it was a fault: nothing else goes on from where a Run rests."""
         choice = self._choices[self._taken] if self._taken < len(self._choices) else None
         if not isinstance(choice, int) or choice < options.ready:
             return None
         self.choose(options)
         return choice
 
-    def _performs(self, choice: int, options: Options) -> None:
+    def _perform(self, choice: int, options: Options) -> None:
         if choice >= options.ready:
             fault = options[choice]
             self._strikes.append((fault, self._struck(fault), self._last, options.now_ms))
@@ -210,9 +222,10 @@ class Noting(Chooser):
         option = options[choice]
         place = calm_place(option)
         for index, passed in enumerate(options.in_line()):
-            # What was released stands first, and has passed over what is duller all the same.
+            # An Option that was released stands first in line wherever it belongs. By its place in
+            # calm order it has passed over those that are duller, though they now stand behind it.
             if index < choice or calm_place(passed) < place:
-                self._passed(passed)
+                self._pass_over(passed)
         late = self._late.get(option)
         if late is not None and not late.is_over:
             late.is_over = True
@@ -223,7 +236,11 @@ class Noting(Chooser):
         self._last = option
 
     def _struck(self, fault: Option) -> Option | None:
-        """The request it strikes. One that has not come up before does so by that."""
+        """Return the request that a fault strikes; None if it strikes something else.
+
+        It is looked for in the current life of its actor. If it has not come up before, the fault
+        makes it come up, and so it is numbered here.
+        """
         if fault.fault.word not in REQUESTS:
             return None
         request = request_of(fault)
@@ -236,19 +253,19 @@ class Noting(Chooser):
         return request
 
     def _see_withdrawn(self) -> None:
-        """What was late and is gone, with its caller or by a fault, was late until just then."""
+        """End the lateness of Options that are gone, with their caller or by a fault."""
         for late in self._late.values():
             if not late.is_over and late.option.place is None:
                 late.is_over = True
                 late.until = self._last
 
-    def _passed(self, option: Option) -> None:
+    def _pass_over(self, option: Option) -> None:
         if option not in self._late:
             self._late[option] = _Late(option)
             self._came.append((option, False))
 
     def race(self) -> Race:
-        """What it has noted."""
+        """Return what it has noted as a Race, without its scenario."""
         names = Names(self._came)
         holds = [
             Hold(what, late.for_ms if late.for_ms is not None else names.of(late.until))
@@ -260,7 +277,7 @@ class Noting(Chooser):
         return Race("", holds=tuple(holds), faults=tuple(strikes), picks=tuple(picks))
 
     def _picked(self, option: Option, life: int) -> Picked:
-        """By the name of the task, if another task of the actor picks such a thing as well."""
+        """Return the line of a pick; it names the task only if another task picks such a thing."""
         is_clear = len(self._pickers[option.actor, option.verb]) == 1
         who = option.actor if is_clear else option.path
         life = life if self._lives[option.actor] > 1 else 0
@@ -268,8 +285,11 @@ class Noting(Chooser):
 
 
 class Names:
-    """What each Option of a Run is called in a race file: by its actor if that is clear, else by
-    its task; which of those it is; and in which life, if another life did the same."""
+    """What a race file calls each Option of a Run, in as few words as tell it from all others.
+
+    An Option is named by its actor, and by its task only if another task of the actor did the same.
+    It gets a number if it is not the first, and a life only if another life did the same.
+    """
 
     def __init__(self, came: list[tuple[Option, bool]]) -> None:
         self._numbers: dict[Option, Numbers] = {}
@@ -286,17 +306,17 @@ class Names:
         names = names_of(option)
         numbers = self._numbers[option] = self._counting.number(option)
         self._tasks.setdefault(names[0], set()).add(names[1])
-        for said, nth in zip(names, numbers, strict=False):
-            self._lives.setdefault((said, nth), set()).add(numbers[2])
+        for name, nth in zip(names, numbers, strict=False):
+            self._lives.setdefault((name, nth), set()).add(numbers[2])
 
     @classmethod
     def in_steps(cls, steps: Iterable[Step]) -> Names:
-        """Those of a Run whose trace was kept."""
+        """Return the names of the Options of a Run whose Steps were kept."""
         turns = [step.option for step in steps if step.kind in CALM_ORDER]
         return cls([(option, True) for option in turns])
 
     def of(self, option: Option | None) -> Pattern | None:
-        """What it is called; nothing of a fault, or of what is no turn."""
+        """Return the Pattern that names it; None for a fault, or for what is no turn."""
         if option is None or option.kind not in CALM_ORDER:
             return None
         names, numbers = names_of(option), self._numbers[option]
@@ -309,7 +329,7 @@ class Names:
     def strike(
         self, fault: Option, request: Option | None, last: Option | None, now_ms: int
     ) -> Strike:
-        """A fault that has struck, as a line of a race file: after what was performed last."""
+        """Return the line of a fault that has struck: after the Option that was performed last."""
         operation = self.of(request)
         target = str(operation or fault.key)
         kind = attrs.evolve(as_named(fault.fault), times_max=1, target=aim(target))

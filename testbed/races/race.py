@@ -1,8 +1,8 @@
-"""Race: a scenario with its deviations and what must, or must not, happen; the race file.
+"""Race: a scenario with its deviations from the calm run, and what is expected; its race file.
 
-What a person keeps of a search is not a seed but a few readable lines: what was late and until
-when, what failed and when, what was picked. They speak of operations, so they survive an edit of
-the code that an index among Options does not.
+What a person keeps of a search is not a seed, but a few readable lines: what was late and until
+when, which fault struck and when, what was picked. The lines name operations, so they still mean
+the same after an edit of the code, where the numbers of Options would not.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _NUMBERED = re.compile(r"#[0-9]+$")
 NO_SWITCHES: Map[str] = Map()
 QUIET = "quiet"
 REQUESTS = frozenset({"lose_reply", "lose_request", "server_error"})
-"""The faults that strike one operation, which a race file names."""
+"""The faults that strike one request, which a race file names."""
 LASTING = frozenset({"lag", "partition", "stall"})
 """The faults that last for a while."""
 ALWAYS = 1_000_000
-"""How often a fault strikes that strikes whenever it can, until some time."""
+"""The `times_max` of a fault that strikes each time it can, until a given time."""
 LEFT_OUT_MAX = 6
-"""So many of those that are left out are named in a line."""
+"""How many of the actors and objects that are left out are named in a line."""
 _NAMES = {name: word for word, name in SETTINGS.items()}
 
 
 @attrs.frozen
 class State:
-    """An actor, or an Endpoint, runs or does not."""
+    """An actor or an Endpoint is up, or down."""
 
     who: str
     is_up: bool
@@ -45,7 +45,8 @@ class State:
 
 
 Until = Pattern | State | int | None
-"""When a hold ends: an operation has taken effect, a state, a virtual duration, or quiet."""
+"""When a hold ends: once that Option is performed, once that state is reached, or after that many
+virtual ms. None means quiet: once nothing else can happen."""
 
 
 @attrs.frozen
@@ -57,57 +58,57 @@ class Hold:
     line: int = attrs.field(default=0, eq=False)
 
     @property
-    def until_said(self) -> str:
-        """As a race file has it."""
+    def until_text(self) -> str:
+        """When it ends, as a race file writes it."""
         if isinstance(self.until, int):
             return duration(self.until)
         return QUIET if self.until is None else str(self.until)
 
     def __str__(self) -> str:
-        return f"hold {self.what} until {self.until_said}"
+        return f"hold {self.what} until {self.until_text}"
 
 
 @attrs.frozen
 class Strike:
-    """One fault, whom it strikes, and when."""
+    """One fault, its target, and when it strikes."""
 
     fault: Fault
     target: str
-    """Whom or what: `alpha`, `pods to beta`, or the operation whose reply is lost."""
+    """What it strikes: `alpha`, `pods to beta`, or the request that it fails."""
     operation: Pattern | None = None
-    """The target, if it is an operation."""
+    """The target, if it is a request."""
     when: str = ""
-    """after (it has taken effect), before (it is about to), at (a virtual time), or as soon as
-    it can."""
+    """after (the moment was performed), before (it is next), at (a virtual time), or empty: as soon
+    as it can."""
     moment: Pattern | int | None = None
     line: int = attrs.field(default=0, eq=False)
 
     def __str__(self) -> str:
-        said = f"{self.fault.word}: {self.target}"
+        text = f"{self.fault.word}: {self.target}"
         if self.when:
             moment = self.moment
-            said += f" {self.when} {duration(moment) if isinstance(moment, int) else moment}"
-        return said
+            text += f" {self.when} {duration(moment) if isinstance(moment, int) else moment}"
+        return text
 
 
 @attrs.frozen
 class Picked:
-    """One data choice other than the dullest."""
+    """One pick of an alternative other than the dullest."""
 
     who: str
     label: str
     alternative: str
     nth: int = 1
     life: int = 0
-    """In which life of its actor; 0: in any."""
+    """The life of its actor in which it is picked; 0: any."""
     line: int = attrs.field(default=0, eq=False)
 
     def __str__(self) -> str:
-        return f"{self.said}: {self.alternative}"
+        return f"{self.sentence}: {self.alternative}"
 
     @property
-    def said(self) -> str:
-        """Who picks, in which life, what, and which of that label it is."""
+    def sentence(self) -> str:
+        """Who picks what, with the life and the number: `alpha@2 node for pods/default/c#2`."""
         is_plain = self.nth == 1 and not _NUMBERED.search(self.label)
         label = self.label if is_plain else f"{self.label}#{self.nth}"
         who, slash, task = self.who.partition("/")
@@ -117,16 +118,16 @@ class Picked:
 
 @attrs.frozen
 class Expectation:
-    """What must happen, under these switches beside those of the race."""
+    """What must happen under these switches, given in addition to those of the race."""
 
     switches: Map[str] = NO_SWITCHES
     violates: str = ""
-    """The claim that is breached; empty if none is to be."""
+    """The claim that must be breached; empty if none must."""
     holds: tuple[str, ...] = ()
-    """The claims that hold; none named: all of them."""
+    """The claims that must hold; empty: all of them."""
     line: int = attrs.field(default=0, eq=False)
     switch_lines: Map[int] = attrs.field(factory=Map, eq=False)
-    """Where its file names each switch."""
+    """The line of its file on which each switch stands."""
 
     def __str__(self) -> str:
         if self.violates:
@@ -135,38 +136,38 @@ class Expectation:
 
     @property
     def under(self) -> str:
-        """Its switches, as a person says them."""
+        """Its switches, as they are written on the command line."""
         return " ".join(f"{name}={value}" for name, value in self.switches.items())
 
 
 @attrs.frozen
 class Race:
-    """A scenario with its deviations, and what is expected of it."""
+    """A scenario, its deviations from the calm run, and what is expected of it."""
 
     scenario: str
     switches: Map[str] = NO_SWITCHES
     without: tuple[str, ...] = ()
-    """Actors and objects that are left out: the race needs none of them."""
+    """Actors and objects that are left out, because the race does not need them."""
     holds: tuple[Hold, ...] = ()
     faults: tuple[Strike, ...] = ()
     picks: tuple[Picked, ...] = ()
     expect: tuple[Expectation, ...] = ()
     line: int = attrs.field(default=0, eq=False)
-    """Where its file names the scenario."""
+    """The line of its file on which the scenario stands."""
     switch_lines: Map[int] = attrs.field(factory=Map, eq=False)
-    """Where it names each switch."""
+    """The line of its file on which each switch stands."""
 
     def __len__(self) -> int:
         return len(self.holds) + len(self.faults) + len(self.picks)
 
     @property
     def left_out(self) -> str:
-        """Who and what is not there, in a few words; empty if all is."""
+        """The actors and objects that are left out, in a few words; empty if there are none."""
         shown, more = self.without[:LEFT_OUT_MAX], len(self.without) - LEFT_OUT_MAX
         return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
     def text(self) -> str:
-        """The race file."""
+        """Return the text of its race file."""
         lines = [f"scenario: {quoted(self.scenario)}"]
         if self.switches:
             lines.append(f"switches: {_inline(self.switches)}")
@@ -177,7 +178,7 @@ class Race:
             for hold in self.holds:
                 lines += [
                     f"  - hold: {quoted(str(hold.what))}",
-                    f"    until: {quoted(hold.until_said)}",
+                    f"    until: {quoted(hold.until_text)}",
                 ]
         if self.faults:
             lines.append("faults:")
@@ -186,12 +187,12 @@ class Race:
         if self.picks:
             lines.append("picks:")
             for pick in self.picks:
-                lines.append(f"  - {quoted(pick.said)}: {quoted(pick.alternative)}")
+                lines.append(f"  - {quoted(pick.sentence)}: {quoted(pick.alternative)}")
         return "\n".join([*lines, *expect_lines(self.expect)]) + "\n"
 
 
 def expect_lines(expect: tuple[Expectation, ...]) -> list[str]:
-    """The last part of a race file: one expectation, or one for each side of a pair."""
+    """Return the last part of a race file: one expectation, or one for each side of a pair."""
     if not expect:
         return []
     if len(expect) == 1 and not expect[0].switches:
@@ -218,37 +219,40 @@ def _strike_lines(strike: Strike) -> list[str]:
     lines = [f"  - {strike.fault.word}: {quoted(strike.target)}"]
     if strike.when:
         moment = strike.moment
-        said = duration(moment) if isinstance(moment, int) else str(moment)
-        lines.append(f"    {strike.when}: {quoted(said)}")
+        text = duration(moment) if isinstance(moment, int) else str(moment)
+        lines.append(f"    {strike.when}: {quoted(text)}")
     for name, value in settings_of(strike.fault).items():
         word = _NAMES.get(name, name)
-        said = duration(value) if word in DURATIONS else str(value)
-        lines.append(f"    {word}: {quoted(said)}")
+        text = duration(value) if word in DURATIONS else str(value)
+        lines.append(f"    {word}: {quoted(text)}")
     return lines
 
 
-def spoken_of(line: Hold | Strike | Picked) -> list[str]:
-    """The actors and servers that a line speaks of, as it names them."""
-    said: tuple[object, ...]
+def actors_in(line: Hold | Strike | Picked) -> list[str]:
+    """Return the actors and servers that a line names, as it writes them."""
+    parts: tuple[object, ...]
     if isinstance(line, Picked):
-        said, others = (), [line.who]
+        parts, others = (), [line.who]
     elif isinstance(line, Hold):
-        said, others = (line.what, line.until), []
+        parts, others = (line.what, line.until), []
     else:
-        said, others = (line.operation, line.moment), [aim(line.target)]
-    names = [each.who for each in said if isinstance(each, Pattern | State)] + others
+        parts, others = (line.operation, line.moment), [aim(line.target)]
+    names = [each.who for each in parts if isinstance(each, Pattern | State)] + others
     return [name.partition("/")[0] for name in names]
 
 
 def aim(target: str) -> str:
-    """The name a Fault is aimed at when a race file says whom or what it strikes."""
+    """Return the target of the Fault itself, out of the target that a race file writes.
+
+    Usually that is an actor: `beta` for `pods to beta`, `alpha` for `alpha bind pods/default/c`.
+    """
     if " to " in target:
         return target.rpartition(" to ")[2].partition("/")[0].partition("#")[0]
     return target.partition(" ")[0].partition("/")[0].partition("@")[0]
 
 
 def settings_of(fault: Fault) -> dict[str, Any]:
-    """The settings of a fault that are not those of its kind."""
+    """Return the settings of a fault that differ from the defaults of its kind."""
     fields = attrs.fields_dict(type(fault))
     usual = {"times_max": ALWAYS} if fault.times_max == ALWAYS else {}
     settings = {name: getattr(fault, name) for name in SETTINGS.values() if name in fields}

@@ -1,13 +1,19 @@
-"""raced: the calm run, but for the deviations of a Race.
+"""raced: plays the calm run, except for the deviations of a Race.
 
-1. What is held and whose `until` has come is released, and comes next.
+At each turn, the first of these that applies:
+
+1. A held Option whose `until` has come is released; it is the next to be performed.
 2. A fault whose moment has come strikes, if it can.
-3. The dullest Option is held if a line of the Race speaks of it and its `until` has not come.
-4. Else the dullest Option is performed.
-5. Where the Run would rest, a fault whose moment has come strikes still, and it goes on from there.
+3. The dullest Option is held, if a hold names it and its `until` has not come yet.
+4. The dullest Option is performed.
 
-So a hold begins to matter when its Option would be performed, and costs nothing before. An Option
-is numbered when it first comes up for that, in the order in which operations would take effect.
+When nothing else can happen, a fault whose moment has come still strikes. Otherwise the Option that
+was held first is released: that is what `quiet` waits for, and how a hold ends whose `until` never
+comes. So a Run never gets stuck in a hold.
+
+A hold begins only when its Option would be performed, and changes nothing before that. An Option
+gets its number at that moment, too, so numbers follow the order in which operations would take
+effect, and a hold of one Option does not change the numbers of those that pass it.
 """
 
 from __future__ import annotations
@@ -22,20 +28,20 @@ from testbed.turns.pending import Alternatives, Options
 
 Deviation = Hold | Strike | Picked
 Numbers = tuple[int, int, int]
-"""Which of them it is among its actor's, and among its task's; in which life."""
+"""The number of an Option among those of its actor, among those of its task; and its life."""
 
 
 @attrs.define
 class Fate:
-    """What has become of one line of a Race."""
+    """What one line of a Race has done in a Run."""
 
     deviation: Deviation
     matched: str = ""
-    """What it spoke of; empty if nothing ever was."""
+    """The Option or pick that it matched; empty if there was none."""
     times: int = 0
-    """How often it made a difference: held something back, struck, picked."""
+    """How often it made a difference: held something, struck, or picked."""
     struck: set[object] = attrs.field(factory=set, repr=False)
-    """The requests it has struck."""
+    """The requests that it has struck."""
     expired: bool = False
     """Whether a hold ended because nothing else could happen."""
 
@@ -46,48 +52,51 @@ class Fate:
 
 
 class Counting:
-    """Which of what it is called each Option is, as Options come up one after another."""
+    """Counts Options by name as they come up, to say which of several of one name each is."""
 
     def __init__(self) -> None:
         self.lives: dict[str, int] = {}
         """How often each actor has started."""
         self._asked: dict[tuple[str, str, str, int], Numbers] = {}
-        """The numbers of each actor's requests, in its present life."""
+        """The numbers of each actor's requests in its current life."""
         self._counts: dict[str, dict[str, int]] = {}
-        """By actor, how many of what its Options are called have come up since its last start."""
+        """By actor and name: how many Options have come up since the last start of the actor."""
 
     def next(self, option: Option) -> Numbers:
-        """The numbers it has if it is the next to be performed or held. An answer has those of its
-        request: a fault may put another answer in the place of one."""
+        """Return the numbers that it has if it is the next to be performed or held.
+
+        An answer has the numbers of its request, since a fault may replace one answer by another.
+        """
         if option.kind == ANSWER:
             return self._asked.get(_request_of(option), (option.nth, option.nth, 0))
-        whose = option.path.partition("/")[0]
-        counts = self._counts.get(whose, {})
+        actor = option.path.partition("/")[0]
+        counts = self._counts.get(actor, {})
         by_actor, by_task = names_of(option)
-        life = self.lives.get(whose, 0) + is_start(option)
+        # A start belongs to the life that it begins.
+        life = self.lives.get(actor, 0) + is_start(option)
         return counts.get(by_actor, 0) + 1, counts.get(by_task, 0) + 1, life
 
     def asked(self, request: Option) -> Numbers:
-        """The numbers of a request, whether it has come up or not."""
+        """Return the numbers of a request, whether it has come up before or not."""
         return self._asked.get(_request_of(request)) or self.next(request)
 
     def number(self, option: Option) -> Numbers:
-        """It is: those are taken now."""
+        """Give an Option that comes up now its numbers, so that the next one gets others."""
         numbers = self.next(option)
         counts = self._counts.setdefault(option.path.partition("/")[0], {})
-        for said, nth in zip(names_of(option), numbers, strict=False):
-            counts[said] = nth
+        for name, nth in zip(names_of(option), numbers, strict=False):
+            counts[name] = nth
         if option.kind == SERVE:
             self._asked[_request_of(option)] = numbers
         return numbers
 
     def number_once(self, request: Option) -> None:
-        """A fault strikes it: if it has not come up before, it does so by that."""
+        """Give a request its numbers if it has none: a fault that strikes it makes it come up."""
         if _request_of(request) not in self._asked:
             self.number(request)
 
     def performed(self, option: Option) -> None:
-        """It has happened; if that begins a life, its actor's counts begin anew."""
+        """Note that it was performed; if that starts a life, its actor is counted from 1 again."""
         if is_start(option):
             self._counts.pop(option.actor, None)
             self._asked = {
@@ -99,7 +108,7 @@ class Counting:
 
 
 class Raced(Chooser):
-    """Plays one Race; what became of each of its lines is in `fates`."""
+    """Plays one Race, and notes in `fates` what each of its lines has done."""
 
     def __init__(self, race: Race) -> None:
         self.race = race
@@ -110,14 +119,17 @@ class Raced(Chooser):
         self._picks: list[Fate] = []
         self._holding: dict[Option, Fate] = {}
         self._let_go: set[Option] = set()
+        """Options that a hold has released, or will release after a duration: no hold takes them a
+        second time, or the Run might never end."""
         self._numbers: dict[Option, Numbers] = {}
         self._counting = Counting()
         self._awaited: dict[Pattern, bool] = {}
-        """What some line waits for, and whether it has happened."""
+        """The Options that lines wait for, and whether each was performed."""
         self.seen: dict[str, None] = {}
-        """All that came up, as a race file would say it; for a line that matched nothing."""
+        """All that came up, as a race file would write it, to find what is closest to a line that
+        matched nothing."""
         self.tasks: dict[str, dict[str, None]] = {}
-        """Of what is said by an actor's name alone, whose tasks it was."""
+        """By what names an actor but no task: the tasks that it was true of."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._run = run
@@ -130,8 +142,8 @@ class Raced(Chooser):
         self._counting = Counting()
         self._awaited = dict.fromkeys(_awaited(race), False)
         self.seen, self.tasks = {}, {}
-        many = len(race)
-        return Plan(f"a race of {many} deviation{'' if many == 1 else 's'}")
+        count = len(race)
+        return Plan(f"a race of {count} deviation{'' if count == 1 else 's'}")
 
     def choose(self, options: Options | Alternatives) -> Choice:
         if isinstance(options, Alternatives):
@@ -144,32 +156,35 @@ class Raced(Chooser):
         if self._strikes and (strike := self._strike(options)) is not None:
             return strike
         if not options.ready:
-            # Nothing else can move: neither an Option, nor a fault whose moment has come.
+            # Quiet: no Option can be performed, and no fault has its moment. Only the Option held
+            # first is released: what follows from it may end the other holds in their own way.
             self._holding[options.held[0]].expired = True
             return self._release(0, options.held[0])
         first = options[0]
         if first not in self._let_go:
             for fate in self._holds:
-                if self._is_meant(fate, first):
+                if self._begins(fate, first):
                     return self._hold(fate, first)
         self._perform(first)
         return 0
 
     # -- holds ----------------------------------------------------------------------------------
 
-    def _is_meant(self, fate: Fate, option: Option) -> bool:
-        """Whether that hold speaks of it, and has not ended yet."""
+    def _begins(self, fate: Fate, option: Option) -> bool:
+        """Whether that hold names this Option and has not ended yet."""
         hold = fate.deviation
         assert isinstance(hold, Hold)
         if fate.took_place and hold.what.nth != EVERY:
             return False
-        if not self._speaks_of(hold.what, option, self._numbers_of(option)):
+        if not self._matches(hold.what, option, self._numbers_of(option)):
             return False
-        fate.matched = fate.matched or self._called(option)
+        # The line has matched even if its `until` has already come: what it names does exist, so
+        # it must not be reported as a line that matched nothing.
+        fate.matched = fate.matched or self._name_by_task(option)
         return not self._is_over(fate)
 
-    def _called(self, option: Option) -> str:
-        """As a race file says it, by its task."""
+    def _name_by_task(self, option: Option) -> str:
+        """The Option as a race file writes it, with its task."""
         return str(pattern_of(option, by_task=True, nth=self._numbers_of(option)[1]))
 
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
@@ -178,6 +193,7 @@ class Raced(Chooser):
         fate.times += 1
         self._number(option)
         if isinstance(hold.until, int):
+            # The World gives it back by itself when it is due, so there is nothing to release.
             self._let_go.add(option)
             return HoldBack(0, hold.until)
         self._holding[option] = fate
@@ -189,6 +205,10 @@ class Raced(Chooser):
         return Release(index)
 
     def _is_over(self, fate: Fate) -> bool:
+        """Whether the end of that hold has come. Quiet never comes here: `choose` handles it.
+
+        An awaited Option stays performed, while a state is as it is now.
+        """
         hold = fate.deviation
         assert isinstance(hold, Hold)
         until = hold.until
@@ -213,7 +233,7 @@ class Raced(Chooser):
         self.seen[str(pattern)] = None
         self.tasks.setdefault(names_of(option)[0], {})[option.path] = None
 
-    def _speaks_of(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
+    def _matches(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
         if not pattern.fits(option) or pattern.life not in (0, numbers[2]):
             return False
         return pattern.nth in (EVERY, numbers["/" in pattern.who])
@@ -221,7 +241,7 @@ class Raced(Chooser):
     def _perform(self, option: Option) -> None:
         numbers = self._number(option)
         for pattern, has_happened in self._awaited.items():
-            if not has_happened and self._speaks_of(pattern, option, numbers):
+            if not has_happened and self._matches(pattern, option, numbers):
                 self._awaited[pattern] = True
         self._counting.performed(option)
 
@@ -241,12 +261,13 @@ class Raced(Chooser):
             moment = strike.moment
             if isinstance(moment, int):
                 if first and options.now_ms < moment <= first.due_ms:
+                    # The next Option would take time past this moment: go just up to it first.
                     return LetPass(moment)
                 is_time = options.now_ms >= moment
             elif moment is None:
                 is_time = True
             elif strike.when == "before":
-                is_time = first is not None and self._speaks_of(
+                is_time = first is not None and self._matches(
                     moment, first, self._numbers_of(first)
                 )
             else:
@@ -261,8 +282,11 @@ class Raced(Chooser):
         return None
 
     def _hits(self, fate: Fate, option: Option) -> bool:
-        """Whether a way in which a fault could strike is one that is meant: of requests, each is
-        struck but once, for what was lost could be lost again and again."""
+        """Whether this way to strike is one that the line means.
+
+        Each request is struck only once: a fault that may strike often could otherwise strike the
+        same request again and again.
+        """
         strike = fate.deviation
         assert isinstance(strike, Strike)
         if strike.operation is None:
@@ -270,7 +294,7 @@ class Raced(Chooser):
         request = request_of(option)
         numbers = self._counting.asked(request)
         struck = (_request_of(request), numbers)
-        if struck in fate.struck or not self._speaks_of(strike.operation, request, numbers):
+        if struck in fate.struck or not self._matches(strike.operation, request, numbers):
             return False
         fate.struck.add(struck)
         self._counting.number_once(request)
@@ -280,15 +304,15 @@ class Raced(Chooser):
 
     def _pick(self, options: Alternatives) -> int:
         asked = options[0]
-        self.seen[Picked(asked.actor, asked.verb, "", asked.nth).said] = None
+        self.seen[Picked(asked.actor, asked.verb, "", asked.nth).sentence] = None
         for fate in self._picks:
             pick = fate.deviation
             assert isinstance(pick, Picked)
-            whose = asked.path if "/" in pick.who else asked.actor
+            who = asked.path if "/" in pick.who else asked.actor
             life = self._counting.lives.get(asked.actor, 1)
             if fate.took_place or pick.life not in (0, life):
                 continue
-            if (pick.who, pick.label, pick.nth) != (whose, asked.verb, asked.nth):
+            if (pick.who, pick.label, pick.nth) != (who, asked.verb, asked.nth):
                 continue
             for index, alternative in enumerate(options):
                 if alternative.label == pick.alternative:
@@ -303,12 +327,12 @@ def _request_of(option: Option) -> tuple[str, str, str, int]:
 
 
 def is_start(option: Option) -> bool:
-    """Whether it begins a life of an actor."""
+    """Whether it starts a life of an actor."""
     return option.kind == START and option.path == f"{option.actor}/main"
 
 
 def names_of(option: Option) -> tuple[str, str]:
-    """What an Option is called by its actor's name, and by its task's, without a number."""
+    """Return what a race file calls an Option, by its actor and by its task, without a number."""
     by_actor, by_task = (pattern_of(option, by_task=by_task, nth=1) for by_task in (False, True))
     return str(by_actor), str(by_task)
 
@@ -320,7 +344,7 @@ def _awaited(race: Race) -> list[Pattern]:
 
 
 def request_of(fault: Option) -> Option:
-    """The request that a fault would strike, as an Option of its own."""
+    """Return the request that a fault would strike, as an Option."""
     who, verb, key = fault.key.split(" ", 2)
     key, _, nth = key.partition("#")
     path = who if "/" in who else f"{who}/main"
@@ -329,4 +353,4 @@ def request_of(fault: Option) -> Option:
 
 
 def _never() -> None:
-    """It stands for a request, and is not performed."""
+    """Do nothing: an Option that only stands for a request is never performed."""

@@ -1,6 +1,7 @@
-"""Race file: a text into a Race, each mistake told with its line and what was expected there.
+"""Race file: reads a text as a Race, and reports each mistake with its line and what was expected.
 
-Reading one imports nothing and makes nothing but data: whoever plays it decides whose code that is.
+To read one imports no code and makes only data. The scenario stays a name until the Race is played,
+and `trust` decides then whether its code may be run.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ _STATE = re.compile(r"(?P<who>\S+) is (?P<state>up|down)")
 
 
 def load(path: str) -> Race:
-    """Read a race file; RaceRefused says which line is wrong, and how."""
+    """Read a race file; RaceRefused says which line is wrong, and why."""
     return parse(document.read(path, RaceRefused), path)
 
 
 def parse(text: str, path: str) -> Race:
-    """The Race that a text is."""
+    """Read a text as a Race."""
     top = document.parse(text, path, RaceRefused)
     fields = top.fields("a mapping with `scenario:`", "begin with `scenario: lost_update`.")
     _check_names(fields, ("scenario", "switches", "without", "holds", "faults", "picks", "expect"))
@@ -72,10 +73,10 @@ def parse(text: str, path: str) -> Race:
 def _check_names(fields: Mapping[str, Document], known: tuple[str, ...]) -> None:
     for name, value in fields.items():
         if name not in known:
-            said = f"unknown name {name!r}"
+            problem = f"unknown name {name!r}"
             if hint := did_you_mean(name, known):
-                said += f".{hint}"
-            value.refuse_name(said, f"use one of {', '.join(known)}.")
+                problem += f".{hint}"
+            value.refuse_name(problem, f"use one of {', '.join(known)}.")
 
 
 def _items(fields: Mapping[str, Document], name: str) -> list[Document]:
@@ -93,7 +94,7 @@ def _switches(given: Document | None) -> Map[str]:
 
 
 def _lines(given: Document | None) -> Map[int]:
-    """Where each of these names stands."""
+    """The line on which each of these names stands."""
     fields = {} if given is None or not isinstance(given.value, dict) else given.value
     return Map({name: value.name_line for name, value in fields.items()})
 
@@ -168,8 +169,10 @@ def _strike(given: Document) -> Strike:
 
 
 def _settings_of(kind: type[Fault]) -> list[str]:
-    """What a race file may say of that kind of fault: `until` only of what lasts, or is repeated
-    for each request."""
+    """The settings of that kind of fault that a race file may give.
+
+    `until` only goes with a fault that lasts, or that strikes one request after another.
+    """
     has = {field.name for field in attrs.fields(kind)}
     if kind.word not in REQUESTS | LASTING:
         has.discard("until_ms")
@@ -187,7 +190,7 @@ def _setting(name: str, given: Document, word: str) -> int:
     say = f"say `{name}: {'2s' if name in DURATIONS else 2}`."
     text = given.text("a setting", say)
     value = parse_duration(text) if name in DURATIONS else _whole(text)
-    # Only a clock can be set back.
+    # Negative only for clock_step: only a clock can be set back.
     if value is None or (value < 0 and word != "clock_step") or (name == "times" and not value):
         expected = {"times": "how often, from 1", "until": "a virtual time", "code": "a number"}
         wanted = expected.get(name, "a duration")
@@ -225,10 +228,10 @@ def _pick(given: Document) -> Picked:
     fields = given.fields("a pick", step)
     if len(fields) != 1:
         given.refuse(f"expected one pick, found {len(fields)}", step)
-    ((said, value),) = fields.items()
-    who, _, label = said.partition(" ")
+    ((sentence, value),) = fields.items()
+    who, _, label = sentence.partition(" ")
     if not who or not label:
-        given.refuse(f"{said!r} is no pick: expected who picks, and what", step)
+        given.refuse(f"{sentence!r} is no pick: expected who picks, and what", step)
     nth = life = 0
     if numbered := _NTH.fullmatch(label):
         label, nth = numbered["what"], int(numbered["nth"])

@@ -1,8 +1,14 @@
-"""Reason: what makes two breaches the same: the claim, and, where it says little, what was said.
+"""Reason: what makes two breaches the same: the claim and, for some claims, part of its sentence.
 
-Of what was said only what does not depend on this Run counts: of a death the exception and the
-function it came from, not the line, the text, or whom of several alike it befell; of the stuck what
-they wait for, each once, without the names of actors and objects.
+For most claims the name alone is the reason. Two claims of every World are breached for many
+reasons, so part of the sentence counts, too, but only what does not depend on this Run:
+
+- an actor that dies: the exception and the function that it came from, but not the line, the text
+  of the exception, or which of several like actors it was;
+- tasks that are stuck: what they wait for, each once, without the names of actors and objects.
+
+With more than that, no smaller race would ever count as the same breach. With less, a shrink could
+end at another bug than the one it began with.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from collections.abc import Iterable
 from testbed.invariant import Violation
 
 DIES, STUCK = "no_actor_dies", "nobody_is_stuck"
-"""Claims of every World, each breached for many reasons."""
+"""Claims of every World that are breached for many reasons."""
 _DEATH = re.compile(
     r"\S+ died of (?P<error>\w+).* at (?P<file>.+):\d+ in (?P<function>.+)", re.DOTALL
 )
@@ -22,34 +28,35 @@ _OBJECT = re.compile(r"\b([a-z]+)(/[\w.-]+)+")
 
 
 def reason_of(violation: Violation) -> str:
-    """What makes two breaches the same."""
-    said = violation.said
-    if violation.invariant == DIES and (death := _DEATH.fullmatch(said)):
+    """Return what makes two breaches the same."""
+    sentence = violation.said
+    if violation.invariant == DIES and (death := _DEATH.fullmatch(sentence)):
         return f"{DIES}: {death['error']} in {death['function']} of {death['file']}"
     if violation.invariant == STUCK:
-        return f"{STUCK}: {_stuck(said)}"
+        return f"{STUCK}: {_stuck(sentence)}"
     if violation.invariant == DIES:
-        return f"{DIES}: {re.sub('[0-9]+', 'N', said)}"
+        return f"{DIES}: {re.sub('[0-9]+', 'N', sentence)}"
     return violation.invariant
 
 
 def is_told_by_reason(reason: str) -> bool:
-    """Whether it says all there is: whatever led there, the same place must be mended."""
+    """Whether the reason alone is the cause: whatever led to it, the same place needs the fix."""
     return reason.startswith(f"{DIES}: ")
 
 
 def nameless(text: str, actors: Iterable[str]) -> str:
-    """The same without the names of these actors, of objects, and numbers."""
+    """Return the text without the names of these actors, without names of objects, and numbers."""
+    # Long names first: `beta` would leave a rest of `beta-1`.
     for actor in sorted(actors, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(actor)}(?![\w.-])", "ACTOR", text)
     return re.sub("[0-9]+", "N", _OBJECT.sub(r"\1", text))
 
 
-def _stuck(said: str) -> str:
-    found = [_WAITER.fullmatch(part) for part in said.partition(", and ")[2].split("; ")]
+def _stuck(sentence: str) -> str:
+    found = [_WAITER.fullmatch(part) for part in sentence.partition(", and ")[2].split("; ")]
     waiting = [match for match in found if match is not None]
     if len(waiting) < len(found):
-        return nameless(said, ())
+        return nameless(sentence, ())
     actors = {match["actor"] for match in waiting}
-    told = {nameless(f"{match['task']} waits for {match['what']}", actors) for match in waiting}
-    return "; ".join(sorted(told))
+    waits = {nameless(f"{match['task']} waits for {match['what']}", actors) for match in waiting}
+    return "; ".join(sorted(waits))

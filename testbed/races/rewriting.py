@@ -1,7 +1,13 @@
-"""Rewriting: changes a race file line by line, so that its comments and its layout stay.
+"""Rewriting: changes a race file in place, so that its comments and its layout stay.
 
-What comes out is read again, and must be just the Race that was meant; if it is not, nothing is
-rewritten, and the user is told what to write.
+1. The text is read twice: as a Race, to know what it means, and as a Document, to know where in the
+   text each value begins and ends.
+2. Each change becomes an edit of the text: of one value, or of a line that goes or comes. Only a
+   section that is written on one line is written again as a whole.
+3. The edits are made from the end of the text to its start, so no edit moves the place of the next.
+4. The result is read again, and must be exactly the Race that was meant. YAML can be written in
+   more ways than these edits know, and a person's file is never replaced by one that means
+   something else: if it differs, nothing is written, and the user is told what to write.
 """
 
 from __future__ import annotations
@@ -20,14 +26,14 @@ from testbed.races.yaml_lines import Document, quoted
 from testbed.world.fault_settings import duration
 
 Edit = tuple[int, int, str]
-"""From where to where in the text, and what stands there now."""
+"""The start and the end of a part of the text, and what stands there afterwards."""
 Change = tuple[Deviation, Deviation | None]
-"""A line as it was, and as it is to be; None: it goes."""
+"""A line as it was, and as it will be; None if it is removed."""
 SECTIONS = {Hold: "holds", Strike: "faults", Picked: "picks"}
 
 
 def kept(text: str, path: str) -> str:
-    """The same race, expected to hold wherever it was expected to be lost."""
+    """Return the text of a race file in which each claim expected to be breached must hold."""
     race = parse(text, path)
     expect = document.parse(text, path, RaceRefused).fields("", "")["expect"]
     edits: list[Edit] = []
@@ -42,7 +48,7 @@ def kept(text: str, path: str) -> str:
 
 
 def held(expect: Sequence[Expectation]) -> tuple[Expectation, ...]:
-    """The same expectations, with every claim that was to be breached to hold."""
+    """Return the expectations in which each claim expected to be breached must hold."""
     return tuple(
         attrs.evolve(each, violates="", holds=(each.violates,)) if each.violates else each
         for each in expect
@@ -50,7 +56,7 @@ def held(expect: Sequence[Expectation]) -> tuple[Expectation, ...]:
 
 
 def changed(text: str, path: str, changes: Sequence[Change], added: Sequence[Deviation]) -> str:
-    """The same race but for these lines: what a person wrote elsewhere stays as it is."""
+    """Return the text of a race file with these lines changed or added; the rest stays as it is."""
     race = parse(text, path)
     fields = document.parse(text, path, RaceRefused).fields("", "")
     edits: list[Edit] = []
@@ -74,16 +80,19 @@ def _section(
     lines: Sequence[Change],
     more: Sequence[Deviation],
 ) -> Iterator[Edit]:
-    """The edits of one section: of all of it, if it is written on one line."""
-    said = [line for deviation in more for line in _lines_of(deviation)]
+    """Yield the edits of one section, `holds`, `faults` or `picks`."""
+    new_lines = [line for deviation in more for line in _lines_of(deviation)]
     if name not in fields:
+        # A new section stands before `expect`, which a race file ends with.
         place = fields["expect"].name_span[0] if "expect" in fields else len(text)
-        yield place, place, "\n".join([f"{name}:", *said]) + "\n"
+        yield place, place, "\n".join([f"{name}:", *new_lines]) + "\n"
         return
     given = fields[name]
     left = [new for _, new in lines if new is not None]
     is_longer_or_shorter = bool(more) or len(left) < len(lines)
     if not (left or more) or (text[given.span[0]] == "[" and is_longer_or_shorter):
+        # Nothing is left, or a list in brackets gets longer or shorter: then there are no lines to
+        # add or remove, so the section is written again. Comments on lines of their own stay.
         start, end = given.name_span[0], _line_end(text, max(given.name_span[1], _last(given)))
         whole = [line for line in text[start:end].split("\n") if line.lstrip().startswith("#")]
         if left or more:
@@ -97,35 +106,35 @@ def _section(
             yield _line_start(text, item.span[0]), _line_end(text, _last(item)) + 1, ""
         elif new != old:
             yield from _fields(old, new, item)
-    if said:
+    if new_lines:
         end = _line_end(text, _last(items[-1]))
-        yield end, end, "".join(f"\n{line}" for line in said)
+        yield end, end, "".join(f"\n{line}" for line in new_lines)
 
 
 def _fields(old: Deviation, new: Deviation, item: Document) -> Iterator[Edit]:
-    """The edits of one line of a race: of each value that has changed."""
+    """Yield the edits of one line of a race, one for each value that has changed."""
     fields = item.fields("", "")
-    for name, value in _said(new).items():
-        was = _said(old)[name]
+    for name, value in _values(new).items():
+        was = _values(old)[name]
         if isinstance(new, Picked):
             (only,) = fields.values()
-            yield *only.name_span, quoted(new.said)
+            yield *only.name_span, quoted(new.sentence)
             yield *only.span, quoted(new.alternative)
         elif value != was:
             yield *fields[name].span, quoted(value)
 
 
-def _said(deviation: Deviation) -> dict[str, str]:
-    """What may change in a line, by the names of its fields."""
+def _values(deviation: Deviation) -> dict[str, str]:
+    """The values of a line that may change, by the names of their fields."""
     if isinstance(deviation, Hold):
-        return {"hold": str(deviation.what), "until": deviation.until_said}
+        return {"hold": str(deviation.what), "until": deviation.until_text}
     if isinstance(deviation, Picked):
         return {"pick": str(deviation)}
-    said = {deviation.fault.word: deviation.target}
+    values = {deviation.fault.word: deviation.target}
     moment = deviation.moment
     if moment is not None:
-        said[deviation.when] = duration(moment) if isinstance(moment, int) else str(moment)
-    return said
+        values[deviation.when] = duration(moment) if isinstance(moment, int) else str(moment)
+    return values
 
 
 def _lines_of(deviation: Deviation) -> list[str]:
@@ -134,7 +143,8 @@ def _lines_of(deviation: Deviation) -> list[str]:
 
 
 def _last(given: Document) -> int:
-    """Where the last text in it ends; a block itself ends where the next one begins."""
+    """The end of the last text in it. To YAML a block ends only where the next one begins, which is
+    behind the comments between the two."""
     value = given.value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return max(map(_last, inner), default=given.span[1])
@@ -156,7 +166,7 @@ def _edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _checked(text: str, path: str, meant: Race) -> str:
-    """That text, if it is read as what was meant."""
+    """Return that text if it is read as the Race that was meant; otherwise refuse."""
     try:
         is_meant = parse(text, path) == meant
     except RaceRefused:

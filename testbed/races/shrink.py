@@ -1,94 +1,89 @@
-"""Shrink: from a Run that breaches a claim to the few deviations it takes, for the same breach.
+"""Shrink: leaves out of a Race all that its breach does not need.
 
-1. The Run as a Race: every deviation of it, one line each.
-2. Fewer faults: each is left out that the breach does not need, and what comes of it with it.
-3. Fewer actors and objects: what can be left out of the World is, as long as the calm run of the
-   rest keeps every claim that the calm run of the whole keeps: else the rest would be wrong by
-   itself, and what is left no race.
-4. Fewer holds and picks: halves first, then one by one, until none can go.
-5. Plainer holds: of a write rather than of what leads to it, and until something that takes effect,
-   as early as will do.
-6. If more than one line is left, and no fault: the levels below it, as far as a few Runs go; what
-   two lines do in one Run, one may do in another.
-7. The result is played twice more, so that what is kept is known to repeat.
+It begins with the Race of a whole Run, which has every deviation as a line of its own.
 
-A change stands if the same claim is breached for the same reason, and something got smaller by it:
-that ends, and gives one result for one Run.
+1. Fewer faults. They go first, because a fault drags many lines along: what follows from a crash is
+   gone together with it.
+2. Fewer actors and objects: all that can be left out of the World is. That takes whole groups of
+   lines, and makes every later Run shorter. The calm run of the rest must keep each claim that the
+   calm run of the whole World keeps; otherwise the rest would be broken by itself, and be no race.
+3. Fewer holds, then fewer picks: all of them at once, then half of them, …, then one by one.
+4. Plainer holds: of a write instead of what leads to it, and until something that takes effect, as
+   early as possible. Then plainer moments of faults. This can make other lines unnecessary.
+5. From 1 again, until a whole pass changes nothing.
+6. If no fault and more than one line is left: the first Runs with fewer deviations are tried. What
+   two lines do in one Run, one may do in another, but no line of this Race can just be left out.
+7. The result is played twice more, to be sure that it repeats.
+
+A change is kept if the Race still breaches the same claim for the same reason (see `reason.py`).
+Without that, a shrink could slip from a rare bug to a common one. Steps 1 to 3 only ever remove,
+and step 4 only takes a candidate that stands before the current one in its list, so a pass that
+changes nothing comes soon; RUNS_MAX is the limit in any case. Nothing depends on chance or time, so
+the same Race always gives the same result, unless `is_over` cuts it off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 
 from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ScenarioError
-from testbed.fault import Fault
 from testbed.invariant import Verdict, Violation
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Names, Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.reason import reason_of
-from testbed.turns.option import CALM_ORDER, DELIVER, HOLD, SERVE, Choice, Option
+from testbed.turns.option import CALM_ORDER, DELIVER, HOLD, SERVE, Option
 from testbed.turns.trace import Step
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 
 RUNS_MAX = 2000
-"""So many Runs one shrink may take."""
+"""How many Runs one shrink may take."""
 BELOW_MAX = 150
-"""So many Runs the levels below a result are given."""
+"""How many Runs with fewer deviations are tried."""
 REQUESTS_MAX = 3
-"""So many writes that follow from what is held are tried in its place."""
+"""How many writes that follow from what is held are tried in its place."""
 READS = ("get", "list", "watch")
 
 
 @attrs.frozen
 class Shrunk:
-    """The smallest Race found for a breach."""
+    """The smallest Race that was found for a breach."""
 
     race: Race
-    """With the breach as what it is expected to show."""
+    """It expects the breach."""
     violation: Violation
     played: Played
-    """Its Run, with its trace kept."""
+    """Its Run, with its Steps kept."""
     runs: int
-    """How many it took to find."""
+    """How many Runs the shrink took."""
     cut_off: str = ""
-    """Why it stopped where it did; empty if there was nothing more to leave out."""
+    """Why it stopped early; empty if nothing more can be left out."""
+
+
+def never_over() -> bool:
+    """Say that time is not up: for a shrink that only its Runs limit."""
+    return False
 
 
 def shrink(
-    recipe: Scenario,
-    switches: Mapping[str, Any],
-    choices: Sequence[Choice],
-    *,
-    faults: Iterable[Fault] = (),
-    invariant: str = "",
-    runs_max: int = RUNS_MAX,
-    on_run: Callable[[int, int], None] = lambda runs, size: None,
-    is_over: Callable[[], bool] = bool,
-) -> Shrunk:
-    """The smallest Race for what that Run breaches first, or for the claim that is named; or as
-    small as it was when time was up, which is asked before each Run."""
-    race = race_of(recipe, switches, choices, faults=faults)
-    return shrink_race(
-        race, recipe, invariant=invariant, runs_max=runs_max, on_run=on_run, is_over=is_over
-    )
-
-
-def shrink_race(
     race: Race,
     recipe: Scenario,
     *,
     invariant: str = "",
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] = lambda runs, size: None,
-    is_over: Callable[[], bool] = bool,
+    is_over: Callable[[], bool] = never_over,
 ) -> Shrunk:
-    """The smallest Race for what that one breaches."""
+    """Find the smallest Race for the first claim that this one breaches, or for the one named.
+
+    `race_of` makes the Race of a recorded Run. `is_over` is asked before each Run: once it says
+    yes, the smallest Race so far is returned.
+    """
     first = play(race, recipe)
     violation = breach_of(first.verdict, invariant)
     if violation is None:
@@ -107,7 +102,7 @@ def shrink_race(
 
 
 def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
-    """The first Violation, or that of a claim."""
+    """Return the first Violation, or the first of that claim."""
     for violation in verdict.violations:
         if not invariant or violation.invariant == invariant:
             return violation
@@ -115,6 +110,8 @@ def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
 
 
 class _Shrinker:
+    """Makes one Race smaller for one reason, and counts the Runs that it takes."""
+
     def __init__(
         self,
         recipe: Scenario,
@@ -128,14 +125,15 @@ class _Shrinker:
         self.runs = 0
         self.runs_max = runs_max
         self.cut_off = ""
-        """Why no more is played; empty as long as it is."""
+        """Why no more Runs are played; empty while they are."""
         self._needs_no_race: bool | None = None
-        """Whether the calm run of the whole breaches the claim; None until that is asked."""
+        """Whether the calm run of the whole World breaches the claim; None until that is asked."""
         self._on_run = on_run
         self._is_over = is_over
         self._known: dict[str, Verdict | None] = {}
+        """By the text of a Race that was played: its Verdict, or None if it raised."""
 
-    def fails(self, race: Race) -> bool:
+    def breaches(self, race: Race) -> bool:
         """Whether it breaches the same claim for the same reason."""
         verdict = self._verdict(race)
         return verdict is not None and any(
@@ -143,7 +141,7 @@ class _Shrinker:
         )
 
     def _verdict(self, race: Race) -> Verdict | None:
-        """What it comes to; None if it raises, or if no more may be played."""
+        """Return the Verdict of that Race; None if it raises, or if no more may be played."""
         if not self._goes_on():
             return None
         text = race.text()
@@ -154,7 +152,7 @@ class _Shrinker:
         return self._known[text]
 
     def _goes_on(self) -> bool:
-        """Whether one more may be played."""
+        """Whether one more Run may be played; notes why not."""
         if not self.cut_off and self._is_over():
             self.cut_off = "time is up"
         if not self.cut_off and self.runs >= self.runs_max:
@@ -162,13 +160,18 @@ class _Shrinker:
         return not self.cut_off
 
     def _played(self, race: Race) -> Verdict | None:
-        """What is left out may be what a claim, or another actor, cannot do without."""
+        """Play it; None if it raises.
+
+        A claim or an actor may raise because what it needs was left out. That is no breach, so that
+        Race is no smaller one, and the shrink goes on without it.
+        """
         try:
             return play(race, self.recipe, keep=False).verdict
-        except Exception:  # noqa: BLE001 - the scenario's own; it only means that this is no smaller
+        except Exception:  # noqa: BLE001 - the scenario's own, as said above
             return None
 
     def shrink(self, race: Race) -> Race:
+        """Leave out and simplify, pass by pass, until a pass changes nothing."""
         while True:
             before = race.text()
             race = self._fewer(race, "faults")
@@ -181,8 +184,10 @@ class _Shrinker:
                 return race
 
     def below(self, race: Race) -> Race | None:
-        """A Race with fewer deviations for the same breach, if the first Runs of a bounded search
-        have one."""
+        """Return a Race with fewer deviations for the same breach; None if none is found.
+
+        The first Runs of a bounded search are tried. A race that needs a fault is not looked for.
+        """
         if len(race) < 2 or race.faults:
             return None
         frontier = Frontier(faults_max=0, deviations_max=len(race) - 1)
@@ -198,14 +203,13 @@ class _Shrinker:
                 fewer = race_of(
                     self.recipe, race.switches, world.trace.choices, without=race.without
                 )
-                if len(fewer) < len(race) and self.fails(fewer):
+                if len(fewer) < len(race) and self.breaches(fewer):
                     return fewer
             frontier.told(chooser.children)
         return None
 
     def again(self, race: Race) -> tuple[Played, Violation]:
-        """Play it twice more, or once if time is up: what breaches a claim once only is not worth
-        keeping."""
+        """Play it twice more, or once if time is up; a breach that does not repeat is an error."""
         for _ in range(1 if self.cut_off else 2):
             self.runs += 1
             played = play(race, self.recipe)
@@ -219,22 +223,27 @@ class _Shrinker:
         return played, violations[0]
 
     def _fewer(self, race: Race, field: str) -> Race:
-        """Leave out runs of lines, long ones first: half of them, a quarter, …, one."""
+        """Leave out neighbouring lines: all of them, then half as many, …, then single lines.
+
+        Neighbouring lines often belong together, such as a hold and those that follow from it.
+        A line that must stay when others are there may go once they are gone, so what is kept is
+        tried again with each shorter length, and in the next pass.
+        """
         length = len(getattr(race, field))
         while length:
             start = 0
             while start < len(lines := getattr(race, field)) and not self.cut_off:
                 fewer = attrs.evolve(race, **{field: lines[:start] + lines[start + length :]})
-                fits = next(filter(self.fails, (fewer, in_any_life(fewer))), None)
-                if fits is not None:
-                    race = fits
+                smaller = next(filter(self.breaches, (fewer, in_any_life(fewer))), None)
+                if smaller is not None:
+                    race = smaller
                 else:
                     start += length
             length //= 2
         return race
 
     def _without(self, race: Race) -> Race:
-        """Leave out actors, then objects; many at once first."""
+        """Leave out actors, then objects: first many at once, then one by one."""
         world = self.recipe.world(race.switches, without=race.without)
         for names in (sorted(world.table.roles), [e.key for e in world.store.snapshot("")]):
             left = names
@@ -244,40 +253,46 @@ class _Shrinker:
                 while start < len(left) and not self.cut_off:
                     some = tuple(left[start : start + length])
                     fewer = attrs.evolve(race, without=(*race.without, *some))
-                    if self.fails(fewer) and self._takes_a_race(fewer):
+                    if self.breaches(fewer) and self._is_still_a_race(fewer):
                         race, left = fewer, left[:start] + left[start + length :]
                     else:
                         start += length
                 length //= 2
         return race
 
-    def _takes_a_race(self, race: Race) -> bool:
-        """Whether what is left of the World keeps, when nothing deviates, all claims that the whole
-        keeps then. If the whole does not keep the one looked at, nothing is left out: what remains
-        would say nothing of it."""
+    def _is_still_a_race(self, race: Race) -> bool:
+        """Whether what is left of the World is right as long as nothing deviates.
+
+        Its calm run must keep each claim that the calm run of the whole World keeps. If that one
+        breaches the claim itself, nothing is left out: any rest might breach it, too, and would say
+        nothing about the World that was asked about.
+        """
         calm = attrs.evolve(race, holds=(), faults=(), picks=())
         if self._needs_no_race is None:
-            self._needs_no_race = self.fails(attrs.evolve(calm, without=()))
+            self._needs_no_race = self.breaches(attrs.evolve(calm, without=()))
         if self._needs_no_race:
             return False
         whole, rest = self._verdict(attrs.evolve(calm, without=())), self._verdict(calm)
-        # What raises, or is not played any more, is not known to keep them.
-        return rest is not None and _broken(rest) <= (set() if whole is None else _broken(whole))
+        # If the rest raises, or may not be played any more, it is not known to keep them.
+        return rest is not None and _breached(rest) <= (
+            set() if whole is None else _breached(whole)
+        )
 
     def _plainer(self, race: Race) -> Race:
+        """Write each hold in the plainest way that still shows the breach."""
         for index in range(len(race.holds)):
             if not self._goes_on():
                 break
             for plainer in self._plainer_holds(race, index):
                 holds = (*race.holds[:index], plainer, *race.holds[index + 1 :])
                 other = attrs.evolve(race, holds=holds)
-                if self.fails(other):
+                if self.breaches(other):
                     race = other
                     break
         return race
 
     def _plainer_moments(self, race: Race) -> Race:
-        """Let each fault strike after something that its target asked for, if that will do."""
+        """Let each fault strike after the earliest request of its target that shows the breach."""
         for index, strike in enumerate(race.faults):
             if not isinstance(strike.moment, Pattern) or strike.operation is not None:
                 continue
@@ -293,13 +308,22 @@ class _Shrinker:
                     break
                 plainer = attrs.evolve(strike, when="after", moment=moment)
                 faults = (*race.faults[:index], plainer, *race.faults[index + 1 :])
-                if self.fails(other := attrs.evolve(race, faults=faults)):
+                if self.breaches(other := attrs.evolve(race, faults=faults)):
                     race = other
                     break
         return race
 
     def _plainer_holds(self, race: Race, index: int) -> Iterator[Hold]:
-        """Other ways to write a hold, the plainest first, down to the one that stands."""
+        """Yield other ways to write a hold, the plainest first, down to the one it has now.
+
+        - Instead of a read, or of something that is no request: the writes of the same actor that
+          follow in the Run, since a write tells a reader what the race is about.
+        - Instead of any `until`: each request served and each delivery after the hold began, in the
+          order of the Run, requests first.
+
+        It stops at the hold as it stands: what comes behind is no plainer, and to try it would let
+        the shrink go round in circles.
+        """
         self.runs += 1
         hold = race.holds[index]
         steps = play(race, self.recipe).trace.steps
@@ -321,15 +345,18 @@ class _Shrinker:
                     yield Hold(what, until)
 
 
-def _broken(verdict: Verdict) -> set[str]:
-    """The claims that it says were breached; a Run that is undecided may breach any."""
+def _breached(verdict: Verdict) -> set[str]:
+    """Return the claims that were breached; Undecided counts as one more, since any may be."""
     undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
     return {violation.invariant for violation in verdict.violations} | undecided
 
 
 def in_any_life(race: Race) -> Race:
-    """The same Race, whichever life of an actor its lines speak of: the crash between two of them
-    may be what was left out."""
+    """Return the Race with no life in its lines: they fit in any life of their actors.
+
+    If a crash is left out, the actor has fewer lives, and lines about its second life would match
+    nothing, though what they name now happens in the first.
+    """
 
     def any_life(moment: Any) -> Any:
         return attrs.evolve(moment, life=0) if isinstance(moment, Pattern) else moment
@@ -343,12 +370,12 @@ def in_any_life(race: Race) -> Race:
 
 
 def _holds(step: Step, what: Pattern) -> bool:
-    """Whether it holds something back of which a race file may say that."""
-    return step.kind == HOLD and what.fits(unheld(step.option))
+    """Whether the Step holds back an Option that this Pattern names."""
+    return step.kind == HOLD and what.fits(option_held(step.option))
 
 
-def unheld(held: Option) -> Option:
-    """What a `hold` or a `release` in a trace is about, as an Option of its own kind."""
+def option_held(held: Option) -> Option:
+    """Return the Option that a `hold` or a `release` in a trace is about, with its own kind."""
     return Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
 
 
@@ -357,4 +384,4 @@ def _is_request_of(step: Step, what: Pattern) -> bool:
 
 
 def _never() -> None:
-    """What stands for an Option is not performed."""
+    """Do nothing: an Option that only stands for another is never performed."""

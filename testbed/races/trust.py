@@ -1,8 +1,14 @@
-"""Allowed: whose code a file may make the testbed run; what a file alone names is never imported.
+"""Trust: which code a file may make the testbed run; code that only a file names is never imported.
 
-A file from elsewhere names a scenario, and a scenario is code. It is run if it is installed with
-the testbed (`lost_update`, `scenarios.lost_update:lost_update`); if it lies in a folder that the
-user has named; or if the user has named it himself. Everything that reads such a file asks here.
+A race file or a trace names a scenario, and a scenario is code. The file may come from elsewhere,
+such as from a bug report. To import a module runs it, so if its name were enough, a file could run
+any module on the machine, or one that was put beside it. So a scenario is run only if
+
+- it is installed with the testbed (`lost_update`, `scenarios.lost_update:lost_update`),
+- it lies in a folder that the user has named with `--scenario-path`, or
+- the user has named the scenario itself with `--scenario`.
+
+Everything that reads such a file asks here before it imports anything.
 """
 
 from __future__ import annotations
@@ -22,38 +28,41 @@ from testbed.world.scenario import PACKAGE, Scenario, find
 
 NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
 INSTALLED = Path(__file__).resolve().parent.parent.parent / PACKAGE
-"""Where the scenarios stand that come with this testbed, and nothing of the user's."""
+"""The folder of the scenarios that come with the testbed; none of the user's own is in it."""
 
 
 @attrs.frozen
 class Trust:
-    """What the user has vouched for, beside what is installed."""
+    """The code that the user trusts in addition to what is installed."""
 
     scenario: str | None = None
-    """One of his own, by name: `--scenario`."""
+    """The user's own scenario, by name: `--scenario`."""
     folders: tuple[str, ...] = ()
-    """Where his own are: `--scenario-path`."""
+    """The folders of the user's own scenarios: `--scenario-path`."""
 
     @property
     def words(self) -> list[str]:
-        """The options that say so, to be pasted."""
+        """The command-line options that say so, to be pasted."""
         own = ["--scenario", self.scenario] if self.scenario is not None else []
         return own + [word for folder in self.folders for word in ("--scenario-path", folder)]
 
     def naming(self, scenario: str) -> Trust:
-        """The same for what names that scenario: one's own is found in the folders, or named."""
+        """Return the trust that a file needs which names that scenario.
+
+        A scenario of the user's own is found in the folders, or it must be named.
+        """
         is_own = ":" in scenario and not is_installed(scenario)
         is_named = is_own and (not self.folders or self.scenario is not None)
         return attrs.evolve(self, scenario=scenario if is_named else None)
 
 
 def trust_in(scenario: str, folders: Iterable[str] = ()) -> Trust:
-    """What it takes to run that one again: where it was found, or its name if it is one's own."""
+    """Return the trust that it takes to run that scenario again: its folders, or its name."""
     return Trust(None, tuple(folders)).naming(scenario)
 
 
 def line_for(command: str, path: str, trust: Trust, *more: str) -> str:
-    """The line to paste that does this to that file, and may run what the file names."""
+    """Return the line to paste that runs a command on a file, with the trust that it needs."""
     return shlex.join(["testbed", command, path, *trust.words, *words(), *more])
 
 
@@ -63,19 +72,26 @@ class Named:
 
     name: str
     where: str
-    """The file, and the line."""
+    """The file and the line."""
     says: str
-    """What the file says of it, up to its name: `race.jsonl was recorded from`."""
+    """What the file says about it, up to its name: `race.jsonl was recorded from`."""
     again: str
-    """The line to paste that names it as well."""
+    """The line to paste that names it, too."""
     refusal: type[HarnessError]
-    """What is raised if that is no name at all."""
+    """The error that is raised if it is no name of a scenario at all."""
     advice: str = "if you trust that code, name it: "
-    """What to do to have it run: this, then that line."""
+    """What to do to have it run; `again` follows."""
 
 
 def allowed(named: Named, trust: Trust) -> Scenario:
-    """That scenario, if its code may be run; otherwise an error, and nothing was imported."""
+    """Return that scenario if its code may be run; otherwise raise, with nothing imported.
+
+    1. A name must look like one, before anything is asked of the import system.
+    2. If the user has named a scenario, it must be this one; then it is imported.
+    3. An installed one is imported, unless another folder of that name stands before it.
+    4. One in a folder that the user has named is imported from there, and only from there.
+    5. Anything else is refused, with the line that would allow it.
+    """
     name = named.name
     if not NAME.fullmatch(name):
         raise named.refusal(
@@ -107,7 +123,7 @@ def allowed(named: Named, trust: Trust) -> Scenario:
 
 
 def is_installed(name: str) -> bool:
-    """Whether it is one of those that come with the testbed, by its short name or its place."""
+    """Whether it comes with the testbed, by its short name or as `scenarios.module:function`."""
     module, _, function = name.partition(":")
     package, _, short = module.rpartition(".")
     if function:
@@ -116,7 +132,10 @@ def is_installed(name: str) -> bool:
 
 
 def _check_shadow() -> None:
-    """Another folder of that name, such as one in the current folder, is not what is meant."""
+    """Refuse if `scenarios` means another folder, such as one in the current folder.
+
+    Otherwise the name of an installed scenario would run a file that only lies where the user is.
+    """
     found = _origin(PACKAGE)
     if found is not None and found.parent != INSTALLED:
         raise ScenarioError(
@@ -126,7 +145,7 @@ def _check_shadow() -> None:
 
 
 def _origin(module: str) -> Path | None:
-    """The file that importing it would run, or has run; None if there is none."""
+    """Return the file that an import of it would run, or has run; None if there is none."""
     if module in sys.modules:
         origin = getattr(sys.modules[module], "__file__", None)
     else:
@@ -136,7 +155,7 @@ def _origin(module: str) -> Path | None:
 
 
 def _file_in(folder: str, name: str) -> Path | None:
-    """The file in that folder that a module of that name is; links that lead out are not in it."""
+    """Return the file of that module in that folder; None if there is none, or it lies outside."""
     root = Path(folder).resolve()
     stem = root.joinpath(*name.partition(":")[0].split("."))
     for file in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
@@ -146,14 +165,19 @@ def _file_in(folder: str, name: str) -> Path | None:
 
 
 def _from(folder: str, file: Path, name: str) -> Scenario:
-    """The scenario in that file. Its folder comes before all others, also the current one."""
+    """Return the scenario in that file, with its folder before all others in `sys.path`."""
     root = str(Path(folder).resolve())
+    # The folder first, the current one second: `find` puts the current folder first only if it is
+    # not there at all, and a module there must not stand before the one that the user trusts.
     for place in ("", root):
         if place in sys.path:
             sys.path.remove(place)
         sys.path.insert(0, place)
     module = name.partition(":")[0]
     top = module.partition(".")[0]
+    # A module of that name may have been imported before, from elsewhere. Then `find` would take
+    # that one, so the origin is checked. A submodule not imported yet cannot be looked up without
+    # importing its package; it is found in the package, and where that is was checked.
     for part, expected in ((top, root), (module, file)):
         found = _origin(part) if part == top or part in sys.modules else None
         if found is not None and not found.is_relative_to(expected):
@@ -165,7 +189,7 @@ def _from(folder: str, file: Path, name: str) -> Scenario:
 
 
 def folders_of(given: Iterable[str]) -> tuple[str, ...]:
-    """The folders that were given, each of which is one."""
+    """Return the folders that were given; raise if one of them is no folder."""
     folders = tuple(given)
     for folder in folders:
         if not Path(folder).is_dir():

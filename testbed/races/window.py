@@ -1,9 +1,15 @@
-"""Window: how long what is late must be late for a Race to be lost, in virtual milliseconds.
+"""Window: how long a hold of a Race must last for the breach, in virtual milliseconds.
 
-Each hold in turn ends after a duration instead of at an event: first after as long as it lasts in
-the race itself, then after 0, 1, 2, 4, … ms. From one that leads to the breach the shortest and the
-longest around it are found by bisection. What none of them brings about has no window: mostly it is
-a matter of order alone, within one instant.
+1. Each hold in turn gets a duration instead of its `until`: first the length that it has in the
+   race itself, then 0, 1, 2, 4, … ms. All other holds stay as they are.
+2. If no length leads to the breach, the hold has no window: mostly only the order of what happens
+   within one instant matters then.
+3. Otherwise the shortest and the longest length around the one found are sought by bisection,
+   between it and the nearest of 0, 1, 2, 4, … ms that does not lead to the breach.
+
+Bisection assumes that all lengths between the two ends lead to the breach. The Runs do not promise
+that: it may be breached again after a gap. Then the window is one of several, and the ends that are
+found are still next to a length at which the claim held.
 """
 
 from __future__ import annotations
@@ -16,26 +22,26 @@ from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.race import Hold, Race
 from testbed.races.reason import reason_of
-from testbed.races.shrink import unheld
+from testbed.races.shrink import option_held
 from testbed.turns.option import HOLD, RELEASE
 from testbed.world.scenario import Scenario
 
 LONGEST_MS = 3_600_000
-"""An hour is as good as for ever."""
+"""A hold of an hour counts as one without an end."""
 
 
 @attrs.frozen
 class Window:
-    """The lengths of a hold that lead to the breach."""
+    """The lengths of one hold that lead to the breach."""
 
     hold: Hold
     least_ms: int
     most_ms: int | None
-    """None: however long."""
+    """None: any longer hold does, too."""
 
     @property
     def width_ms(self) -> int | None:
-        """How wide it is; None if it does not close."""
+        """How many lengths it has; None if it has no end."""
         return None if self.most_ms is None else self.most_ms - self.least_ms + 1
 
     def __str__(self) -> str:
@@ -50,7 +56,10 @@ def windows(
     violation: Violation,
     on_run: Callable[[], object] = lambda: None,
 ) -> list[Window]:
-    """The window of each hold that has one. `on_run` is called before each Run, and may raise."""
+    """Return the window of each hold that has one.
+
+    `on_run` is called before each Run that tries a length, and may raise to stop.
+    """
     reason = reason_of(violation)
     found = [_window(race, recipe, reason, index, on_run) for index in range(len(race.holds))]
     return [window for window in found if window is not None]
@@ -61,7 +70,7 @@ def _window(
 ) -> Window | None:
     hold = race.holds[index]
 
-    def fails(ms: int) -> bool:
+    def breaches(ms: int) -> bool:
         on_run()
         timed = attrs.evolve(hold, until=ms)
         holds = (*race.holds[:index], timed, *race.holds[index + 1 :])
@@ -69,33 +78,37 @@ def _window(
         return any(reason_of(violation) == reason for violation in verdict.violations)
 
     late_ms = _lateness_ms(race, recipe, hold)
-    # What is due in the same ms as the event it waited for comes before it, and one ms later after.
+    # A hold that is due in the ms of the Option it waited for ends before that Option is performed,
+    # and one ms later it ends after it. So both are tried.
     lengths = [late_ms, late_ms + 1, *_doubling()]
-    tried = next((ms for ms in lengths if fails(ms)), None)
+    tried = next((ms for ms in lengths if breaches(ms)), None)
     if tried is None:
         return None
-    below = next((ms for ms in reversed(_doubling()) if ms < tried and not fails(ms)), -1)
-    least = _first(fails, below + 1, tried)
-    if fails(LONGEST_MS):
+    below = next((ms for ms in reversed(_doubling()) if ms < tried and not breaches(ms)), -1)
+    least = _first(breaches, below + 1, tried)
+    if breaches(LONGEST_MS):
         return Window(hold, least, None)
-    above = next(ms for ms in _doubling() if ms > tried and not fails(ms))
-    return Window(hold, least, _first(lambda ms: not fails(ms), tried, above) - 1)
+    above = next(ms for ms in _doubling() if ms > tried and not breaches(ms))
+    return Window(hold, least, _first(lambda ms: not breaches(ms), tried, above) - 1)
 
 
 def _lateness_ms(race: Race, recipe: Scenario, hold: Hold) -> int:
-    """How late it is when the race is played as it stands: one length that may do, and perhaps the
-    only one of those that are tried."""
+    """Return how long the hold lasts in the race itself.
+
+    This length is likely to lead to the breach, and may be the only one tried that does: a narrow
+    window can fall between two powers of 2.
+    """
     begun_ms = 0
     for step in play(race, recipe).trace.steps:
-        if step.kind == HOLD and hold.what.fits(unheld(step.option)):
+        if step.kind == HOLD and hold.what.fits(option_held(step.option)):
             begun_ms = step.now_ms
-        elif step.kind == RELEASE and hold.what.fits(unheld(step.option)):
+        elif step.kind == RELEASE and hold.what.fits(option_held(step.option)):
             return step.now_ms - begun_ms
     return 0
 
 
 def narrowest(windows: list[Window]) -> Window | None:
-    """The one that is hardest to hit."""
+    """Return the window that is hardest to hit; None if there is none."""
     closed = [window for window in windows if window.width_ms is not None]
     if closed:
         return min(closed, key=lambda window: window.width_ms or 0)
@@ -110,7 +123,10 @@ def _doubling() -> list[int]:
 
 
 def _first(is_so: Callable[[int], bool], low: int, high: int) -> int:
-    """The least between these for which it is so, as it is for the highest; it stays so above."""
+    """Return the least number from `low` to `high` for which it is so.
+
+    It must be so for `high`, and from that least number on.
+    """
     while low < high:
         middle = (low + high) // 2
         if is_so(middle):

@@ -1,9 +1,16 @@
-"""Document: guarded YAML (and so JSON) in, each value with the line it stands on.
+"""Document: reads YAML (and so JSON) with guards, and keeps the line of each value.
 
-A file from elsewhere may be hostile: deep nesting crashes the parser's own C code, an alias makes a
-few lines into billions, a tag asks for code. So the events of a file are walked through once, with
-limits and without building anything, before a tree is made of it. No value is guessed: every scalar
-is the text that was written, so `no` is not False and `1:30` not ninety.
+A file from elsewhere may be hostile. Four guards stand before anything is built of it:
+
+1. Size: no more than BYTES_MAX are read, whatever the file claims to be.
+2. Depth: deep nesting overflows the stack of the parser's C code, which crashes the process.
+3. Anchors and aliases: with ten lines of `*a, *a, *a` a file grows to billions of values. An alias
+   is refused; an anchor alone does no harm. The number of values is limited, too.
+4. Tags: a tag asks for code. None is ever executed, so it is refused, too.
+
+The parser's events are walked for this first, one by one, and no tree is built from them until all
+have passed. No type is guessed: a value is the text that was written, so `no` is not False, and
+`1:30` is not ninety.
 """
 
 from __future__ import annotations
@@ -26,37 +33,37 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN = re.compile(r"-?[A-Za-z0-9_./][A-Za-z0-9_./@*#+= -]*")
 _LOST = re.compile(r"(^|\s)#\d")
 _HIDDEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-"""What cannot stand in a YAML file as it is, or is taken for the end of a line."""
+"""Characters that may not stand in YAML as they are, or that end a line there."""
 
 
 @attrs.frozen
 class Document:
-    """One value of a file: a text, a list or a mapping; and where it stands."""
+    """One value of a file: a text, a list or a mapping, and its place."""
 
     value: str | list[Document] | dict[str, Document]
     path: str
     line: int
     refusal: type[HarnessError]
-    """What is raised if it is not what was expected."""
+    """The error that is raised if it is not what was expected."""
     span: tuple[int, int] = (0, 0)
-    """Where it begins and ends in the text, so that it may be changed and all else kept."""
+    """Where it begins and ends in the text, so that it can be changed and all else kept."""
     name_span: tuple[int, int] = (0, 0)
-    """The same of its name, if it has one."""
+    """Where its name begins and ends, if it has one."""
     name_line: int = 0
-    """The line its name stands on, if it has one: the value may stand below."""
+    """The line of its name, if it has one; the value may stand below it."""
 
-    def refuse(self, said: str, next_step: str) -> NoReturn:
-        """Say what is wrong with it: where, what was expected, what to do."""
-        end = "" if said.endswith("?") else "."
-        raise self.refusal(f"{self.path}, line {self.line}: {said}{end}\nNext: {next_step}")
+    def refuse(self, problem: str, next_step: str) -> NoReturn:
+        """Raise an error: where it is, what is wrong with it, what to do."""
+        end = "" if problem.endswith("?") else "."
+        raise self.refusal(f"{self.path}, line {self.line}: {problem}{end}\nNext: {next_step}")
 
-    def refuse_name(self, said: str, next_step: str) -> NoReturn:
-        """The same of its name."""
-        attrs.evolve(self, line=self.name_line).refuse(said, next_step)
+    def refuse_name(self, problem: str, next_step: str) -> NoReturn:
+        """Raise such an error about its name."""
+        attrs.evolve(self, line=self.name_line).refuse(problem, next_step)
 
     @property
     def shown(self) -> str:
-        """What was found, for an error."""
+        """What was found, in words for an error."""
         if isinstance(self.value, dict):
             return "a mapping"
         if isinstance(self.value, list):
@@ -64,28 +71,29 @@ class Document:
         return repr(self.value if len(self.value) <= 60 else self.value[:57] + "…")
 
     def text(self, what: str, next_step: str) -> str:
-        """The text it is."""
+        """Return its text, or refuse it if it is none."""
         if not isinstance(self.value, str):
             self.refuse(f"expected {what}, found {self.shown}", next_step)
         return self.value
 
     def items(self, what: str, next_step: str) -> list[Document]:
-        """The list it is."""
+        """Return its list, or refuse it if it is none."""
         if not isinstance(self.value, list):
             self.refuse(f"expected {what}, found {self.shown}", next_step)
         return self.value
 
     def fields(self, what: str, next_step: str) -> dict[str, Document]:
-        """The mapping it is."""
+        """Return its mapping, or refuse it if it is none."""
         if not isinstance(self.value, dict):
             self.refuse(f"expected {what}, found {self.shown}", next_step)
         return self.value
 
 
 def read(path: str, refusal: type[HarnessError]) -> str:
-    """The text of a file, unless it is larger than any of its kind."""
+    """Return the text of a file; refuse one that is too large, or no text in UTF-8."""
     try:
         with Path(path).open("rb") as file:
+            # Not by its size on disk: a pipe or a device has none.
             raw = file.read(BYTES_MAX + 1)
         if len(raw) <= BYTES_MAX:
             return raw.decode()
@@ -105,7 +113,7 @@ def read(path: str, refusal: type[HarnessError]) -> str:
 
 
 def parse(text: str, path: str, refusal: type[HarnessError]) -> Document:
-    """The one document of a text, checked before anything is built of it."""
+    """Read the one document of a text; all guards pass before anything is built of it."""
     _check_comments(text, path, refusal)
     try:
         _check_events(text, path, refusal)
@@ -124,11 +132,12 @@ def parse(text: str, path: str, refusal: type[HarnessError]) -> Document:
 
 
 def quoted(text: str) -> str:
-    """That text as a YAML scalar: as it is where that is safe, else in quotes."""
+    """Return a text as a YAML scalar: as it is where that is safe, otherwise in quotes."""
     if _PLAIN.fullmatch(text) and " #" not in text and text == text.strip():
         return text
-    said = _HIDDEN.sub(lambda found: _escaped(found[0]), json.dumps(text, ensure_ascii=False))
-    return said.replace("#", _escaped("#")) if _LOST.search(said) else said
+    scalar = _HIDDEN.sub(lambda found: _escaped(found[0]), json.dumps(text, ensure_ascii=False))
+    # Even in quotes ` #2` would be refused by `_check_comments`, which sees lines, not values.
+    return scalar.replace("#", _escaped("#")) if _LOST.search(scalar) else scalar
 
 
 def _escaped(character: str) -> str:
@@ -136,7 +145,7 @@ def _escaped(character: str) -> str:
 
 
 def _check_comments(text: str, path: str, refusal: type[HarnessError]) -> None:
-    """YAML takes ` #2` for a comment and drops it unseen; here it is meant as the second."""
+    """Refuse ` #2`: it is meant as a number, but YAML drops it unseen, as a comment."""
     for number, line in enumerate(text.split("\n"), 1):
         if _LOST.search(line):
             raise refusal(
@@ -148,6 +157,10 @@ def _check_comments(text: str, path: str, refusal: type[HarnessError]) -> None:
 
 
 def _check_events(text: str, path: str, refusal: type[HarnessError]) -> None:
+    """Refuse a text that is too deep or has too many values, an alias, a tag, a second document.
+
+    The parser is lazy: it stops at the first wrong event, before it reads what comes behind it.
+    """
     depth = nodes = documents = 0
     for event in yaml.parse(text, Loader=_Loader):
         wrong = ""
@@ -189,6 +202,6 @@ def _tree(node: Any, path: str, refusal: type[HarnessError]) -> Document:
         if text in fields:
             first = fields[text].name_line
             name.refuse(f"{text!r} a second time (line {first} has it)", "leave one of them out.")
-        told = _tree(value, path, refusal)
-        fields[text] = attrs.evolve(told, name_span=name.span, name_line=name.line)
+        document = _tree(value, path, refusal)
+        fields[text] = attrs.evolve(document, name_span=name.span, name_line=name.line)
     return Document(fields, path, line, refusal, span)

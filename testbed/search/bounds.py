@@ -1,5 +1,7 @@
-"""Bounds: the bounded search as a search plays it: plans go out as data, what goes on from them
-comes back as data."""
+"""Bounds: the planner of Runs with few deviations, for a search that plays them elsewhere.
+
+Plans go out as plain data, and the plans that go on from them come back as plain data.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +10,58 @@ from typing import Any
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Deviant, Deviating, Frontier
-from testbed.search.job import Data, Outcome
+from testbed.search.planned_run import Data, Outcome
 
 
 class Bounds:
-    """Plans Runs of few deviations, level by level."""
+    """Plans Runs with few deviations, level by level."""
 
     def __init__(self, *, faults_max: int, deviations_max: int | None) -> None:
         self._bounds = {"faults_max": faults_max, "deviations_max": deviations_max}
         self.frontier = Frontier(faults_max=faults_max, deviations_max=deviations_max)
 
     def next(self, count: int) -> list[Data]:
-        """Up to so many plans; none if all are planned, or wait for the Outcomes of others."""
+        """Return up to `count` plans.
+
+        None are returned if everything is planned, or if the rest waits for Outcomes still to come.
+        """
         plans: list[Data] = []
         while len(plans) < count and (plan := self.frontier.next()) is not None:
             plans.append({**self._bounds, "plan": plan.as_list()})
         return plans
 
-    def told(self, outcomes: Sequence[Outcome]) -> None:
-        """What the Runs that were planned have shown."""
+    def learn(self, outcomes: Sequence[Outcome]) -> None:
+        """Take in the Outcomes of planned Runs, and the plans that go on from each.
+
+        The Outcomes must come in the order of their Runs. The frontier is a queue: the order in
+        which plans enter it decides which plan each later Run gets.
+        """
         for outcome in outcomes:
             if outcome.children is None:
-                # Its worker died with it: what goes on from it will never be known.
+                # Its worker died or hung, so the plans that go on from it are unknown for ever. No
+                # level from this one on may be called complete, though it is still searched.
                 self.frontier.lost()
             else:
                 self.frontier.told([Deviant.of(child) for child in outcome.children])
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was to be planned has been played."""
+        """Whether every plan up to the last level has been played."""
         return self.frontier.is_complete
 
     @property
     def level(self) -> str:
-        """How far it has come: all Runs of so few deviations and faults were played."""
+        """How far it is complete, in words: up to how many deviations and faults."""
         return self.frontier.level
 
 
-def planned(data: Data) -> Chooser:
-    """The Chooser that plays a plan."""
+def chooser_for(data: Data) -> Chooser:
+    """Return the Chooser that plays a plan which `Bounds.next` returned."""
     plan = Deviant.of(data["plan"])
     bounds = {name: data[name] for name in ("faults_max", "deviations_max")}
     return Deviating(plan, **bounds)
 
 
 def children(chooser: Chooser) -> list[Any] | None:
-    """The plans that go on from the one it has played; None if it had none."""
+    """Return the plans that go on from the one it has played; None if it plays no plan."""
     return [c.as_list() for c in chooser.children] if isinstance(chooser, Deviating) else None

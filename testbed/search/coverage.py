@@ -1,12 +1,17 @@
-"""Coverage: what all Runs of a search together have shown, and how likely the next shows more.
+"""Coverage: what all Runs of a search have shown, and how likely the next Run shows more.
 
-What a Run shows are its *pairs*, accesses of one key that came one after the other and clashed,
-told by their roles; and its *way*, all of them together. The chance that the next Run shows a new
-one is what it was for the Runs so far, each taken as the last of all: how many of them have shown
-something that no other has (after Good and Turing, for samples of many things at once). If none
-has, that estimates nothing; but a chance of 3 in N or more would have shown in N Runs, in 19 cases
-of 20 (the rule of three: a thing that comes with chance p shows alone or not at all so seldom).
-Both are estimates: they take the next Run to be drawn as those before it were.
+A Run shows *pairs*: two accesses of one key that came one after the other and clashed, named by the
+roles of those who made them. All pairs of a Run together are its *way*.
+
+1. Count the Runs that have shown something that no other Run has. Divided by the number of Runs,
+   this estimates the chance that the next Run shows something new (the estimate of Good and Turing,
+   for samples that hold many things at once).
+2. If there is no such Run, that estimate would be 0, which is too much to claim. Then the rule of
+   three gives a bound: if the chance were 3 in N or more, N Runs would have shown such a thing in
+   19 cases out of 20.
+
+Both assume that the next Run is drawn as the Runs before it were. That is not quite so, because the
+shares of the Choosers change; so the figure is for people, and no decision rests on it.
 """
 
 from __future__ import annotations
@@ -17,27 +22,28 @@ from zlib import crc32
 from testbed.words import counted
 
 SEEN_MAX = 1_000_000
-"""So many things are remembered."""
+"""How many different pairs and ways are remembered; more are taken for new each time."""
 
 RULE_OF = 3
-"""What never came in N Runs has most likely a chance below so many in N."""
+"""What never came in N Runs most likely has a chance below 3 in N."""
 
 
 class Coverage:
-    """Pairs and ways seen, and by how many Runs."""
+    """The pairs and ways that the Runs of a search have shown."""
 
     def __init__(self) -> None:
         self.runs = 0
         self.pairs = 0
-        """How many different ones."""
+        """How many different pairs."""
         self.ways = 0
+        """How many different ways."""
         self._first: dict[str, int] = {}
-        """By thing: which Run has shown it first."""
+        """By pair or way: the first Run that has shown it."""
         self._again: set[str] = set()
-        """Those another Run has shown since."""
+        """The pairs and ways that another Run has shown since."""
 
     def add(self, run: int, pairs: Sequence[str]) -> tuple[int, int]:
-        """One more Run and its pairs: how many of them are new, and whether its way is."""
+        """Take in one more Run; return how many of its pairs are new, and 1 if its way is new."""
         self.runs += 1
         text = "\n".join(pairs).encode()
         new_ways = self._see(run, f"{len(pairs)} {crc32(text)} {crc32(text, 1)}")
@@ -56,12 +62,12 @@ class Coverage:
 
     @property
     def alone(self) -> int:
-        """How many Runs have shown something that no other has."""
+        """How many Runs have shown something that no other Run has."""
         return len({run for thing, run in self._first.items() if thing not in self._again})
 
     @property
     def chance_of_more(self) -> str:
-        """The chance that the next Run shows something new, as people say it."""
+        """The chance that the next Run shows something new, in words."""
         if not self.alone:
             if self.runs <= RULE_OF:
                 return f"not known after {counted(self.runs, 'run')}"

@@ -1,4 +1,4 @@
-"""Effort: how much a search is to do, in a word, and the Portfolio that does it."""
+"""Effort: one word for how much a search plays (`quick`, `deep`, `complete`), and its Portfolio."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ COMPLETE = "complete"
 
 @attrs.frozen
 class Effort:
-    """What a search looks at if it is not told otherwise."""
+    """How much a search plays unless the user says otherwise."""
 
     name: str
     runs_max: int | None
-    """None: as many as there are."""
+    """None: as many Runs as there are."""
     deviations_max: int = 0
     faults_max: int = 0
-    """The last level of the bounded search, among others."""
+    """With `deviations_max`: the last level of the bounded search when it plays beside other
+    Choosers."""
     alone_max: int = 0
-    """Of how many deviations its last level is if it plays alone, to its end."""
+    """The deviations of the last level of the bounded search when it plays alone, to its end."""
 
 
 EFFORTS = {
@@ -35,11 +36,15 @@ EFFORTS = {
 
 
 def portfolio_of(effort: Effort, chooser: str | None, faults_max: int) -> Portfolio:
-    """Who plays: all of them, or the one that is named. So many faults are allowed in a Run."""
+    """Return the Portfolio of a search: all Choosers, or only the one that is named.
+
+    `faults_max` is how many faults the scenario allows in one Run.
+    """
     if effort.name == COMPLETE:
         return Portfolio([COMPLETE])
     if chooser == BOUNDED:
-        # So many faults and no more: a scenario that allows none has no Run with one.
+        # Not cut down to what the scenario allows: one that allows no fault has no Run with a
+        # fault, so the level that is announced at the end is true all the same.
         alone = Bounds(faults_max=effort.faults_max, deviations_max=effort.alone_max)
         return Portfolio([], alone)
     if chooser is not None:
@@ -51,5 +56,8 @@ def portfolio_of(effort: Effort, chooser: str | None, faults_max: int) -> Portfo
 
 
 def runs_of(effort: Effort, chooser: str | None) -> int | None:
-    """How many Runs that is; None: as many as there are, as of a bounded search alone."""
+    """Return how many Runs the search plays; None: as many as there are.
+
+    The bounded search alone has no limit of Runs: it ends with its last level.
+    """
     return None if chooser == BOUNDED else effort.runs_max

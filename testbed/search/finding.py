@@ -1,12 +1,12 @@
-"""Finding: one race that a search has found, shrunk and told. Findings: all of them, by cause.
+"""Finding: one race that a search has found and shrunk. Findings: all of them, one for each cause.
 
 Two breaches have one *cause* if the same claim is breached for the same reason, and the shrunk
-races have the same shape: what is held until what, what fails when, what is picked, told without
-the names of actors and objects. Of an actor that dies the reason says all there is.
+races have the same shape: what is held until what, which fault strikes when, what is picked, all
+without the names of actors and objects. If an actor dies, the reason alone is the cause.
 
-To shrink every Run that breaches something would take longer than to find them. Of those that
-breach the same claim under the same kinds of faults the 1st, 4th, 16th, 64th, … are: what is common
-is told at once, and what hides behind it has its chance too.
+To shrink every violated Run would take longer than to find them. So of the Runs that breach the
+same claim for the same reason under the same kinds of faults, only the 1st, 4th, 16th, 64th, … are
+shrunk: a common race is reported at once, and a rarer one that looks like it gets its chance, too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from testbed.invariant import Violation
 from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race, State, Strike, aim
 from testbed.races.reason import is_told_by_reason, nameless, reason_of
-from testbed.search.job import Breach, Data, Outcome
+from testbed.search.planned_run import Breach, Data, Outcome
 
 NEXT_SHRUNK = 4
-"""The next to be shrunk is so many times further on."""
+"""Of violated Runs that look alike, those are shrunk whose number is a power of this."""
 
 
 @attrs.frozen
@@ -34,62 +34,63 @@ class Legal:
     """A fault that a race needs, and why it may happen."""
 
     fault: str
-    """As a race file has it."""
+    """The fault, as a race file writes it."""
     why: str
 
 
 @attrs.frozen
 class Finding:
-    """One race."""
+    """One race that a search has found."""
 
     name: str
-    """Of its race file, without the end."""
+    """The name of its race file, without the suffix."""
     invariant: str
     said: str
     """What was breached, in a sentence."""
     cause: tuple[str, ...]
+    """Two Findings never have the same; see above."""
     race: str
     """The race file; empty if the Run could not be played again."""
     deviations: int
-    """How many lines it has: what is late, what fails, what is picked."""
+    """How many lines the race has: holds, faults and picks."""
     window: str
-    """How long what is late must be late; empty if it is a matter of order alone."""
+    """How long the narrowest hold must last, in a sentence; empty if only the order matters."""
     window_ms: int | None
-    """How many lengths of it lead to the breach; None if it is as many as you like."""
+    """The width of that window in virtual milliseconds; None if it has no end, or none is known."""
     faults: tuple[Legal, ...]
     run: int
     chooser: str
-    """Who played that Run."""
+    """The Chooser that played that Run."""
     runs: int
-    """How many Runs were looked at until then, it among them."""
+    """How many Runs were played until then, this one included."""
     level: str
-    """What was complete by then."""
+    """Which level was complete by then."""
     not_shrunk: str = ""
-    """Why it may take fewer lines than it has; empty if it was shrunk."""
+    """Why the race may need fewer lines than it has; empty if it was shrunk to the end."""
     no_window: str = ""
-    """Why its window is not known; empty if it is, or if it has none."""
+    """Why its window is not known; empty if it is known, or if there is none."""
     is_cut_off: bool = False
-    """Whether it is not shrunk because nobody waited: it may be one that was found before."""
+    """Whether the shrink was cut off: then it may be a race that was found before."""
 
     def as_dict(self) -> Data:
-        """As JSON has it."""
+        """Return it as plain data for JSON."""
         return attrs.asdict(self)
 
     @classmethod
     def of(cls, data: Data) -> Self:
-        """What `as_dict` told of."""
+        """Make it again from what `as_dict` returned."""
         faults = tuple(Legal(**legal) for legal in data["faults"])
         return cls(**{**data, "cause": tuple(data["cause"]), "faults": faults})
 
 
 def reason(breach: Breach) -> str:
-    """What makes two breaches the same, as `shrink` sees it."""
+    """Return the reason of a breach, which `shrink` keeps the same."""
     return reason_of(Violation(breach.invariant, breach.said, 0, 0))
 
 
 def cause_of(race: Race, why: str) -> tuple[str, ...]:
-    """The shape of a shrunk race: its lines without names, sorted; or the reason alone, where that
-    says all there is."""
+    """Return the cause: the reason, and the shape of the shrunk race, which is its lines without
+    names, sorted; or the reason alone, where that says enough."""
     if is_told_by_reason(why):
         return (why,)
     lines = [_hold(hold) for hold in race.holds]
@@ -99,10 +100,10 @@ def cause_of(race: Race, why: str) -> tuple[str, ...]:
 
 
 def _actors(race: Race) -> set[str]:
-    """Those its lines speak of."""
-    said = [hold.what for hold in race.holds] + [hold.until for hold in race.holds]
-    said += [strike.moment for strike in race.faults]
-    patterns = [pattern for pattern in said if isinstance(pattern, Pattern)]
+    """The actors that its lines name."""
+    named = [hold.what for hold in race.holds] + [hold.until for hold in race.holds]
+    named += [strike.moment for strike in race.faults]
+    patterns = [pattern for pattern in named if isinstance(pattern, Pattern)]
     states = [hold.until.who for hold in race.holds if isinstance(hold.until, State)]
     struck = [aim(strike.target) for strike in race.faults]
     picking = [picked.who.partition("/")[0] for picked in race.picks]
@@ -133,43 +134,46 @@ def _actor(pattern: Pattern) -> str:
 
 
 def _shape(pattern: Pattern) -> str:
-    """Its kind, its verb, and the plural of what it is about."""
+    """Its kind, its verb, and the resource of its key."""
     return " ".join(
         word for word in (pattern.kind, pattern.verb, pattern.key.partition("/")[0]) if word
     )
 
 
 def legality(race: Race) -> tuple[Legal, ...]:
-    """Its faults, each with why it may happen: the first words of the file of its kind."""
+    """Return its faults, each with why it may happen: the first paragraph of its kind's file."""
     return tuple(Legal(str(strike), _why(type(strike.fault))) for strike in race.faults)
 
 
 def _why(kind: type[Fault]) -> str:
-    said = (inspect.getdoc(inspect.getmodule(kind)) or "").partition("\n\n")[0]
-    return " ".join(said.removeprefix(f"{kind.word}: ").split())
+    paragraph = (inspect.getdoc(inspect.getmodule(kind)) or "").partition("\n\n")[0]
+    return " ".join(paragraph.removeprefix(f"{kind.word}: ").split())
 
 
 class Findings:
     """The causes found so far, and how often each claim was breached."""
 
-    def __init__(self, told: Callable[[Outcome, Breach, str], Finding]) -> None:
+    def __init__(self, make: Callable[[Outcome, Breach, str], Finding]) -> None:
         self.found: list[Finding] = []
-        """In the order in which they were found, one for each cause."""
+        """One for each cause, in the order in which they were found."""
         self.breaches: dict[str, int] = {}
-        """By claim, how many Runs have breached it."""
-        self._told = told
+        """How many Runs have breached each claim."""
+        self._make = make
         self._alike: dict[Any, int] = {}
+        """How many Runs had the same reason and the same kinds of faults."""
         self._causes: set[tuple[str, ...]] = set()
 
     def take(self, outcome: Outcome) -> list[Finding]:
-        """One more Run that was violated; what is new about it."""
+        """Take in one more violated Run; return the Findings that are new."""
         new = []
         for breach in {reason(breach): breach for breach in outcome.breaches}.values():
             name = breach.invariant
             self.breaches[name] = self.breaches.get(name, 0) + 1
             if (reason(breach),) in self._causes or not self._is_to_be_shrunk(outcome, breach):
                 continue
-            finding = self._told(outcome, breach, self._name(name))
+            finding = self._make(outcome, breach, self._name(name))
+            # One that was cut off still has lines that do not belong to its cause, so a cause that
+            # seems new may be an old one: it counts only if nothing of that reason was found yet.
             if finding.cause in self._causes or (finding.is_cut_off and self._has_like(breach)):
                 continue
             self._causes.add(finding.cause)
@@ -188,7 +192,7 @@ class Findings:
         return count == 1
 
     def _name(self, invariant: str) -> str:
-        """Of the next Finding about that claim; numbered from the second on."""
+        """The name of the next Finding for that claim, numbered from the second on."""
         taken = {finding.name for finding in self.found}
         numbered = (f"{invariant}-{number}" for number in count(2))
         return next(name for name in chain([invariant], numbered) if name not in taken)

@@ -1,12 +1,15 @@
-"""Ledger: what a search has found out, on disk as soon as it knows, so that `kill -9` loses only
-what was in flight.
+"""Ledger: the file in which a search keeps each Outcome and each Finding as soon as it has them.
 
-It keeps no position. A search is a function of its Task and of the Outcomes, so it goes on by
-beginning anew, and takes from the Ledger each Outcome and each Finding that is there instead of
-playing it: what it ends with is the same by construction. The shares of each round stand there
-too, as a witness: if they are not the same again, the code has changed since, and it says so.
+It keeps no position. A search is a function of its SearchTask and of the Outcomes, so a resumed
+search starts from the first round again, and takes what the Ledger has instead of playing it. So it
+finds the same as one that was never killed, by construction. The shares of each round are kept,
+too, as a check: if they differ, the code has changed since, and the search is refused.
 
-One file of SQLite, one writer: another search of the same file is refused.
+`kill -9` of the search loses only the Runs and the shrink in progress: each row is a transaction of
+its own, and what was committed is in the files. If the machine itself loses power, the last
+rows may be missing, but the file stays whole; a resumed search plays those Runs again.
+
+One SQLite file has one writer: a second search of the same file is refused.
 """
 
 from __future__ import annotations
@@ -19,11 +22,13 @@ from typing import Any, TypeVar
 from testbed.errors import LedgerRefused
 from testbed.objects.codec import decode, encode
 from testbed.search.finding import Finding
-from testbed.search.job import Data, Outcome
+from testbed.search.planned_run import Data, Outcome
 
 FORMAT = "testbed-ledger/1"
-ANEW = "begin again with another --ledger, on a disk with room"
+OTHER_FILE = "begin again with another --ledger, on a disk with room"
 Read = TypeVar("Read")
+# In WAL mode at synchronous=NORMAL a commit does not wait for the disk, which would cost more than
+# a Run; what a crash of the machine could lose by that is only played again.
 TABLES = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -67,12 +72,13 @@ class Ledger:
         return LedgerRefused(f"{self.path}: {what}.\nNext: {after}.")
 
     def _agree(self, *, resumes: bool) -> None:
-        """What the file is of must be what is searched now."""
+        """Refuse a file that belongs to another search, or that is not to be resumed."""
         rows = self._file.execute("SELECT name, value FROM search").fetchall()
         if not rows:
-            names = [(name, encode(value)) for name, value in self._identity.items()]
+            identity = [(name, encode(value)) for name, value in self._identity.items()]
+            # In one transaction: half an identity would match no search, and the file be lost.
             self._file.execute("BEGIN")
-            self._file.executemany("INSERT INTO search VALUES (?, ?)", names)
+            self._file.executemany("INSERT INTO search VALUES (?, ?)", identity)
             self._file.execute("COMMIT")
             return
         there = {name: value for name, value in rows if isinstance(value, bytes)}
@@ -92,28 +98,28 @@ class Ledger:
     # -- what was found out ---------------------------------------------------------------------
 
     def outcome(self, run: int) -> Outcome | None:
-        """What that Run has shown, if it was played."""
+        """Return what that Run has shown; None if it was not played."""
         line = self._one("SELECT line FROM outcome WHERE run = ?", run)
         return None if line is None else self._read(Outcome.parse, line, f"run {run}")
 
     def keep_outcome(self, outcome: Outcome) -> None:
-        """One Run more."""
+        """Keep what one more Run has shown."""
         self._do("INSERT INTO outcome VALUES (?, ?)", outcome.run, outcome.line())
 
     def finding(self, run: int, reason: str) -> Finding | None:
-        """What that Run was shrunk to, if it was."""
+        """Return what that Run was shrunk to for that reason; None if it was not shrunk."""
         line = self._one("SELECT line FROM finding WHERE run = ? AND reason = ?", run, reason)
         if line is None:
             return None
         return self._read(lambda text: Finding.of(decode(text)), line, f"the finding of run {run}")
 
     def keep_finding(self, run: int, reason: str, finding: Finding) -> None:
-        """One Run was shrunk."""
+        """Keep what a Run was shrunk to."""
         line = encode(finding.as_dict())
         self._do("INSERT INTO finding VALUES (?, ?, ?)", run, reason, line)
 
     def agree_on_round(self, first_run: int, shares: Any) -> None:
-        """The round that begins with this Run has these shares; it must have had them before."""
+        """Keep the shares of the round that begins with this Run; refuse others than were kept."""
         line = encode(shares)
         before = self._one("SELECT shares FROM round WHERE first_run = ?", first_run)
         if before is None:
@@ -133,7 +139,7 @@ class Ledger:
         try:
             return self._file.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise self._refused(f"cannot be read or written: {error}", ANEW) from None
+            raise self._refused(f"cannot be read or written: {error}", OTHER_FILE) from None
 
     def _read(self, parse: Callable[[bytes], Read], line: bytes, what: str) -> Read:
         try:
@@ -142,11 +148,11 @@ class Ledger:
             raise self._refused(
                 f"{what} cannot be read: {type(error).__name__}: {error}; expected the line of "
                 "JSON that a search has written",
-                ANEW,
+                OTHER_FILE,
             ) from None
 
     def close(self) -> None:
-        """All of it is on disk."""
+        """Close the file, so that another search may write it."""
         self._file.close()
 
 

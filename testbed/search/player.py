@@ -1,5 +1,7 @@
-"""Player: plays the Jobs of one Task in this process, each Run a function of its Job and of what
-was learnt before its round."""
+"""Player: plays the PlannedRuns of one SearchTask in this process.
+
+What a Run shows depends only on its PlannedRun and on what was learned before its round.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,16 @@ from testbed.choosers.sampling.profiler import Profiler
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.invariant import Verdict
 from testbed.policy import load
-from testbed.search.bounds import children, planned
-from testbed.search.job import NO_PROFILE, Breach, Data, Outcome, PlannedRun, SearchTask, as_data
+from testbed.search.bounds import children, chooser_for
+from testbed.search.planned_run import (
+    NO_PROFILE,
+    Breach,
+    Data,
+    Outcome,
+    PlannedRun,
+    SearchTask,
+    as_data,
+)
 from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
@@ -24,8 +34,8 @@ from testbed.world.scenario import COLLECT_EVERY, find
 from testbed.world.world import World
 
 
-class Heard(Chooser):
-    """Chooses as another does, and keeps what a search wants to know of the Run."""
+class Observed(Chooser):
+    """Lets another Chooser choose, and notes what a search wants to know of the Run."""
 
     def __init__(self, chooser: Chooser) -> None:
         self.chooser = chooser
@@ -58,7 +68,7 @@ class Heard(Chooser):
 
     @property
     def profile(self) -> Profile:
-        """Of the Run that has ended; a Sampler has made its own."""
+        """The Profile of the Run that has just ended; a Sampler has made one itself."""
         if isinstance(self.chooser, Sampler):
             return self.chooser.profile or NO_PROFILE
         return self._profiler.profile()
@@ -69,7 +79,7 @@ class Heard(Chooser):
 
 
 class Player:
-    """Keeps one Chooser of each name, as some go on from Run to Run."""
+    """Plays PlannedRuns, with one Chooser of each name, since some go on from Run to Run."""
 
     def __init__(self, task: SearchTask) -> None:
         for folder in task.folders:
@@ -85,18 +95,18 @@ class Player:
             for fault in map(parse_fault, task.faults):
                 check_aim(fault, (*world.table.roles, *world.wire.posts))
         self.learned = Learned()
-        self._choosers: dict[str, Heard] = {}
+        self._choosers: dict[str, Observed] = {}
         self._played = 0
 
     def learn(self, learned: Data) -> None:
-        """What all Runs of the rounds before have shown."""
+        """Give the Samplers what all Runs of earlier rounds have shown."""
         self.learned = Learned.of(learned)
-        for heard in self._choosers.values():
-            if isinstance(heard.chooser, Sampler):
-                heard.chooser.learned = self.learned
+        for observed in self._choosers.values():
+            if isinstance(observed.chooser, Sampler):
+                observed.chooser.learned = self.learned
 
     def world(self) -> World:
-        """A new World of the Task."""
+        """Return a new World of the SearchTask."""
         task = self.task
         world = self.recipe.world(task.switches, faults=map(parse_fault, task.faults))
         if task.allows_none:
@@ -104,47 +114,47 @@ class Player:
         return world
 
     def chooser(self, name: str) -> Chooser:
-        """The Chooser of that name."""
+        """Return the Chooser of that name, made on first use."""
         if name not in self._choosers:
-            self._choosers[name] = Heard(self._made(name))
+            self._choosers[name] = Observed(self._make_chooser(name))
         return self._choosers[name].chooser
 
-    def _made(self, name: str) -> Chooser:
+    def _make_chooser(self, name: str) -> Chooser:
         chooser = maker_of(name, self.task.seed)()
         if isinstance(chooser, Sampler):
             chooser.learned, chooser.alone = self.learned, False
         return chooser
 
-    def play(self, job: PlannedRun) -> Outcome:
-        """Play its Run."""
-        if job.plan is None:
-            self.chooser(job.chooser)
-            heard = self._choosers[job.chooser]
+    def play(self, planned: PlannedRun) -> Outcome:
+        """Play that Run, and return what it has shown."""
+        if planned.plan is None:
+            self.chooser(planned.chooser)
+            observed = self._choosers[planned.chooser]
         else:
-            heard = Heard(planned(job.plan))
+            observed = Observed(chooser_for(planned.plan))
         world = self.world()
-        if not world.prepare(heard, trace=Trace({}), number=job.run):
-            return Outcome(job.run, job.chooser, "exhausted", "there is no Run left")
+        if not world.prepare(observed, trace=Trace({}), number=planned.run):
+            return Outcome(planned.run, planned.chooser, "exhausted", "there is no Run left")
         play_all([world], driver=self.task.driver)
         self._played += 1
         if self._played % COLLECT_EVERY == 0:
             gc.collect()
         assert world.verdict is not None
-        return _outcome(job, world, world.verdict, heard)
+        return _outcome(planned, world, world.verdict, observed)
 
 
-def _outcome(job: PlannedRun, world: World, verdict: Verdict, heard: Heard) -> Outcome:
+def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Observed) -> Outcome:
     is_cut = verdict.end.startswith("cut")
     return Outcome(
-        job.run,
-        job.chooser,
+        planned.run,
+        planned.chooser,
         "cut" if is_cut else verdict.outcome,
         verdict.end,
         verdict.turns,
         verdict.virtual_ms,
-        tuple(heard.faults),
+        tuple(observed.faults),
         tuple(Breach(v.invariant, v.said) for v in verdict.violations),
         as_data(world.trace.choices) if verdict.is_violated else (),
-        heard.profile,
-        children(heard.chooser),
+        observed.profile,
+        children(observed.chooser),
     )

@@ -1,9 +1,12 @@
-"""Search: plays round after round, and keeps what was found; a function of its Task.
+"""Search: plays one round after another, and keeps what it finds; a function of its SearchTask.
 
-1. The Portfolio makes the Jobs of a round; what the Ledger has of them is not played again.
-2. The Engine plays the others; their Outcomes are taken in the order of their numbers.
-3. A Run that breaches something is shrunk, unless many like it were; a new cause is a new Finding.
-4. After the round the Portfolio and the Samplers learn from all of it, and the next one begins.
+1. The Portfolio makes the PlannedRuns of a round. Those whose Outcome is in the Ledger are not
+   played again.
+2. The Engine plays the others. Their Outcomes are taken in the order of their numbers, never in the
+   order in which they end.
+3. A Run that breaches a claim is shrunk, unless many like it were. A new cause is a new Finding.
+4. After the round the Portfolio and the Samplers learn from all of it, and the next round begins.
+   From a round that is cut short nothing is learned: where it was cut depends on the wall clock.
 """
 
 from __future__ import annotations
@@ -19,13 +22,13 @@ from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.races.reason import is_told_by_reason
-from testbed.races.shrink import Shrunk, shrink_race
+from testbed.races.shrink import Shrunk, never_over, shrink
 from testbed.races.window import narrowest, windows
 from testbed.search.coverage import Coverage
 from testbed.search.engine import Engine
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
-from testbed.search.job import Breach, Outcome, PlannedRun, as_choices
 from testbed.search.ledger import Ledger
+from testbed.search.planned_run import Breach, Outcome, PlannedRun, as_choices
 from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.world.fault_kinds import parse_fault
@@ -35,30 +38,35 @@ TIME_IS_UP = "time is up"
 
 
 class _Over(Exception):
-    """Nobody waits any longer."""
+    """Time is up, or the user has interrupted: stop measuring."""
 
 
 def _nothing(*_: object) -> None:
-    """Nobody watches."""
+    """Do nothing: stands for a callback that was not given."""
+
+
+def _no_level() -> str:
+    """Nothing: stands for the level of a search that is not in levels."""
+    return ""
 
 
 @attrs.frozen
 class Watching:
-    """Who wants to know while it goes on."""
+    """What a search calls while it goes on: to show progress, write races, or stop it."""
 
     on_run: Callable[[], object] = _nothing
-    """Called after each Run that was taken."""
+    """Called after each Run whose Outcome was taken."""
     on_shrink: Callable[[int, int], None] = _nothing
-    """Called while one is shrunk: Runs so far, deviations left."""
+    """Called while a race is shrunk, with the Runs so far and the deviations left."""
     on_breach: Callable[[Finding], object] = _nothing
-    """Called with what breaches a claim for the first time, before it is shrunk."""
+    """Called with the whole race when a claim is first breached, before it is shrunk."""
     on_finding: Callable[[Finding], object] = _nothing
     """Called with each new Finding, in order."""
-    is_over: Callable[[], bool] = bool
-    """Whether time is up; asked between two Runs, also while one is shrunk."""
+    is_over: Callable[[], bool] = never_over
+    """Whether time is up; asked between two Runs, also while a race is shrunk."""
 
 
-NOBODY = Watching()
+UNWATCHED = Watching()
 
 
 class Search:
@@ -73,39 +81,39 @@ class Search:
         runs_max: int | None = None,
         ledger: Ledger | None = None,
         until_first: bool = False,
-        level: Callable[[], str] = str,
+        level: Callable[[], str] = _no_level,
         to_the_end: bool = False,
-        watching: Watching = NOBODY,
+        watching: Watching = UNWATCHED,
     ) -> None:
         self.player = player
         self.portfolio = portfolio
         self.engine = engine
         self.runs_max = runs_max
-        """None: as many as there are."""
+        """None: as many Runs as there are."""
         self.ledger = ledger
         self.until_first = until_first
         self.to_the_end = to_the_end
-        """Whether nothing is decided before there is no Run left to play."""
+        """Whether the search is undecided until no Run is left to play."""
         self._level = level
         self.watching = watching
         self.coverage = Coverage()
         self.learned = Learned()
-        self.findings = Findings(self._told)
+        self.findings = Findings(self._finding_of)
         self.verdicts: dict[str, int] = {}
-        """How many Runs ended in each."""
+        """How many Runs ended in each verdict."""
         self.played_by: dict[str, int] = {}
         """How many Runs each Chooser has played."""
         self.ends: dict[str, int] = {}
-        """Of those that are undecided, by which limit."""
+        """How many undecided Runs were ended by each limit."""
         self.stopped = ""
-        """Why it stopped before it was done; empty if it was not."""
+        """Why it stopped before it was done; empty if it did not."""
         self.is_exhausted = False
         """Whether there was no Run left to play."""
         self._earned: dict[int, int] = {}
 
     @property
     def runs(self) -> int:
-        """How many Runs were looked at."""
+        """How many Runs were played, or taken from the Ledger."""
         return self.coverage.runs
 
     @property
@@ -114,24 +122,26 @@ class Search:
 
     @property
     def level(self) -> str:
-        """What is complete by now; empty if nothing is searched in levels."""
-        planned = self.portfolio.planned
-        return self._level() if planned is None else planned.level
+        """Which level is complete by now; empty if the search is not in levels."""
+        planner = self.portfolio.planner
+        return self._level() if planner is None else planner.level
 
     @property
     def found(self) -> list[Finding]:
-        """What was found, in order."""
+        """The Findings, in the order in which they were found."""
         return self.findings.found
 
     def play(self) -> None:
-        """Go on until it is done, or stopped. What a scenario or a claim raises is raised; what was
-        found before stands."""
+        """Go on until the search is done or stopped.
+
+        An error of a scenario or a claim is raised here; what was found before it stays.
+        """
         try:
             while not self._is_done():
-                jobs = self.portfolio.round()
-                self.is_exhausted = not jobs
-                if jobs:
-                    self._round(jobs)
+                batch = self.portfolio.round()
+                self.is_exhausted = not batch
+                if batch:
+                    self._round(batch)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
         except (Exception, SystemExit) as error:
@@ -145,13 +155,13 @@ class Search:
             return True
         return self.until_first and bool(self.found)
 
-    def _round(self, jobs: list[PlannedRun]) -> None:
+    def _round(self, batch: list[PlannedRun]) -> None:
         if self.ledger is not None:
             shares = [[arm.name, arm.share] for arm in self.portfolio.arms]
-            self.ledger.agree_on_round(jobs[0].run, shares)
+            self.ledger.agree_on_round(batch[0].run, shares)
         self._earned = {}
         outcomes = []
-        with closing(self._outcomes(jobs[: self._runs_left])) as coming:
+        with closing(self._outcomes(batch[: self._runs_left])) as coming:
             for outcome in coming:
                 outcomes.append(outcome)
                 self._take(outcome)
@@ -161,17 +171,21 @@ class Search:
         self.engine.learn(self.learned.as_dict())
 
     def _is_cut_short(self) -> bool:
-        """Whether to stop in the middle of a round, which nobody learns from then."""
+        """Whether to stop in the middle of a round; nothing is learned from that round then."""
         if not self.stopped and self.watching.is_over():
             self.stopped = TIME_IS_UP
         return bool(self.stopped or self.is_exhausted or (self.until_first and self.found))
 
-    def _outcomes(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
-        """Those the Ledger has, and those the Engine plays, in order; each is kept at once."""
-        known = {job.run: self.ledger.outcome(job.run) if self.ledger else None for job in jobs}
-        with closing(self.engine.play([job for job in jobs if known[job.run] is None])) as played:
-            for job in jobs:
-                outcome = known[job.run]
+    def _outcomes(self, batch: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
+        """Yield the Outcomes of a batch in order, from the Ledger or from the Engine.
+
+        A new one is written to the Ledger before anything is made of it, so that a search which is
+        killed while it shrinks takes up the same Run again.
+        """
+        known = {each.run: self.ledger.outcome(each.run) if self.ledger else None for each in batch}
+        with closing(self.engine.play([p for p in batch if known[p.run] is None])) as played:
+            for planned in batch:
+                outcome = known[planned.run]
                 if outcome is None:
                     outcome = next(played)
                     if self.ledger is not None:
@@ -179,7 +193,7 @@ class Search:
                 yield outcome
 
     def _take(self, outcome: Outcome) -> None:
-        """One more Run."""
+        """Take in one more Run: count it, shrink it if it breaches a claim, note what it earns."""
         if outcome.verdict == "exhausted":
             self.is_exhausted = True
             return
@@ -200,18 +214,19 @@ class Search:
 
     # -- what was found -------------------------------------------------------------------------
 
-    def _told(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
-        """The Finding that a Run is: from the Ledger, or shrunk now."""
+    def _finding_of(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
+        """Return the Finding of a violated Run: from the Ledger, or shrunk now."""
         why = reason(breach)
         finding = self.ledger.finding(outcome.run, why) if self.ledger else None
         if finding is None:
             finding = self._shrunk(outcome, breach, name)
+            # A shrink that was cut off depends on the wall clock: a resumed search does it again.
             if self.ledger is not None and not self.stopped:
                 self.ledger.keep_finding(outcome.run, why, finding)
         return attrs.evolve(finding, name=name)
 
     def _shrunk(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
-        """What was found is told even if nobody waits until it is shrunk, or if it cannot be."""
+        """Shrink and measure a violated Run; if that is cut off or fails, return it whole."""
         whole = self._whole(outcome, breach, name)
         if not whole.race:
             return whole
@@ -221,7 +236,7 @@ class Search:
             why = self.stopped
             return attrs.evolve(whole, not_shrunk=why, no_window=why, is_cut_off=True)
         try:
-            small = shrink_race(
+            small = shrink(
                 parse(whole.race, name),
                 self.player.recipe,
                 invariant=breach.invariant,
@@ -232,17 +247,18 @@ class Search:
             self.stopped = INTERRUPTED
             return attrs.evolve(whole, is_cut_off=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
-            why = _said(error)
+            why = _first_line(error)
             return attrs.evolve(whole, not_shrunk=why, no_window="it is not shrunk")
         return self._measured(self._smaller(whole, small, breach), small)
 
     def _is_over(self) -> bool:
+        """Whether time is up; notes why the search stops."""
         if not self.stopped and self.watching.is_over():
             self.stopped = TIME_IS_UP
         return bool(self.stopped)
 
     def _smaller(self, whole: Finding, small: Shrunk, breach: Breach) -> Finding:
-        """The same in fewer lines, as far as it came."""
+        """Return the Finding with the shrunk race in place of the whole one."""
         return attrs.evolve(
             whole,
             said=small.violation.said,
@@ -256,7 +272,7 @@ class Search:
         )
 
     def _measured(self, finding: Finding, small: Shrunk) -> Finding:
-        """The same with its window."""
+        """Return the Finding with its window."""
 
         def go_on() -> None:
             if self._is_over():
@@ -268,7 +284,7 @@ class Search:
             self.stopped = self.stopped if isinstance(error, _Over) else INTERRUPTED
             return attrs.evolve(finding, no_window=self.stopped)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
-            return attrs.evolve(finding, no_window=_said(error))
+            return attrs.evolve(finding, no_window=_first_line(error))
         window = narrowest(wide)
         return attrs.evolve(
             finding,
@@ -277,21 +293,22 @@ class Search:
         )
 
     def _whole(self, outcome: Outcome, breach: Breach, name: str) -> Finding:
-        """A Run that breaches something, as it was played."""
-        race, said, why = None, reason(breach), INTERRUPTED
+        """Return the Finding of a violated Run with its whole race, not yet shrunk."""
+        race, cause, why = None, reason(breach), INTERRUPTED
         try:
             race = self._race(outcome, breach)
         except KeyboardInterrupt:
-            # It is one Run, and all there is to show: who interrupts waits for it.
+            # Interrupted in the one Run that makes the race, which is all there is to show: play it
+            # again to its end. A second interrupt here leaves the search.
             self.stopped = INTERRUPTED
             race = self._race(outcome, breach)
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim was breached
-            why = f"it cannot be played again: {_said(error)}"
+            why = f"it cannot be played again: {_first_line(error)}"
         return Finding(
             name=name,
             invariant=breach.invariant,
             said=breach.said,
-            cause=(said,) if is_told_by_reason(said) else (said, f"run {outcome.run}"),
+            cause=(cause,) if is_told_by_reason(cause) else (cause, f"run {outcome.run}"),
             race="" if race is None else race.text(),
             deviations=0 if race is None else len(race),
             window="",
@@ -312,8 +329,8 @@ class Search:
         return attrs.evolve(race, expect=(Expectation(violates=breach.invariant),))
 
 
-def _said(error: Exception) -> str:
-    """In one line."""
+def _first_line(error: Exception) -> str:
+    """The first line of its message, with its type unless it is one of ours."""
     is_ours = isinstance(error, HarnessError)
-    said = str(error) if is_ours else f"{type(error).__name__}: {error}"
-    return said.partition("\n")[0]
+    message = str(error) if is_ours else f"{type(error).__name__}: {error}"
+    return message.partition("\n")[0]

@@ -1,8 +1,11 @@
-"""Sources: the text of all of the user's own code that a World is made of, module by module.
+"""Sources: a digest of each module of the user's own code that a World is made of.
 
-From the modules of the scenario, and of whatever it adds to a World, each `import` is followed to
-where it leads, whether it stands at the top or within a function; nothing is imported for it. What
-is installed, or comes with Python, is not the user's own: its version changes, not its text.
+A Ledger keeps these digests: if the code has changed since, the Outcomes in it are not those that
+the code would show now, and the search is not resumed.
+
+From the modules of the scenario, and of all that it adds to a World, each `import` in the text is
+followed, at the top of a file or within a function. Nothing is imported for that. Code that is
+installed or comes with Python is left out: if it changes, its version does.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ PACKAGES = ("site-packages", "dist-packages")
 
 
 def digests(roots: Iterable[str]) -> dict[str, str]:
-    """By module, a digest of its text: these, and all of the user's own that they lead to."""
+    """Return a digest of the text of each of these modules, and of all own code they import."""
     found: dict[str, bytes] = {}
     waiting = sorted(set(roots), reverse=True)
     while waiting:
@@ -35,9 +38,11 @@ def digests(roots: Iterable[str]) -> dict[str, str]:
 
 
 def _file_of(module: str) -> Path | None:
-    """The file it was loaded from, or would be; None if that is no source."""
+    """The source file it was loaded from, or would be; None if it has none."""
     origin = getattr(sys.modules.get(module), "__file__", None)
     if origin is None:
+        # Package by package: `importlib.util.find_spec` would import each package on the way, and
+        # so run the user's code.
         inside, parts = None, module.split(".")
         for end in range(1, len(parts) + 1):
             spec = PathFinder.find_spec(".".join(parts[:end]), inside)
@@ -55,7 +60,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _imported(text: bytes, module: str, *, is_package: bool) -> Iterator[str]:
-    """The modules that it may import, and their packages; some of these names are none."""
+    """The names it may import, with their packages; some of them are no modules."""
     parent = module.split(".") if is_package else module.split(".")[:-1]
     try:
         tree = ast.parse(text)

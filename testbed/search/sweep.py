@@ -1,15 +1,16 @@
-"""Sweep: one fault at every operation of every actor of the calm run, one Run for each.
+"""Sweep: one fault at every operation of every actor in the calm run, one Run for each place.
 
-1. The calm run is played once, and at each of its turns it is noted which faults could strike.
-2. A row is what an actor did in it: an Operation that was served (each part of it), a delivery it
-   read, a timer of its own. What goes on between these inside an actor changes nothing a crash
-   could cut in two.
-3. A row has up to three places. `before`: the Operation is announced and has had no effect, the
-   delivery or the timer is due. `after`: it has taken effect, and its caller has not been told.
-   `told`: its caller has been told, and has gone on to its next await.
-4. At each place the fault strikes that actor, or what all share (`crash:store`, `compact`); one
-   that strikes a request strikes the request of its row and no other. Two places that are the same
-   turn are one Run.
+1. The calm run is played once. At each of its turns the faults that could strike are noted.
+2. A *row* is one thing that an actor did: an Operation that was served (each part of it is a row),
+   a delivery it read, a timer of its own that ended. What an actor does between two rows needs no
+   row: nothing outside it changes there, so a crash cannot cut it in two.
+3. A row has up to three places. `before`: the Operation is announced and has no effect yet, or the
+   delivery or the timer is due. `after`: it has taken effect, and its caller has no answer yet.
+   `told`: its caller has the answer, and has run on to its next await.
+4. At each place the fault strikes the actor of the row, or something that all share
+   (`crash:store`, `compact`). A fault that strikes a request strikes only that of its row.
+5. Places of two rows can be the same turn, as `told` of one Operation and `before` of the next.
+   They share one Run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from testbed.choosers.struck import Struck
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict
-from testbed.races.pattern import said_of
+from testbed.races.pattern import verbs_and_keys
 from testbed.races.race import REQUESTS
 from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.turns.pending import Alternatives, Options
@@ -35,13 +36,13 @@ from testbed.world.world import World
 
 BEFORE, AFTER, TOLD = WHENS = ("before", "after", "told")
 ROWS = {SERVE: "", DELIVER: "delivery of ", WAKE: "wake of "}
-"""The kinds of Step that are a row, and how their sentences begin."""
+"""The kinds of Step that are a row, and how the sentence of each begins."""
 RUNS_MAX = 10_000
 
 
 @attrs.frozen
 class StrikePoint:
-    """Where in the calm run a fault may strike, and whom."""
+    """A place in the calm run at which a fault may strike, and its target there."""
 
     step: int
     """The Step of the calm run whose row it is in."""
@@ -51,19 +52,19 @@ class StrikePoint:
     when: str
     """before, after or told."""
     turn: int
-    """The turn of the calm run instead of which it strikes."""
+    """The number of the turn before which it strikes, from 1."""
     target: str
-    """Whom or what, as the fault says it."""
+    """What it strikes, as the fault's Option names it."""
 
 
 @attrs.frozen
 class Cell:
-    """What one Run has shown: the fault struck at this place, and all else was calm."""
+    """What one Run has shown in which the fault struck at this place, and all else was calm."""
 
     place: StrikePoint
     verdict: Verdict
     choices: tuple[Choice, ...]
-    """What replays the Run, with the fault allowed last."""
+    """They replay the Run, if the fault is allowed behind those of the scenario."""
 
 
 @attrs.frozen
@@ -75,12 +76,12 @@ class Swept:
     calm: Verdict
     cells: tuple[Cell, ...]
     runs: int
-    """How many were played, the calm one apart: places at one turn share theirs."""
+    """How many Runs were played, not counting the calm one; places at one turn share a Run."""
     left: int
-    """How many places were left out, because `runs_max` was reached."""
+    """How many places were left out because `runs_max` was reached."""
 
     def of(self, outcome: str) -> list[Cell]:
-        """The cells whose Run ended so: held, violated or undecided."""
+        """Return the cells with that outcome: held, violated or undecided."""
         return [cell for cell in self.cells if cell.verdict.outcome == outcome]
 
 
@@ -93,8 +94,10 @@ def sweep(
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] | None = None,
 ) -> Swept:
-    """Strike with that fault, once in each Run, at every place of the calm run; `on_run` hears
-    after each how many of how many were played."""
+    """Play one Run for each place of the calm run at which that fault can strike.
+
+    `on_run` is called after each Run with the number of Runs so far, and of all.
+    """
     world, survey = _build(recipe, fault, switches), _Survey(fault)
     calm = world.run(survey, driver=driver, trace=Trace({}, keep=True))
     places = [
@@ -111,6 +114,7 @@ def sweep(
             world, chooser = _build(recipe, fault, switches), Struck(turn, f"{fault.word} {target}")
             world.prepare(chooser)
             yield world
+            # The session resumes here once that World has ended.
             assert world.verdict is not None
             if not chooser.has_struck:
                 raise HarnessBug(f"{chooser.fault} could strike at turn {turn}, and now cannot")
@@ -129,12 +133,12 @@ def sweep(
 
 
 def _build(recipe: Scenario, fault: Fault, switches: Mapping[str, Any] | None) -> World:
-    """The World of the scenario; what the sweep allows stands behind what the scenario allows."""
+    """Return a World of the scenario that allows this fault behind its own faults."""
     return recipe.world(switches, faults=[fault])
 
 
 class _Survey(Calm):
-    """The calm run, noting before each turn whom the fault could strike."""
+    """Plays the calm run, and notes before each turn what the fault could strike."""
 
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
@@ -149,26 +153,30 @@ class _Survey(Calm):
 
 
 def _places(steps: list[Step], offered: list[dict[str, str]]) -> Iterator[tuple[StrikePoint, Step]]:
-    """Every place of the calm run at which the fault may strike, row by row, with its Step."""
+    """Yield every place at which the fault may strike, row by row, with the Step of its row."""
     turns = [step for step in steps if step.kind != PICK]
-    told = {step.causes[-1]: turn for turn, step in enumerate(turns, 1) if step.kind == ANSWER}
+    answered = {step.causes[-1]: turn for turn, step in enumerate(turns, 1) if step.kind == ANSWER}
     for turn, step in enumerate(turns, 1):
         if step.kind not in ROWS:
             continue
         name = step.option.actor
         at = {BEFORE: turn, AFTER: turn + 1}
-        if step.number in told:
-            at[TOLD] = told[step.number] + 1
+        if step.number in answered:
+            at[TOLD] = answered[step.number] + 1
         for when, struck in at.items():
-            # Behind its last turn the Run is over, and nobody chooses any more.
+            # After the last turn the Run is over, and the Chooser is not asked any more.
             for target, actor in offered[struck - 1].items() if struck <= len(turns) else ():
                 if actor in ("", name):
-                    yield StrikePoint(step.number, name, _said(step), when, struck, target), step
+                    operation = _operation(step)
+                    yield StrikePoint(step.number, name, operation, when, struck, target), step
 
 
 def _request(step: Step) -> str:
-    """What a fault that strikes the request of that Step is said to strike. One row's `told` may
-    be the next one's `before`, and the request that is lost then is the next row's."""
+    """The target of a fault that strikes the request of that Step; empty if it is no request.
+
+    `told` of one row may be the same turn as `before` of the next. A fault on requests that strikes
+    there belongs to the next row, and its target tells the two apart.
+    """
     option = step.option
     asked = f"{option.path.removesuffix('/main')} {option.verb.partition('.')[0]} {option.key}"
     return _counted(asked, option.nth) if step.kind == SERVE else ""
@@ -178,9 +186,9 @@ def _counted(text: str, nth: int) -> str:
     return f"{text}#{nth}" if nth > 1 else text
 
 
-def _said(step: Step) -> str:
+def _operation(step: Step) -> str:
     option = step.option
-    verb, key = said_of(option)[0] if step.kind == SERVE else (option.verb, option.key)
+    verb, key = verbs_and_keys(option)[0] if step.kind == SERVE else (option.verb, option.key)
     return _counted(ROWS[step.kind] + " ".join(filter(None, (verb, key))), option.nth)
 
 

@@ -18,6 +18,7 @@ from testbed.choosers.urw import URW
 from testbed.errors import UnknownName
 from testbed.fault import Fault
 from testbed.invariant import Verdict
+from testbed.races.playing import race_of
 from testbed.races.shrink import Shrunk, shrink
 from testbed.search.effort import EFFORTS
 from testbed.testing.failure import told
@@ -125,5 +126,7 @@ def seek(
                 faults=allowed,
                 driver="direct",
             )
-    shrunk = shrink(scenario, switches or {}, found[0], faults=allowed) if found else None
-    return Sought(scenario, played, tuple(undecided), shrunk)
+    if not found:
+        return Sought(scenario, played, tuple(undecided), None)
+    race = race_of(scenario, switches or {}, found[0], faults=allowed)
+    return Sought(scenario, played, tuple(undecided), shrink(race, scenario))

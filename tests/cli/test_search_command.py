@@ -20,7 +20,7 @@ from testbed.cli import main
 from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.races.playing import play
 from testbed.races.racefile import load
-from testbed.search.job import SearchTask
+from testbed.search.planned_run import SearchTask
 from testbed.world.scenario import find
 
 pytestmark = pytest.mark.usefixtures("own")
@@ -372,7 +372,7 @@ class Wall(Clock):
 
 def test_progress_is_told_after_two_seconds() -> None:
     """Nothing at first; then a line now and then, with all that a person wants to know."""
-    from jobs import search_of
+    from planned_runs import search_of
 
     clock, stream = Wall(), io.StringIO()
     progress = SearchProgress(clock, stream)

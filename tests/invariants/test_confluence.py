@@ -15,7 +15,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.faults.crash import Crash
 from testbed.invariants.confluence import Confluent
 from testbed.objects import Note
-from testbed.races.playing import play
+from testbed.races.playing import play, race_of
 from testbed.races.shrink import shrink
 from testbed.story.parting import side_by_side
 from testbed.turns.trace import Trace
@@ -144,7 +144,7 @@ def test_what_it_finds_shrinks_to_a_race() -> None:
     for seed in range(20):
         world = UNORDERED.world()
         if world.run(Uniform(seed), driver="direct").is_violated:
-            shrunk = shrink(UNORDERED, {}, world.trace.choices)
+            shrunk = shrink(race_of(UNORDERED, {}, world.trace.choices), UNORDERED)
             assert len(shrunk.race) == 1
             assert play(shrunk.race, UNORDERED).verdict.violations[0].invariant == "confluent"
             return

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from race_texts import DRAWN, POD, SENTENCES
 
-from testbed.races.pattern import Pattern, parse_pattern, pattern_of, said_of
+from testbed.races.pattern import Pattern, parse_pattern, pattern_of, verbs_and_keys
 from testbed.turns.option import ANSWER, DELIVER, FEED, PICK, RESUME, SERVE, START, WAKE, Option
 
 
@@ -120,7 +120,7 @@ def test_a_pick_and_a_fault_have_no_sentence() -> None:
 
 def test_an_operation_is_called_by_its_spoken_word() -> None:
     """`bind`, where there is one; else the subresource stands behind the object."""
-    assert said_of(option(SERVE, "alpha/main", BIND, POD))[0] == ("bind", POD)
+    assert verbs_and_keys(option(SERVE, "alpha/main", BIND, POD))[0] == ("bind", POD)
     called = pattern_of(option(SERVE, "alpha/main", "update/status", POD), by_task=False, nth=1)
     assert str(called) == "alpha update pods/default/c/status"
 

@@ -107,7 +107,9 @@ def found_races(shrunk: bool) -> list[Race]:
         if not world.run(Uniform(seed), driver="direct").is_violated:
             continue
         choices = world.trace.choices
-        race = shrink(recipe, {}, choices).race if shrunk else race_of(recipe, {}, choices)
+        race = race_of(recipe, {}, choices)
+        if shrunk:
+            race = shrink(race, recipe).race
         races.append(attrs.evolve(race, expect=()))
         if len(races) == RACES:
             return races

@@ -16,7 +16,7 @@ from testbed.faults.stall import Stall
 from testbed.objects import Note
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
-from testbed.races.shrink import shrink, shrink_race
+from testbed.races.shrink import shrink
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of
 
@@ -49,17 +49,17 @@ def test_a_found_race_shrinks_to_a_line_or_two(name: str, lines_max: int) -> Non
     """Whatever else was late in the Run that found it; and each line is needed."""
     recipe = find(name)
     for choices in failing(recipe, 12):
-        shrunk = shrink(recipe, {}, choices)
+        shrunk = shrink(race_of(recipe, {}, choices), recipe)
         assert 1 <= len(shrunk.race) <= lines_max, shrunk.race.text()
         assert is_needed(shrunk.race, recipe)
         assert shrunk.race.expect[0].violates == shrunk.violation.invariant
-    assert shrink(recipe, {}, choices).race == shrunk.race
+    assert shrink(race_of(recipe, {}, choices), recipe).race == shrunk.race
 
 
 def test_faults_and_picks_that_are_not_needed_go() -> None:
     """Two draw red: the two picks are all there is to it."""
     (choices, *_) = failing(LOTS, 60, faults=2)
-    shrunk = shrink(LOTS, {"faults": 2}, choices)
+    shrunk = shrink(race_of(LOTS, {"faults": 2}, choices), LOTS)
     assert not shrunk.race.faults
     assert not shrunk.race.holds
     assert {pick.alternative for pick in shrunk.race.picks} == {"red"}
@@ -90,7 +90,7 @@ def test_a_fault_that_is_needed_stays_and_who_is_not_goes() -> None:
     """One crash, after the first write has taken effect; nobody else, nothing else."""
     recipe = of(crashing)
     for choices in failing(recipe, 60)[:5]:
-        shrunk = shrink(recipe, {}, choices)
+        shrunk = shrink(race_of(recipe, {}, choices), recipe)
         assert [strike.fault.word for strike in shrunk.race.faults] == ["crash"]
         assert sorted(shrunk.race.without) == ["beta", "gamma", "notes/default/old"]
         assert not shrunk.race.holds, shrunk.race.text()
@@ -99,8 +99,8 @@ def test_a_fault_that_is_needed_stays_and_who_is_not_goes() -> None:
 def test_a_shrunk_race_can_be_shrunk_again() -> None:
     """It stays as it is."""
     recipe = find("double_bind")
-    shrunk = shrink(recipe, {}, failing(recipe, 5)[0])
-    assert shrink_race(shrunk.race, recipe).race == shrunk.race
+    shrunk = shrink(race_of(recipe, {}, failing(recipe, 5)[0]), recipe)
+    assert shrink(shrunk.race, recipe).race == shrunk.race
 
 
 def test_what_breaches_nothing_cannot_be_shrunk() -> None:
@@ -109,17 +109,17 @@ def test_what_breaches_nothing_cannot_be_shrunk() -> None:
     calm = recipe.world()
     calm.run(Calm(), driver="direct")
     with pytest.raises(ScenarioError, match="there is nothing to shrink: the race breaches noth"):
-        shrink(recipe, {}, calm.trace.choices)
+        shrink(race_of(recipe, {}, calm.trace.choices), recipe)
     with pytest.raises(ScenarioError, match="does not breach no_actor_dies"):
-        shrink(recipe, {}, failing(recipe, 5)[0], invariant="no_actor_dies")
+        shrink(race_of(recipe, {}, failing(recipe, 5)[0]), recipe, invariant="no_actor_dies")
 
 
 def test_the_runs_are_limited() -> None:
     """At the limit what is smallest so far is handed out."""
     recipe = find("double_bind")
     (choices, *_) = failing(recipe, 5)
-    assert shrink(recipe, {}, choices, runs_max=3).runs <= 3 + 2 + 20
-    assert len(shrink(recipe, {}, choices, runs_max=0).race) > 2
+    assert shrink(race_of(recipe, {}, choices), recipe, runs_max=3).runs <= 3 + 2 + 20
+    assert len(shrink(race_of(recipe, {}, choices), recipe, runs_max=0).race) > 2
 
 
 @pytest.mark.parametrize("most", range(0, 48, 7))
@@ -131,16 +131,15 @@ def test_a_shrink_is_cut_off_when_time_is_up(most: int) -> None:
     whole = race_of(recipe, {}, choices)
     tried: list[int] = []
     shrunk = shrink(
+        whole,
         recipe,
-        {},
-        choices,
         on_run=lambda runs, _: tried.append(runs),
         is_over=lambda: len(tried) >= most,
     )
     assert len(tried) == most
     assert (shrunk.cut_off, len(shrunk.race) <= len(whole)) == ("time is up", True)
     assert play(shrunk.race, recipe).verdict.is_violated
-    assert not shrink(recipe, {}, choices).cut_off
+    assert not shrink(whole, recipe).cut_off
 
 
 def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None:
@@ -164,7 +163,7 @@ def test_a_claim_that_cannot_do_without_what_is_left_out_is_no_smaller() -> None
     recipe = of(looking)
     calm = recipe.world()
     calm.run(Calm(), driver="direct")
-    assert shrink(recipe, {}, calm.trace.choices).race.without == ()
+    assert shrink(race_of(recipe, {}, calm.trace.choices), recipe).race.without == ()
 
 
 def test_a_claim_that_is_false_at_the_start_leaves_somebody_to_break_it() -> None:
@@ -189,7 +188,7 @@ def test_a_claim_that_is_false_at_the_start_leaves_somebody_to_break_it() -> Non
         world.claim(quiescent(both_are_set))
 
     recipe = of(build)
-    shrunk = shrink(recipe, {}, failing(recipe, 20)[0])
+    shrunk = shrink(race_of(recipe, {}, failing(recipe, 20)[0]), recipe)
     assert shrunk.race.without == ("notes/default/other",)
     assert len(shrunk.race.holds) == 1
 
@@ -208,7 +207,7 @@ def test_of_a_world_whose_calm_run_violates_nothing_is_left_out() -> None:
         return "there is one" if see.store.snapshot("notes/") else None
 
     recipe = of(always_breached)
-    race = shrink(recipe, {}, failing(recipe, 1)[0]).race
+    race = shrink(race_of(recipe, {}, failing(recipe, 1)[0]), recipe).race
     assert (len(race), race.without) == (0, ())
 
 
@@ -233,7 +232,7 @@ def test_what_is_left_out_breaks_no_other_claim_by_itself() -> None:
         world.claim(always(is_seen))
 
     recipe = of(build)
-    shrunk = shrink(recipe, {}, failing(recipe, 20)[0], invariant="is_seen")
+    shrunk = shrink(race_of(recipe, {}, failing(recipe, 20)[0]), recipe, invariant="is_seen")
     assert shrunk.race.without == ("notes/default/other",)
     calm = attrs.evolve(shrunk.race, holds=(), expect=())
     assert play(calm, recipe).verdict.is_held

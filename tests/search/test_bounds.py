@@ -5,7 +5,7 @@ from __future__ import annotations
 from testbed.choosers.bounded import Bounded
 from testbed.objects.codec import decode, encode
 from testbed.search.bounds import Bounds
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
@@ -16,12 +16,12 @@ def test_plans_that_travel_make_the_same_runs() -> None:
     player, bounds = Player(SearchTask("lost_update")), Bounds(faults_max=0, deviations_max=1)
     outcomes: list[Outcome] = []
     while plans := bounds.next(7):
-        jobs = [PlannedRun(len(outcomes) + n, "bounded", plan) for n, plan in enumerate(plans)]
+        batch = [PlannedRun(len(outcomes) + n, "bounded", plan) for n, plan in enumerate(plans)]
         played = [
             Outcome.parse(player.play(PlannedRun.of(decode(encode(j.as_dict())))).line())
-            for j in jobs
+            for j in batch
         ]
-        bounds.told(played)
+        bounds.learn(played)
         outcomes += played
     alone = Bounded(faults_max=0, deviations_max=1)
     violated = 0
@@ -46,7 +46,7 @@ def child(place: int, faults: int, deviations: int) -> list[object]:
 def told(bounds: Bounds, children: list[list[object]] | None) -> None:
     """One plan is played."""
     (_,) = bounds.next(1)
-    bounds.told([Outcome(0, "bounded", "held", "quiet", children=children)])
+    bounds.learn([Outcome(0, "bounded", "held", "quiet", children=children)])
 
 
 def test_the_level_says_what_is_complete() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from jobs import jobs
+from planned_runs import planned_runs
 
 from testbed.errors import HarnessBug
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 
 TASK = SearchTask("double_bind", faults=("crash",))
@@ -53,7 +53,7 @@ ROUGH = """
 
 def here(count: int) -> list[Outcome]:
     """What this process shows."""
-    return list(Here(Player(TASK)).play(jobs(count)))
+    return list(Here(Player(TASK)).play(planned_runs(count)))
 
 
 @contextmanager
@@ -78,12 +78,12 @@ def rough(own: Path) -> Path:
 
 
 def test_two_processes_show_what_this_one_does() -> None:
-    """In the order of the Jobs, to the byte; also after a lesson."""
+    """In the order of the batch, to the byte; also after a lesson."""
     lesson = Player(TASK).learned.as_dict()
     with workers(TASK, 2) as engine:
-        outcomes = list(engine.play(jobs(10)))
+        outcomes = list(engine.play(planned_runs(10)))
         engine.learn(lesson)
-        outcomes += engine.play(jobs(20)[10:])
+        outcomes += engine.play(planned_runs(20)[10:])
         assert engine.reports == []
     assert outcomes == here(20)
 
@@ -104,8 +104,8 @@ def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
 def test_a_worker_that_is_killed_changes_nothing() -> None:
     """Killed for real, at work and at rest: another takes its place, and both are told."""
     with workers(TASK, 2) as engine:
-        outcomes = [*engine.play(jobs(12))]
-        playing = engine.play(jobs(24)[12:])
+        outcomes = [*engine.play(planned_runs(12))]
+        playing = engine.play(planned_runs(24)[12:])
         _, second = engine.pids
         # What is stopped is given its Run, and does not answer before it is killed.
         os.kill(second, signal.SIGSTOP)
@@ -116,7 +116,7 @@ def test_a_worker_that_is_killed_changes_nothing() -> None:
         idle = engine.pids[0]
         os.kill(idle, signal.SIGKILL)
         os.waitid(os.P_PID, idle, os.WEXITED | os.WNOWAIT)
-        outcomes += engine.play(jobs(36)[24:])
+        outcomes += engine.play(planned_runs(36)[24:])
         at_work, at_rest = engine.reports
     assert outcomes == here(36)
     assert "was ended by signal 9 in run 13; another plays that run again" in at_work
@@ -173,7 +173,7 @@ def test_what_raises_in_a_worker_alone_is_told(rough: Path) -> None:
 def test_what_is_given_up_leaves_nothing_behind() -> None:
     """An Engine whose Outcomes nobody wants any more can still play others."""
     with workers(TASK, 2) as engine:
-        played = engine.play(jobs(10))
+        played = engine.play(planned_runs(10))
         next(played)
         played.close()
-        assert list(engine.play(jobs(4))) == here(4)
+        assert list(engine.play(planned_runs(4))) == here(4)

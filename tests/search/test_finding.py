@@ -9,7 +9,7 @@ from testbed.objects.codec import decode, encode
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
-from testbed.search.job import Breach, Outcome
+from testbed.search.planned_run import Breach, Outcome
 
 
 def race(text: str) -> Race:

@@ -9,8 +9,8 @@ import pytest
 from findings import finding, violated
 
 from testbed.errors import LedgerRefused
-from testbed.search.job import Breach
 from testbed.search.ledger import Ledger
+from testbed.search.planned_run import Breach
 
 IDENTITY = {"version": "1", "scenario": "double_bind", "switches": {"guard": "on"}, "faults": ()}
 

@@ -1,13 +1,13 @@
-"""The Player: a Run is a function of its Job, and of what was learnt before its round."""
+"""The Player: a Run is a function of its PlannedRun, and of what was learned before its round."""
 
 from __future__ import annotations
 
 import pytest
-from jobs import CHOOSERS, jobs
+from planned_runs import CHOOSERS, planned_runs
 
 from testbed.choosers.sampling.learned import Learned
 from testbed.errors import UnknownName
-from testbed.search.job import Outcome, PlannedRun, SearchTask
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.option import Choice
 
@@ -47,8 +47,8 @@ def test_a_sampler_learns_nothing_by_itself() -> None:
 def test_every_chooser_gives_a_profile() -> None:
     """Also one that keeps none for itself: coverage is of all Runs."""
     player = Player(SearchTask("double_bind"))
-    for job in jobs(5):
-        assert player.play(job).profile.pairs
+    for planned in planned_runs(5):
+        assert player.play(planned).profile.pairs
 
 
 def struck(task: SearchTask, runs: int = 12) -> set[str]:
@@ -72,7 +72,7 @@ def test_faults_strike_as_the_task_allows() -> None:
 def test_the_choices_of_a_violated_run_are_kept() -> None:
     """And only those: of a Run that held, nobody asks."""
     player = Player(SearchTask("double_bind"))
-    outcomes: list[Outcome] = [player.play(job) for job in jobs(30)]
+    outcomes: list[Outcome] = [player.play(planned) for planned in planned_runs(30)]
     assert {outcome.verdict for outcome in outcomes} == {"held", "violated"}
     for outcome in outcomes:
         assert bool(outcome.choices) == outcome.is_violated == bool(outcome.breaches)

@@ -5,30 +5,34 @@ from __future__ import annotations
 from collections import Counter
 
 from testbed.search.bounds import Bounds
-from testbed.search.job import Outcome, PlannedRun
+from testbed.search.planned_run import Outcome, PlannedRun
 from testbed.search.portfolio import ARMS, BOUNDED, NEW_FINDING, NEW_WAY, ROUND, WHOLE, Portfolio
 
 
-def outcomes(jobs: list[PlannedRun]) -> list[Outcome]:
+def outcomes(batch: list[PlannedRun]) -> list[Outcome]:
     """What came of them: nothing to speak of."""
-    return [Outcome(job.run, job.chooser, "held", "quiet", children=[]) for job in jobs]
+    return [
+        Outcome(planned.run, planned.chooser, "held", "quiet", children=[]) for planned in batch
+    ]
 
 
 def played(portfolio: Portfolio, rounds: int, earns: dict[str, int]) -> Counter[str]:
     """So many rounds in which each Run of a chooser earns that much; who has played the last."""
-    jobs: list[PlannedRun] = []
+    batch: list[PlannedRun] = []
     for _ in range(rounds):
-        jobs = portfolio.round()
-        portfolio.learn(outcomes(jobs), {job.run: earns.get(job.chooser, 0) for job in jobs})
-    return Counter(job.chooser for job in jobs)
+        batch = portfolio.round()
+        portfolio.learn(
+            outcomes(batch), {planned.run: earns.get(planned.chooser, 0) for planned in batch}
+        )
+    return Counter(planned.chooser for planned in batch)
 
 
 def test_all_have_even_shares_at_first_and_take_turns() -> None:
     """No chooser has all of its Runs at the end of a round."""
-    jobs = Portfolio().round()
-    assert [job.run for job in jobs] == list(range(ROUND))
-    assert [job.chooser for job in jobs[:5]] == list(ARMS)
-    assert [job.chooser for job in jobs[5:10]] == list(ARMS)
+    batch = Portfolio().round()
+    assert [planned.run for planned in batch] == list(range(ROUND))
+    assert [planned.chooser for planned in batch[:5]] == list(ARMS)
+    assert [planned.chooser for planned in batch[5:10]] == list(ARMS)
 
 
 def test_who_finds_has_more_turns_and_nobody_has_none() -> None:
@@ -74,21 +78,21 @@ def test_who_has_long_found_nothing_may_still_win() -> None:
 
 def test_the_bounded_search_has_its_turn_early() -> None:
     """First the calm run alone, which all other plans go on from; then half of each round."""
-    portfolio = Portfolio(planned=Bounds(faults_max=0, deviations_max=1))
+    portfolio = Portfolio(planner=Bounds(faults_max=0, deviations_max=1))
     (calm,) = portfolio.round()
     assert (calm.run, calm.chooser, calm.plan["plan"][0]) == (0, BOUNDED, [])
     children = [[[[place, "hold", 0]], 0, 1, False] for place in range(20)]
     portfolio.learn([Outcome(0, BOUNDED, "held", "quiet", children=children)], {})
-    jobs = portfolio.round()
-    assert [job.chooser for job in jobs[: ROUND // 2]] == [BOUNDED] * (ROUND // 2)
-    assert BOUNDED not in {job.chooser for job in jobs[ROUND // 2 :]}
-    assert [job.run for job in jobs] == list(range(1, ROUND + 1))
-    portfolio.learn(outcomes(jobs), {})
-    jobs = portfolio.round()
-    assert [job.chooser for job in jobs].count(BOUNDED) == 20 - ROUND // 2
-    portfolio.learn(outcomes(jobs), {})
-    assert portfolio.planned is not None
-    assert portfolio.planned.is_complete
+    batch = portfolio.round()
+    assert [planned.chooser for planned in batch[: ROUND // 2]] == [BOUNDED] * (ROUND // 2)
+    assert BOUNDED not in {planned.chooser for planned in batch[ROUND // 2 :]}
+    assert [planned.run for planned in batch] == list(range(1, ROUND + 1))
+    portfolio.learn(outcomes(batch), {})
+    batch = portfolio.round()
+    assert [planned.chooser for planned in batch].count(BOUNDED) == 20 - ROUND // 2
+    portfolio.learn(outcomes(batch), {})
+    assert portfolio.planner is not None
+    assert portfolio.planner.is_complete
 
 
 def test_without_anybody_else_the_plans_are_all() -> None:

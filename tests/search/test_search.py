@@ -7,15 +7,15 @@ from typing import Any
 
 import attrs
 import pytest
-from jobs import search_of
+from planned_runs import search_of
 
 from testbed.errors import HarnessError
 from testbed.races.playing import play, race_of
 from testbed.races.racefile import parse
 from testbed.search.engines.here import Here
 from testbed.search.finding import Finding
-from testbed.search.job import Outcome, PlannedRun, SearchTask
 from testbed.search.ledger import Ledger
+from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.search.search import Search, Watching
 
@@ -101,9 +101,9 @@ def test_a_search_goes_on_where_it_was_stopped(
     assert isinstance(engine, Here)
     play_one = engine.player.play
 
-    def count(job: PlannedRun) -> Outcome:
-        played.append(job.run)
-        return play_one(job)
+    def count(planned: PlannedRun) -> Outcome:
+        played.append(planned.run)
+        return play_one(planned)
 
     engine.player.play = count  # type: ignore[method-assign]
     second.play()
@@ -169,7 +169,7 @@ def test_what_cannot_be_shrunk_is_found_all_the_same(monkeypatch: pytest.MonkeyP
     def refuses(*_: object, **__: object) -> None:
         raise HarnessError("it does not breach it again")
 
-    monkeypatch.setattr("testbed.search.search.shrink_race", refuses)
+    monkeypatch.setattr("testbed.search.search.shrink", refuses)
     search = search_of(PLAIN, runs_max=40)
     search.play()
     assert search.runs == 40

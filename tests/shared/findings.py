@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.search.finding import Finding
-from testbed.search.job import Breach, Outcome
+from testbed.search.planned_run import Breach, Outcome
 
 
 def finding(outcome: Outcome, breach: Breach, name: str) -> Finding:

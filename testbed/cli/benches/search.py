@@ -23,6 +23,7 @@ import attrs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.errors import UnknownName
+from testbed.races.playing import race_of
 from testbed.races.race import Race
 from testbed.races.shrink import shrink
 from testbed.turns.option import Choice, Option
@@ -120,7 +121,8 @@ def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]
     """How many deviations the races of the first few trials that met one are shrunk to, in the
     median, and what the race of that size says; None and nothing if there was none."""
     met = [each for each in trials if each.runs is not None][:SHRUNK]
-    races = [shrink(scenario, SWITCHES, each.choices).race for each in met]
+    wholes = [race_of(scenario, SWITCHES, each.choices) for each in met]
+    races = [shrink(whole, scenario).race for whole in wholes]
     if not races:
         return {"shrunk": None, "of_shrunk": 0, "lines": []}
     middle = sorted(races, key=len)[(len(races) - 1) // 2]

@@ -33,9 +33,10 @@ from testbed.errors import ReplayDiverged, ScenarioError, TraceRefused
 from testbed.objects.codec import decode, encode_line
 from testbed.races.expecting import Side, expect, expected_under
 from testbed.races.healing import Healer
+from testbed.races.playing import race_of
 from testbed.races.race import Expectation
 from testbed.races.rewriting import changed
-from testbed.races.shrink import Shrunk, shrink, shrink_race
+from testbed.races.shrink import Shrunk, shrink
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
 from testbed.turns.option import Choice
 from testbed.turns.trace import Recorded, Trace, load
@@ -209,7 +210,7 @@ def _shrink_race(file: NamedRace, how: How) -> int:
     switches = {**file.race.switches, **(expected.switches if expected else given)}
     race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
     invariant = expected.violates if expected is not None else ""
-    shrunk = shrink_race(race, file.recipe, invariant=invariant)
+    shrunk = shrink(race, file.recipe, invariant=invariant)
     stem = f"{stem_of(file.path)}.shrunk"
     return _shrunk(shrunk, stem, file.recipe, file.trust, how)
 
@@ -253,7 +254,7 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     _check_same(recorded, played, again)
     if how.shrink:
         choices: list[Choice] = world.trace.choices
-        shrunk = shrink(recipe, recorded.header["switches"], choices)
+        shrunk = shrink(race_of(recipe, recorded.header["switches"], choices), recipe)
         stem = str(Path(file).with_suffix(""))
         return _shrunk(shrunk, stem, recipe, trust, how)
     return _tell_trace(world, recorded, how, again)

@@ -33,8 +33,8 @@ from testbed.search.engine import Engine
 from testbed.search.engines.here import Here
 from testbed.search.engines.processes import Processes
 from testbed.search.finding import Finding
-from testbed.search.job import SearchTask
 from testbed.search.ledger import Ledger
+from testbed.search.planned_run import SearchTask
 from testbed.search.player import Player
 from testbed.search.search import Search, Watching
 from testbed.search.sources import digests

@@ -1,10 +1,10 @@
-"""here: in this process, one Run after another."""
+"""here: plays in this process, one Run after another."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from testbed.search.job import Data, Outcome, PlannedRun
+from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 
@@ -17,13 +17,13 @@ class Here:
         self.reports: list[str] = []
 
     def learn(self, learned: Data) -> None:
-        """What the Samplers draw from, from now on."""
+        """Give the Samplers what they draw from in the next Runs."""
         self.player.learn(learned)
 
-    def play(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
-        """Each is played when its Outcome is asked for."""
+    def play(self, batch: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
+        """Play each Run when its Outcome is asked for."""
         with collected_between():
-            yield from map(self.player.play, jobs)
+            yield from map(self.player.play, batch)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Release nothing: it holds nothing."""

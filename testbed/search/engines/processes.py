@@ -1,8 +1,10 @@
-"""processes: in worker processes over pipes, each watched, and replaced when it dies or hangs.
+"""processes: plays in worker processes over pipes, and replaces each that dies or hangs.
 
-A Run whose worker died is played once more in another one, since a Run does not depend on where it
-is played: what was killed from outside changes no result. A Run that takes its second worker with
-it, or hangs one, is Undecided. A Run that raised is played again here, and raises here.
+- *A worker dies* in a Run: the Run is played once more in another worker. Where it is played does
+  not matter, so a worker that was killed from outside changes no result.
+- *A second worker dies* in that Run: then the Run itself is the likely cause. It is Undecided.
+- *A worker hangs*: it is killed, and the Run is Undecided. To play it again would only hang again.
+- *A Run raises*: it is played again in this process, and raises here, at its turn.
 """
 
 from __future__ import annotations
@@ -19,60 +21,60 @@ import attrs
 
 from testbed.errors import HarnessBug
 from testbed.objects.codec import encode
-from testbed.search.job import Data, Outcome, PlannedRun
+from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
 
 WORKER = "testbed.search.engines.worker"
 HANG_S = 120.0
-"""A worker that says nothing for so long is killed. The watchdog ends a slow turn far earlier."""
+"""How long a Run may take until its worker is killed. The watchdog ends a slow turn far earlier."""
 DEATHS_MAX = 2
-"""A Run that has ended so many workers is not tried again."""
+"""A Run in which this many workers have died is not played again."""
 LOOK_EVERY_S = 1.0
 PIPE_BYTES = 1 << 16
 
 
 _Done = dict[int, Outcome | None]
-"""By Run, what came of it; None if it raised."""
+"""By the number of a Run: its Outcome, or None if it raised."""
 
 
 @attrs.define(eq=False)
 class _Worker:
-    """One process, and what is known of it."""
+    """One worker process, and what it does now."""
 
     number: int
     process: subprocess.Popen[bytes]
-    knows: int = 0
-    """Which lesson it has learnt last."""
-    job: PlannedRun | None = None
-    """The Run it plays."""
+    lesson: int = 0
+    """The number of the last lesson it was given."""
+    planned: PlannedRun | None = None
+    """The Run it plays now; None if it is idle."""
     since_s: float = 0.0
-    said: bytearray = attrs.field(factory=bytearray)
-    """The part of a line that has come so far."""
+    received: bytearray = attrs.field(factory=bytearray)
+    """The part of a line that has arrived so far."""
 
-    def ask(self, question: Data) -> None:
-        """One line to it. That it is gone is seen when it is listened to."""
+    def send(self, message: Data) -> None:
+        """Send it one line. If the worker is gone, that shows when it is read from."""
         assert self.process.stdin is not None
-        line = memoryview(encode(question) + b"\n")
+        line = memoryview(encode(message) + b"\n")
         try:
             while line:
                 line = line[self.process.stdin.write(line) :]
         except BrokenPipeError:
             pass
 
-    def listen(self) -> bytes | None:
-        """The whole line it has said, an empty one if it is not whole yet; None if it is gone."""
+    def receive(self) -> bytes | None:
+        """Return a line once it is whole, `b""` until then; None if the worker is gone."""
         assert self.process.stdout is not None
         part = os.read(self.process.stdout.fileno(), PIPE_BYTES)
         if not part:
             return None
-        self.said += part
-        if not self.said.endswith(b"\n"):
+        self.received += part
+        if not self.received.endswith(b"\n"):
             return b""
-        line, self.said = bytes(self.said), bytearray()
+        line, self.received = bytes(self.received), bytearray()
         return line
 
     def end(self) -> int:
-        """Make sure that it is gone; its exit code, negative for a signal."""
+        """Kill it if it still runs; return its exit code, which is negative for a signal."""
         process = self.process
         process.kill()
         code = process.wait()
@@ -83,43 +85,46 @@ class _Worker:
 
 
 class Processes:
-    """So many workers, begun when there is something to play."""
+    """Plays in up to `workers_max` workers, each started when there is something for it to play."""
 
     def __init__(self, player: Player, workers_max: int, *, hang_s: float = HANG_S) -> None:
         self.player = player
-        """Plays here what no worker could."""
+        """Plays here the Runs that raised in a worker."""
         self.reports: list[str] = []
         self._workers_max = workers_max
         self._hang_s = hang_s
         self._workers: list[_Worker] = []
-        self._begun = 0
+        self._started = 0
         self._selector = DefaultSelector()
         self._lesson = 0
         self._learned: Data = {}
         self._deaths: dict[int, int] = {}
+        """By the number of a Run: how many workers have died in it."""
 
     @property
     def pids(self) -> list[int]:
-        """Of the workers that run now."""
+        """The process ids of the workers that run now."""
         return [worker.process.pid for worker in self._workers]
 
     def learn(self, learned: Data) -> None:
-        """Each worker is told before its next Run."""
+        """Keep the lesson: each worker gets it before its next Run."""
         self._lesson += 1
         self._learned = learned
         self.player.learn(learned)
 
-    def play(self, jobs: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
-        """Whichever ends first is kept until it is its turn."""
-        waiting, done = deque(jobs), _Done()
+    def play(self, batch: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
+        """Play them in the workers; an Outcome that comes early waits for its turn."""
+        waiting, done = deque(batch), _Done()
         try:
-            for job in jobs:
-                while job.run not in done:
+            for planned in batch:
+                while planned.run not in done:
                     self._hand_out(waiting, done)
                     self._take_in(waiting, done)
-                yield done.pop(job.run) or self._raised(job)
+                yield done.pop(planned.run) or self._raise_here(planned)
         finally:
-            for worker in [each for each in self._workers if each.job is not None]:
+            # Closed early: the Outcomes that these workers still owe would be taken for those of
+            # the next batch.
+            for worker in [each for each in self._workers if each.planned is not None]:
                 self._dismiss(worker)
 
     def close(self) -> None:
@@ -131,83 +136,87 @@ class Processes:
     # -- giving and taking ----------------------------------------------------------------------
 
     def _hand_out(self, waiting: deque[PlannedRun], done: _Done) -> None:
-        for worker in [each for each in self._workers if each.job is None]:
+        # A worker may have died while it was idle; no Run is lost by that.
+        for worker in [each for each in self._workers if each.planned is None]:
             if worker.process.poll() is not None:
                 self._died(worker, waiting, done)
         while waiting:
-            idle = [each for each in self._workers if each.job is None]
+            idle = [each for each in self._workers if each.planned is None]
             if not idle and len(self._workers) == self._workers_max:
                 return
-            worker = idle[0] if idle else self._begin()
-            if worker.knows < self._lesson:
-                worker.ask({"learn": self._learned})
-                worker.knows = self._lesson
-            worker.job = waiting.popleft()
+            worker = idle[0] if idle else self._start()
+            if worker.lesson < self._lesson:
+                worker.send({"learn": self._learned})
+                worker.lesson = self._lesson
+            worker.planned = waiting.popleft()
             worker.since_s = time.monotonic()
-            worker.ask({"job": worker.job.as_dict()})
+            worker.send({"job": worker.planned.as_dict()})
 
     def _take_in(self, waiting: deque[PlannedRun], done: _Done) -> None:
         for key, _ in self._selector.select(LOOK_EVERY_S):
             worker: _Worker = key.data
-            line = worker.listen()
+            line = worker.receive()
             if line is None:
                 self._died(worker, waiting, done)
             elif line:
                 failed = b'"failed"' in line[:10]
                 done[self._run_of(worker)] = None if failed else Outcome.parse(line)
-                worker.job = None
-        for worker in [each for each in self._workers if each.job is not None]:
+                worker.planned = None
+        for worker in [each for each in self._workers if each.planned is not None]:
             if time.monotonic() - worker.since_s > self._hang_s:
                 self._hung(worker, done)
 
     def _run_of(self, worker: _Worker) -> int:
-        if worker.job is None:
+        if worker.planned is None:
             raise HarnessBug(f"worker {worker.number} answered what nobody asked")
-        return worker.job.run
+        return worker.planned.run
 
-    def _raised(self, job: PlannedRun) -> Outcome:
-        """It raises here when it is its turn: what comes before it is taken first."""
-        self.player.play(job)
+    def _raise_here(self, planned: PlannedRun) -> Outcome:
+        """Play it again at its turn, to raise here: the Outcomes before it are taken first."""
+        self.player.play(planned)
         raise HarnessBug(
-            f"run {job.run} raised in a worker, and does not here.\nNext: testbed bench determinism"
+            f"run {planned.run} raised in a worker, and does not here.\n"
+            "Next: testbed bench determinism"
         )
 
     # -- what goes wrong ------------------------------------------------------------------------
 
     def _died(self, worker: _Worker, waiting: deque[PlannedRun], done: _Done) -> None:
-        job, pid = worker.job, worker.process.pid
+        planned, pid = worker.planned, worker.process.pid
         code = self._dismiss(worker)
         by = f"signal {-code}" if code < 0 else f"exit code {code}"
-        said = f"worker {worker.number} (pid {pid}) was ended by {by}"
-        if job is None:
-            self.reports.append(f"{said} between two runs; another takes its place")
+        report = f"worker {worker.number} (pid {pid}) was ended by {by}"
+        if planned is None:
+            self.reports.append(f"{report} between two runs; another takes its place")
             return
-        deaths = self._deaths[job.run] = self._deaths.get(job.run, 0) + 1
+        run = planned.run
+        deaths = self._deaths[run] = self._deaths.get(run, 0) + 1
         if deaths < DEATHS_MAX:
-            waiting.appendleft(job)
-            self.reports.append(f"{said} in run {job.run}; another plays that run again")
+            waiting.appendleft(planned)
+            self.reports.append(f"{report} in run {run}; another plays that run again")
             return
-        self.reports.append(f"{said} in run {job.run}, the second one in that run; it is Undecided")
-        done[job.run] = Outcome(job.run, job.chooser, "undecided", f"workers died of it, by {by}")
+        self.reports.append(f"{report} in run {run}, the second one in that run; it is Undecided")
+        done[run] = Outcome(run, planned.chooser, "undecided", f"workers died of it, by {by}")
 
     def _hung(self, worker: _Worker, done: _Done) -> None:
-        job, pid = worker.job, worker.process.pid
-        assert job is not None
+        planned, pid = worker.planned, worker.process.pid
+        assert planned is not None
         self._dismiss(worker)
         end = f"it did not end within {self._hang_s:g} s"
-        done[job.run] = Outcome(job.run, job.chooser, "undecided", end)
+        done[planned.run] = Outcome(planned.run, planned.chooser, "undecided", end)
         self.reports.append(
-            f"worker {worker.number} (pid {pid}) was killed: run {job.run} did not end within "
+            f"worker {worker.number} (pid {pid}) was killed: run {planned.run} did not end within "
             f"{self._hang_s:g} s; it is Undecided"
         )
 
     # -- processes ------------------------------------------------------------------------------
 
-    def _begin(self) -> _Worker:
-        """In a session of its own, so that Ctrl-C is for the search alone; what this process can
-        import, it can. Where both look in the current folder, it does so last until it has a
-        scenario of one's own to find, as this process did."""
-        self._begun += 1
+    def _start(self) -> _Worker:
+        """Start a worker in a session of its own, so that Ctrl-C reaches the search alone."""
+        self._started += 1
+        # The worker can import what this process can. The current folder stands last, and -P keeps
+        # it from the front, so that no file in it hides an installed module. It moves to the front
+        # when the worker looks for a scenario of the user's own, as it did in this process.
         folders = [folder for folder in sys.path if folder] + [os.getcwd()] * ("" in sys.path)
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", WORKER],
@@ -217,11 +226,11 @@ class Processes:
             bufsize=0,
             start_new_session=True,
         )
-        worker = _Worker(self._begun, process)
+        worker = _Worker(self._started, process)
         self._workers.append(worker)
         assert process.stdout is not None
         self._selector.register(process.stdout, EVENT_READ, worker)
-        worker.ask({"task": self.player.task.as_dict()})
+        worker.send({"task": self.player.task.as_dict()})
         return worker
 
     def _dismiss(self, worker: _Worker) -> int:

@@ -1,8 +1,9 @@
-"""worker: one process that plays Jobs, told on standard input and answered on standard output.
+"""worker: a process that reads PlannedRuns on standard input, and writes Outcomes.
 
-A line is one JSON object. In: `{"task": …}` first, then `{"learn": …}` and `{"job": …}`. Out, for
-each Job: its Outcome, or `{"failed": run}` if it raised; whoever asked plays that Run himself then,
-and sees it raised. It ends when its input does: it never outlives the search.
+Each line is one JSON object. In: `{"task": …}` first, then `{"learn": …}` and `{"job": …}`, one for
+each PlannedRun. Out, for each of these: its Outcome, or `{"failed": run}` if it raised. Then the
+search plays that Run itself, so that the error is raised there. The worker ends when its input
+ends, so it never outlives the search.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from contextlib import suppress
 from typing import IO
 
 from testbed.objects.codec import decode, encode
-from testbed.search.job import PlannedRun, SearchTask
+from testbed.search.planned_run import PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.session import collected_between
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer until nobody asks any more."""
+    """Answer line by line until `asked` ends."""
     lines = iter(asked.readline, b"")
     task = next(lines, None)
     if task is None:
@@ -38,15 +39,15 @@ def _answers(player: Player, lines: Iterator[bytes]) -> Iterator[bytes]:
             case {"learn": learned}:
                 player.learn(learned)
             case {"job": data}:
-                job = PlannedRun.of(data)
+                planned = PlannedRun.of(data)
                 try:
-                    yield player.play(job).line()
-                except Exception:  # noqa: BLE001 (whatever it is, whoever asked will meet it)
-                    yield encode({"failed": job.run})
+                    yield player.play(planned).line()
+                except Exception:  # noqa: BLE001 (whatever it is, the search will meet it, too)
+                    yield encode({"failed": planned.run})
 
 
 def main() -> None:
-    """Keep standard output for answers: what a scenario prints goes to standard error."""
+    """Serve on the standard streams; what a scenario prints goes to standard error instead."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with suppress(BrokenPipeError):

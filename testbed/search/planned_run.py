@@ -1,5 +1,8 @@
-"""Job: one Run that a search wants played, here or elsewhere. Task: what all of them share.
-Outcome: what came of one. All three are plain data, one line of JSON each."""
+"""PlannedRun: one Run that a search wants played. SearchTask: what all of them have in common.
+Outcome: what one of them has shown.
+
+All three are plain data, one line of JSON each: so a Run can be played in another process.
+"""
 
 from __future__ import annotations
 
@@ -19,54 +22,54 @@ NO_PROFILE = Profile(0, {}, {}, {}, [])
 
 @attrs.frozen
 class SearchTask:
-    """What is searched: everything that the Runs of one search have in common."""
+    """What is searched: everything that all Runs of one search have in common."""
 
     scenario: str
     switches: dict[str, str] = attrs.field(factory=dict)
     faults: tuple[str, ...] = ()
-    """Allowed beside the scenario's own, as `parse_fault` reads them."""
+    """Faults allowed in addition to the scenario's own, as `parse_fault` reads them."""
     allows_none: bool = False
     """Whether no fault may strike, not even one that the scenario allows."""
     seed: int = 0
     driver: str = "direct"
     folders: tuple[str, ...] = ()
-    """Where the user's own scenarios and Choosers are."""
+    """Folders with the user's own scenarios and Choosers."""
     policies: tuple[str, ...] = ()
     """The files of the user's own policies."""
 
     def as_dict(self) -> Data:
-        """As JSON has it."""
+        """Return it as plain data for JSON."""
         return attrs.asdict(self)
 
     @classmethod
     def of(cls, data: Data) -> Self:
-        """What `as_dict` told of."""
+        """Make it again from what `as_dict` returned."""
         lists = ("faults", "folders", "policies")
         return cls(**{**data, **{name: tuple(data[name]) for name in lists}})
 
 
 @attrs.frozen
 class PlannedRun:
-    """One Run: its number, who chooses in it, and what is planned for it."""
+    """One Run to be played: its number, its Chooser, and its plan if it has one."""
 
     run: int
     chooser: str
     plan: Any = None
-    """What the bounded search wants of this Run; None for those that draw their Runs."""
+    """The bounded search's plan for this Run; None for a Chooser that makes its own choices."""
 
     def as_dict(self) -> Data:
-        """As JSON has it."""
+        """Return it as plain data for JSON."""
         return attrs.asdict(self)
 
     @classmethod
     def of(cls, data: Data) -> Self:
-        """What `as_dict` told of."""
+        """Make it again from what `as_dict` returned."""
         return cls(**data)
 
 
 @attrs.frozen
 class Breach:
-    """A Violation as it travels."""
+    """A Violation as plain data."""
 
     invariant: str
     said: str
@@ -74,36 +77,37 @@ class Breach:
 
 @attrs.frozen
 class Outcome:
-    """What one Job has shown."""
+    """What one Run has shown."""
 
     run: int
     chooser: str
     verdict: str
-    """held, violated or undecided; or *cut* (it adds nothing), or *exhausted* (none was left)."""
+    """held, violated or undecided; or *cut* (the Run adds nothing), or *exhausted* (the Chooser has
+    no Run left)."""
     end: str
     turns: int = 0
     virtual_ms: int = 0
     faults: tuple[str, ...] = ()
-    """The words of those that struck, in order."""
+    """The words of the faults that struck, in order."""
     breaches: tuple[Breach, ...] = ()
     choices: tuple[Any, ...] = ()
-    """Of a Run that was violated: they alone play it again."""
+    """All choices of a violated Run, which are enough to replay it; empty for any other Run."""
     profile: Profile = NO_PROFILE
     children: Any = None
-    """What a planned Run has shown that could be planned next."""
+    """The plans that go on from a planned Run; None if it had no plan, or its worker died."""
 
     @property
     def is_violated(self) -> bool:
-        """At least one claim was breached."""
+        """Whether at least one claim was breached."""
         return self.verdict == "violated"
 
     def line(self) -> bytes:
-        """One line of JSON, without its end."""
+        """Return it as one line of JSON, without the newline."""
         return encode(attrs.asdict(self))
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """What stands on such a line."""
+        """Make it again from what `line` returned."""
         data = decode(line)
         data["profile"] = Profile.of(data["profile"])
         data["breaches"] = tuple(Breach(**breach) for breach in data["breaches"])
@@ -112,7 +116,7 @@ class Outcome:
 
 
 def as_data(choices: Iterable[Choice]) -> tuple[Any, ...]:
-    """Choices as JSON has them: the number of an Option is most of them."""
+    """Return choices as plain data for JSON; most of them are just the number of an Option."""
     return tuple(map(_as_data, choices))
 
 
@@ -128,7 +132,7 @@ def _as_data(choice: Choice) -> Any:
 
 
 def as_choices(data: Sequence[Any]) -> list[Choice]:
-    """The Choices that `as_data` told of."""
+    """Make the choices again from what `as_data` returned."""
     return [_as_choice(each) for each in data]
 
 

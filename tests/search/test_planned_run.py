@@ -1,4 +1,4 @@
-"""Jobs, Tasks and Outcomes: plain data, the same after a journey."""
+"""PlannedRun, SearchTask and Outcome: plain data, the same after a journey."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from testbed.choosers.sampling.learned import Profile
 from testbed.errors import HarnessBug
 from testbed.objects.codec import decode, encode
-from testbed.search.job import Breach, Outcome, PlannedRun, SearchTask, as_choices, as_data
+from testbed.search.planned_run import Breach, Outcome, PlannedRun, SearchTask, as_choices, as_data
 from testbed.turns.option import Choice, HoldBack, LetPass, Release
 
 
@@ -23,12 +23,12 @@ def test_what_is_no_choice_is_refused() -> None:
         as_choices([{"skip": 1}])
 
 
-def test_a_task_and_a_job_survive_the_journey() -> None:
+def test_a_task_and_a_planned_run_survive_the_journey() -> None:
     """A worker plays just what was asked."""
     task = SearchTask("lost_update", {"guard": "on"}, ("crash",), allows_none=True, folders=("a",))
     assert SearchTask.of(decode(encode(task.as_dict()))) == task
-    job = PlannedRun(3, "bounded", {"plan": [[0, "hold", 0]]})
-    assert PlannedRun.of(decode(encode(job.as_dict()))) == job
+    planned = PlannedRun(3, "bounded", {"plan": [[0, "hold", 0]]})
+    assert PlannedRun.of(decode(encode(planned.as_dict()))) == planned
 
 
 def test_an_outcome_survives_the_journey() -> None:
