@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, about, finish, refusal, step
+from cursors import catch_up
 from stage import Puppet, play, world_of
 
 from actors.apiserver import ApiServer
@@ -362,7 +363,7 @@ def test_two_servers_may_read_one_class_in_two_ways() -> None:
         cursor.advance()
     said = 'pods "p3" is forbidden: no PriorityClass with name c was found'
     assert refused(counter, pod_of("p3", "c")) == (403, "Forbidden", said)
-    cursor.catch_up()
+    catch_up(cursor)
     assert resolved(counter, "p3", "c")[1] == 9
 
 

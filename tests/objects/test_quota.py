@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, finish, refusal, step
+from cursors import catch_up
 
 from testbed.errors import AlreadyExists, ApiError, Conflict, Forbidden
 from testbed.objects import (
@@ -262,12 +263,12 @@ def test_a_quota_that_is_gone_between_two_commits_charges_nobody() -> None:
 def test_a_server_remembers_what_it_has_charged_itself() -> None:
     """Before it has read of it: pod after pod is charged, and what is left is never overdrawn."""
     counter = counter_of(quota({"pods": 2}), lags=("resourcequotas",))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("p"))
     counter.create(Pod.of("r"))
     assert "exceeded quota" in refused(counter, Pod.of("s"))[2]
     counter.server.restart()
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     assert used(counter) == {"pods": "2"}
 
 
@@ -275,10 +276,10 @@ def test_a_server_remembers_what_it_has_charged_itself() -> None:
 def test_what_a_server_has_read_since_counts_more_than_what_it_remembers() -> None:
     """Another server has charged the quota after it, and it has come to read of that."""
     counter = counter_of(quota({"pods": 5}), lags=("resourcequotas",))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("p"))
     Counter(counter.store, "other").create(Pod.of("r"))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("s"))
     assert used(counter) == {"pods": "3"}
 
@@ -289,7 +290,7 @@ def test_a_pod_is_refused_by_a_conflict_it_did_not_cause() -> None:
     it has, the pod is let in."""
     counter = counter_of(quota({"pods": 5}), lags=("resourcequotas",))
     cursor = counter.server.cursor("resourcequotas")
-    cursor.catch_up()
+    catch_up(cursor)
     Counter(counter.store, "other").create(Pod.of("p"))
     handler = begin(counter, Pod.of("r"))
     for _ in range(3):
@@ -298,7 +299,7 @@ def test_a_pod_is_refused_by_a_conflict_it_did_not_cause() -> None:
         step(handler)
     late = begin(counter, Pod.of("r"))
     step(late)
-    cursor.catch_up()
+    catch_up(cursor)
     assert finish(late).meta.name == "r"
     assert used(counter) == {"pods": "2"}
 
