@@ -235,7 +235,7 @@ class Watch:
         """Open it; Expired if a Change after `since` has been compacted.
 
         It delivers `first` before all else: objects that exist already. If its server keeps only
-        Changes from `oldest` on, and that is too late for `since`, it delivers just an ERROR.
+        Changes from `oldest` on, and `since` is before that, it delivers just an ERROR.
         `on_ready` is called whenever there is something to take after there was nothing, and
         `on_owing` whenever `owes_bookmark` becomes true; both also here.
         """
@@ -255,18 +255,16 @@ class Watch:
         self.is_open = True
         self.number = cursor._file(self)
         """Its place among its Cursor's Watches, in the order in which they were opened."""
-        self.queue: deque[Change] = deque()
+        self.queue: deque[Change] = deque(first)
         """Changes still to deliver, oldest first."""
         self._next: Delivery | None = None
         self._is_over = False
-        # No gap: it takes what its Cursor read after `since` from the log, here and in one go. From
-        # the next Change on the Cursor shows it every one, since it is filed already. Only a
-        # compaction can come between, and that was checked above or ends this Watch.
-        self.queue.extend(first)
         if cursor.is_expired:
             self._expire()
         elif since + 1 < oldest:
             self._end(f"too old resource version: {since} ({oldest})")
+        # No gap: here it takes from the log all that its Cursor has read after `since`, and it is
+        # indexed already, so the Cursor shows it every Change from the next one on.
         for place in range(cursor._log.place_after(since), cursor._place):
             self._push(cursor._log[place])
         if not self.is_ready:
