@@ -95,7 +95,7 @@ def test_what_is_hostile_or_broken_is_refused_with_its_line(
     with pytest.raises(Broken) as caught:
         trees(text)
     assert caught.value.line == line
-    assert said in caught.value.said
+    assert said in caught.value.problem
     assert caught.value.next_step.endswith(".")
 
 
