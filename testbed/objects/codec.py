@@ -2,8 +2,8 @@
 
 Traces are compared byte by byte, and digests are taken of these bytes. But two Maps are equal even
 if their names were added in different orders, and a plain encoder would write that order. So
-`encode` sorts all names. `encode_line` keeps the order of its caller, whose code fixes it, so that
-a line begins with what matters to a person; facts and objects in it have been through `encode`.
+`encode` sorts all names. `encode_line` keeps the order that its caller gives, which code fixes, so
+that a line begins with what matters to a person. Facts and objects in it were sorted by `encode`.
 """
 
 from __future__ import annotations

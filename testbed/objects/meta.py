@@ -49,14 +49,14 @@ class Revision:
     of them is a TypeError. The empty one means unset.
     """
 
-    # `told` never reaches a client: it is not part of equality, hash or JSON. A footprint needs it.
+    # `view` never reaches a client: it is not part of equality, hash or JSON. A footprint needs it.
     # A read "from revision 7" depends on the order of all commits before 7, unless it was a list of
-    # the same view that returned the 7: then that order is fixed already (`View.is_told`).
-    __slots__ = ("text", "told")
+    # the same view that returned the 7: then that order is fixed already (`View.has_returned`).
+    __slots__ = ("text", "view")
 
-    def __init__(self, text: str | int = "", told: object = None) -> None:
+    def __init__(self, text: str | int = "", view: object = None) -> None:
         self.text = str(text)
-        self.told = told
+        self.view = view
         """The View of the list or watch that returned this revision; None: it is from elsewhere."""
 
     def __eq__(self, other: object) -> bool:

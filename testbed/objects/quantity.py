@@ -127,7 +127,7 @@ def _away(amount: int, unit: int) -> int:
 
 
 def _power_of(nano: int) -> int:
-    """The largest multiple of three, p, such that the amount is a multiple of ten to the p."""
+    """The largest p, a multiple of three, such that the amount is a multiple of ten to the p."""
     power = -9 if nano else 0
     while nano and nano % 1000 == 0:
         nano, power = nano // 1000, power + 3

@@ -93,7 +93,7 @@ class View:
         declared."""
         return View(self.plural, None, None) if self.fields is None else self
 
-    def tells(self, change: Change) -> bool:
+    def delivers(self, change: Change) -> bool:
         """Whether its reader gets this Change: the object starts or stops being selected, or it
         stays selected and a declared field changes."""
         if self.selector is None:
@@ -103,10 +103,10 @@ class View:
             return was or is_now
         return touches(self.fields, change)
 
-    def is_told(self, revision: Revision) -> bool:
+    def has_returned(self, revision: Revision) -> bool:
         """Whether a list or a watch of the same view returned `revision`. If so, the footprint of
         that read already fixes which of this view's Changes come before the revision."""
-        return revision.told in (self, View(self.plural, None, None))
+        return revision.view in (self, View(self.plural, None, None))
 
 
 def touches(fields: tuple[str, ...], change: Change) -> bool:

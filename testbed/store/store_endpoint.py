@@ -60,7 +60,7 @@ class StoreEndpoint:
         self._created: dict[str, int] = {}
 
     def begin(self) -> None:
-        """Do nothing: it reads a kind only when asked for it."""
+        """Do nothing: it reads a kind only when an Operation needs it."""
 
     def restart(self) -> None:
         """Forget the cursors; new watches get new ones, which start at the present."""
@@ -118,7 +118,7 @@ class StoreEndpoint:
             return Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
         at, view = operation.revision, operation.view
         is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)
-        if is_dated and operation.verb in READS and not view.is_told(at):
+        if is_dated and operation.verb in READS and not view.has_returned(at):
             past = frozenset({HISTORY})
             return Footprint(past | {LOG}, past | self._opened(operation.plural))
         if operation.verb == "get":
@@ -226,7 +226,7 @@ class StoreEndpoint:
         at = _revision(operation)
         if at is not None:
             self.store.mark(reads={HISTORY})
-            if not operation.view.is_told(operation.revision):
+            if not operation.view.has_returned(operation.revision):
                 self.store.look_back()
         return at
 

@@ -187,7 +187,7 @@ class Cursor:
         return found
 
     def _owe(self) -> None:
-        """Notify the Watches that owe a bookmark since the last read Change."""
+        """Notify the Watches for which the Change just read makes a bookmark due."""
         owing = [watch for watch in self._settled if watch.revision < self._read]
         for watch in owing:
             del self._settled[watch]
@@ -237,7 +237,7 @@ class Watch:
         It delivers `first` before all else: objects that exist already. If its server keeps only
         Changes from `oldest` on, and `since` is before that, it delivers just an ERROR.
         `on_ready` is called whenever there is something to take after there was nothing, and
-        `on_owing` whenever `owes_bookmark` becomes true; both also here.
+        `on_owing` whenever `owes_bookmark` becomes true; here too.
         """
         cursor.store.check_since(since)
         self.cursor = cursor
@@ -333,7 +333,7 @@ class Watch:
         """Take a Change that the Cursor has just passed, if it matches."""
         if not self.is_open or self._is_over or change.revision <= self.since:
             return
-        if not self.view.tells(change):
+        if not self.view.delivers(change):
             return
         self.queue.append(change)
         if self.key:

@@ -143,7 +143,7 @@ def read(*paths: str | Path, on_progress: OnProgress = lambda *_: None) -> Manif
 
 def dump(items: Iterable[Object]) -> str:
     """These objects as YAML that kubectl accepts. Equal objects give equal texts: names are sorted,
-    and the resourceVersion is left out, since the Store sets it anew each time."""
+    and the resourceVersion is left out, since each Store sets its own."""
     trees = (form.to_tree(item.with_meta(revision=UNSET)) for item in items)
     return "---\n".join("\n".join(lines(tree)) + "\n" for tree in trees)
 
@@ -352,8 +352,8 @@ class _Wrong(Exception):
 def _listed(
     tree: Any, path: str = "", kind: Any = None, api_version: Any = None
 ) -> Iterator[_Found]:
-    """The one object of a tree, or all items of a `List` or a `PodList`. Items of a `PodList` need
-    no kind of their own."""
+    """The one object of a tree, or all items of a `List` or a `PodList`. Items may leave out their
+    kind: a `PodList` gives it."""
     if isinstance(tree, dict):
         kind, api_version = tree.get("kind", kind), tree.get("apiVersion", api_version)
         items = tree.get("items", "")

@@ -255,7 +255,7 @@ class _Growing:
     def end(self, event: Any) -> None:
         """Close the innermost list or mapping."""
         # `<<` gives defaults. They are filled in only now, so that they never replace a name that
-        # the mapping itself has, on whichever side of the `<<` it stands.
+        # the mapping itself has, before the `<<` or after it.
         ended = self._open.pop()
         for below in ended.beneath:
             for name, value in below.items():
