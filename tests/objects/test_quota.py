@@ -154,7 +154,7 @@ def test_where_cpu_or_memory_is_counted_every_container_must_say_how_much() -> N
 
 @pytest.mark.spec("PRI-22")
 def test_a_quota_that_was_not_counted_lets_nobody_in() -> None:
-    """If its controller has taken its limits over and not counted; before that it limits nobody."""
+    """If its controller has copied the limits but not counted yet; before that it limits no pod."""
     new = quota({"pods": 1, "requests.cpu": 1}, {"pods": 0})
     said = "status unknown for quota: q, resources: pods,requests.cpu"
     assert refused(counter_of(new), Pod.of("p", cpu_m=1))[2] == f'pods "p" is forbidden: {said}'
@@ -196,7 +196,7 @@ def test_a_pod_is_charged_before_it_is_there() -> None:
 
 @pytest.mark.spec("PRI-22", "API-8")
 def test_a_name_that_is_taken_is_found_out_after_the_charge() -> None:
-    """Whoever tries again and again to create what is there uses up the quota."""
+    """To retry the create of an existing pod again and again uses up the quota."""
     counter = counter_of(quota({"pods": 3}))
     counter.create(Pod.of("p"))
     for _ in range(2):
@@ -218,7 +218,7 @@ def test_a_pod_that_cannot_be_is_not_charged() -> None:
 
 @pytest.mark.spec("PRI-22", "API-18")
 def test_two_pods_never_take_the_same_last_place() -> None:
-    """Whoever comes second sees what the first has taken, however late he began."""
+    """The second create sees what the first has used, however late it began."""
     counter = counter_of(quota({"pods": 1}))
     handlers = [begin(counter, Pod.of(name)) for name in ("p", "r")]
     step(handlers[1])
@@ -229,7 +229,7 @@ def test_two_pods_never_take_the_same_last_place() -> None:
 
 @pytest.mark.spec("PRI-22", "API-18")
 def test_a_quota_that_changes_between_two_commits_is_looked_at_again() -> None:
-    """Of two quotas the first is charged; somebody else takes of the second, and it is charged
+    """Of two quotas the first is charged; another pod uses some of the second, which is charged
     with what is used by then, or the pod is refused, and the first stays charged."""
     for left, outcome in ((2, ""), (1, "exceeded quota: b")):
         counter = counter_of(quota({"pods": 5}, name="a"), quota({"pods": left}, name="b"))

@@ -184,7 +184,7 @@ def test_a_re_created_key_starts_again() -> None:
 
 
 def test_a_range_has_a_limit() -> None:
-    """The first so many; none and 0 mean all, as in etcd."""
+    """It returns the first ones; None and 0 mean all, as in etcd."""
     store = filled()
     for at in (None, 3):
         assert [entry.key for entry in store.range("pods/", at, limit=1)] == ["pods/a"]

@@ -345,7 +345,7 @@ def _word(error: ApiError | Refused) -> str:
 
 
 def play(rig: Rig, examples: int) -> int:
-    """So many examples; how many answers were compared in them."""
+    """Play this many examples; the number of answers that were compared."""
     before = rig.compared
     run_state_machine_as_test(
         type("SidesOfThisRig", (Sides,), {"rig": rig}),

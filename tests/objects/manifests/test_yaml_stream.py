@@ -43,7 +43,7 @@ def test_json_is_yaml() -> None:
 
 
 def test_an_alias_is_what_it_names() -> None:
-    """Also beneath a mapping (`<<`), whose own names win, and of several the first."""
+    """Also as defaults of a mapping (`<<`): its own names win, then the first of several."""
     text = "a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\ne:\n  <<: [{b: 4}, *x]\nf: [&y no, *y]"
     assert trees(text) == [
         {
