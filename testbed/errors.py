@@ -3,31 +3,31 @@
     Exception
      ├─ ApiError              what an actor must survive: an answer that is a refusal
      │   ├─ BadRequest        400  the request cannot be read
-     │   ├─ Forbidden         403  admission does not let it pass
-     │   ├─ NotFound          404  the object is not there
+     │   ├─ Forbidden         403  admission rejected it
+     │   ├─ NotFound          404  there is no such object
      │   ├─ AlreadyExists     409  the name is taken
-     │   ├─ Conflict          409  the object has moved on, or a precondition failed
-     │   ├─ Expired           410  the history asked for has been compacted away
+     │   ├─ Conflict          409  the object has changed, or a precondition failed
+     │   ├─ Expired           410  that part of the history is compacted
      │   ├─ Invalid           422  the request makes no sense
-     │   ├─ TooManyRequests   429  later, perhaps
+     │   ├─ TooManyRequests   429  not now; it may succeed later
      │   ├─ InternalError     500  refused by an injected fault, without effect
      │   └─ Unavailable       503  no answer; the operation may or may not have taken effect
      │       ├─ TimedOut           the caller's own deadline passed first
      │       └─ WatchBroken        a watch was closed; resume it from the last revision seen
      └─ HarnessError          what a person must mend; its text says what, where, and the next step
-         ├─ UnknownName            nothing of that name; the nearest one is told
+         ├─ UnknownName            nothing has that name; its text suggests the nearest one
          ├─ ScenarioError          a scenario or an actor broke a rule of the World
-         ├─ RaceRefused            a race file that says what cannot be
-         ├─ ManifestRefused        a manifest that says what no object can be
+         ├─ RaceRefused            a race file that cannot be read, or says the impossible
+         ├─ ManifestRefused        a manifest with mistakes
          ├─ TraceRefused           a trace that is cut short, edited, or of another format
-         ├─ LedgerRefused          a search's file that is of another search, or is none
-         ├─ ReplayDiverged         the same choices led elsewhere
-         └─ HarnessBug             ours; please report it
+         ├─ LedgerRefused          the file of another search, or no such file at all
+         ├─ ReplayDiverged         the same choices led to another Run
+         └─ HarnessBug             a bug of the testbed; please report it
 
     BaseException
      ├─ Crashed               this life of the actor is over (not an error, like trio's Cancelled)
      ├─ Cancelled             another task of the same actor cancelled this one
-     └─ Overrun               the Run is ended from outside: a turn took too long
+     └─ Overrun               the watchdog ends the Run: a turn took too long
 
 A Violation is none of these: it is a value (see `invariant.py`).
 """
@@ -40,19 +40,19 @@ from typing import ClassVar
 
 
 class ApiError(Exception):
-    """An answer that refuses: data to its caller, with the HTTP code and reason it would carry."""
+    """An answer that is a refusal, with the HTTP code and reason that Kubernetes sends for it."""
 
     code: ClassVar[int] = 500
     reason: ClassVar[str] = "InternalError"
 
     def __init__(
-        self, said: str = "", *, retry_after_s: int = 0, causes: tuple[str, ...] = ()
+        self, message: str = "", *, retry_after_s: int = 0, causes: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(said)
+        super().__init__(message)
         self.retry_after_s = retry_after_s
-        """When to ask again, if its Endpoint has said so."""
+        """How long to wait before the next try; 0 if the Endpoint names no time."""
         self.causes = causes
-        """What more it says of why."""
+        """Further reasons, each as one word or line."""
 
 
 class BadRequest(ApiError):
@@ -63,14 +63,14 @@ class BadRequest(ApiError):
 
 
 class Forbidden(ApiError):
-    """The request can be read, and admission does not let it pass."""
+    """The request can be read, but admission rejected it."""
 
     code = 403
     reason = "Forbidden"
 
 
 class NotFound(ApiError):
-    """The object is not there."""
+    """There is no such object."""
 
     code = 404
     reason = "NotFound"
@@ -84,49 +84,49 @@ class AlreadyExists(ApiError):
 
 
 class Conflict(ApiError):
-    """The object has moved on since it was read, or a precondition failed."""
+    """The object has changed since it was read, or a precondition failed."""
 
     code = 409
     reason = "Conflict"
 
 
 class Expired(ApiError):
-    """The history asked for has been compacted away; list again."""
+    """That part of the history is compacted; list again."""
 
     code = 410
     reason = "Expired"
 
 
 class Invalid(ApiError):
-    """The request makes no sense to the Endpoint that got it."""
+    """The request makes no sense to its Endpoint."""
 
     code = 422
     reason = "Invalid"
 
 
 class TooManyRequests(ApiError):
-    """The Endpoint will not do it now; it may later."""
+    """The Endpoint will not do it now, but may do it later."""
 
     code = 429
     reason = "TooManyRequests"
 
 
 class InternalError(ApiError):
-    """The Endpoint refused, without effect: a fault made it, or it does not know what to do."""
+    """The Endpoint refused, without effect: because of a fault, or because it cannot decide."""
 
     reason = "InternalError"
 
 
 class Unavailable(ApiError):
-    """No answer came. The operation may have taken effect, or not: look before you retry."""
+    """No answer came. The Operation may or may not have taken effect: look before you retry."""
 
     code = 503
     reason = "ServiceUnavailable"
 
 
 CONNECTION_LOST = "connection lost"
-"""Among the `causes` of an Unavailable: the connection was lost before the answer came. What says
-this is not tried again by clients of Kubernetes that try again what was refused with 503."""
+"""Among the `causes` of an Unavailable: the connection was lost before the answer came. Kubernetes
+clients that retry after a 503 do not retry after this."""
 
 
 class TimedOut(Unavailable):
@@ -137,15 +137,15 @@ class TimedOut(Unavailable):
 
 
 class WatchBroken(Unavailable):
-    """A watch was closed; nothing is lost if it is resumed from the last revision seen."""
+    """A watch was closed. Resume it from the last revision seen, and nothing is lost."""
 
 
 class HarnessError(Exception):
-    """Something a person must mend: what happened, the evidence, the next step."""
+    """Something a person must mend. Its text says what happened, the evidence, the next step."""
 
 
 class UnknownName(HarnessError):
-    """Nothing of that name exists; the nearest name is told."""
+    """Nothing has that name. The text suggests the nearest name and lists all."""
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, see: str = "") -> None:
         names = sorted(known)
@@ -166,31 +166,31 @@ class ScenarioError(HarnessError):
 
 
 class RaceRefused(HarnessError):
-    """A race file that says what cannot be, or what nobody understands."""
+    """A race file that cannot be read, or that says something impossible."""
 
 
 class ManifestRefused(HarnessError):
-    """Manifests with mistakes: all of them are told at once."""
+    """Manifests with mistakes; the text lists them all."""
 
 
 class TraceRefused(HarnessError):
-    """A trace that cannot be trusted: cut short, edited, or of another format."""
+    """A trace that cannot be trusted: it is cut short, edited, or of another format."""
 
 
 class LedgerRefused(HarnessError):
-    """The file of a search that is of another search, in use, or none at all."""
+    """A search cannot use this file: it is of another search, in use, or no such file at all."""
 
 
 class ReplayDiverged(HarnessError):
-    """The same choices led elsewhere: something outside the World decided."""
+    """The same choices led to another Run: something outside the World decided."""
 
 
 class HarnessBug(HarnessError):
-    """A rule of the testbed itself was broken, by the testbed. Please report it."""
+    """The testbed broke a rule of its own. Please report it."""
 
 
 class Crashed(BaseException):
-    """This life of the actor is over. Not an error, and nothing can be awaited after it."""
+    """This life of the actor is over. It is not an error, and nothing can be awaited after it."""
 
 
 class Cancelled(BaseException):
@@ -198,4 +198,4 @@ class Cancelled(BaseException):
 
 
 class Overrun(BaseException):
-    """The Run is ended from outside: raised by the watchdog in an actor that never yields."""
+    """The watchdog ends the Run: it raises this in an actor whose turn never ends."""

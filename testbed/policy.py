@@ -1,8 +1,8 @@
-"""Policy: a part of a component that a user replaces by a class of his own, by its name.
+"""Policy: a class of the user's own that replaces a part of a component.
 
-The class stands in a file that he names himself (`--policy mine.py`), or is handed over in Python
-(`use`); a switch then says where it is to serve. What a race file or a trace says is a name and no
-more: nothing is ever imported for that.
+The user names the file with the class (`--policy mine.py`), or passes the class in Python (`use`).
+A switch then says which part it replaces. A race file or a trace only ever holds the name of the
+class, and nothing is imported because of such a name.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.switches import KIND, Kind
 
 BUILT_IN = "built_in"
-"""What such a switch says if nothing is replaced."""
+"""The value of such a switch if nothing is replaced."""
 SEE = "if it is one of your own, name its file as well: --policy FILE.py"
 _OWN: dict[str, tuple[type, ModuleType | None]] = {}
-"""By name, what was handed over, and the module that it then stood in."""
+"""By name, the classes passed to `use`, each with the module that it was in at that time."""
 
 
 # -- the user's own -------------------------------------------------------------------------------
 
 
 def use(*classes: type) -> None:
-    """Let switches name these classes. One that has no `name` is called by its own."""
+    """Let switches name these classes. A class without a `name` gets its class name as one."""
     for each in classes:
         before = own().get(each.__name__)
         if before is not None and before.__module__ != each.__module__:
@@ -47,7 +47,7 @@ def use(*classes: type) -> None:
 
 
 def load(path: str | Path) -> None:
-    """Run that file, and use each class that stands in it."""
+    """Run that file, and `use` each class that it defines."""
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.stem.isidentifier() or not file.is_file():
         raise ScenarioError(
@@ -65,18 +65,21 @@ def load(path: str | Path) -> None:
 
 
 def _module(file: Path, path: str | Path) -> ModuleType:
-    """What stands in that file, run once."""
-    name, there = file.stem, sys.modules.get(file.stem)
-    found = PathFinder.find_spec(name) if there is None else there.__spec__
-    origin = getattr(there, "__file__", None) or (found.origin if found else None)
+    """The module of that file, imported once."""
+    # The module gets the plain name of the file, as an import would give it: a scenario beside the
+    # file may import it too, and must get the same classes. So the name may not be that of another
+    # module, whether that one is loaded yet or not.
+    name, loaded = file.stem, sys.modules.get(file.stem)
+    found = PathFinder.find_spec(name) if loaded is None else loaded.__spec__
+    origin = getattr(loaded, "__file__", None) or (found.origin if found else None)
     is_another = origin is not None and Path(origin).resolve() != file
     if is_another or name in sys.stdlib_module_names:
         raise ScenarioError(
             f"--policy {path}: another module is called {name!r}.\n"
             "Next: give the file another name."
         )
-    if there is not None:
-        return there
+    if loaded is not None:
+        return loaded
     spec = spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -95,20 +98,20 @@ def _module(file: Path, path: str | Path) -> ModuleType:
 
 
 def own() -> dict[str, type]:
-    """The user's own classes, by name; but for those whose module is no longer loaded."""
+    """The user's own classes by name, without those whose module is no longer loaded."""
     return {
-        name: each for name, (each, there) in _OWN.items()
-        if sys.modules.get(each.__module__) is there
+        name: each for name, (each, module) in _OWN.items()
+        if sys.modules.get(each.__module__) is module
     }  # fmt: skip
 
 
 def modules() -> list[str]:
-    """The modules they stand in."""
+    """The modules of these classes."""
     return list(dict.fromkeys(each.__module__ for each in own().values()))
 
 
 def files() -> list[str]:
-    """The files they stand in, told from the current folder where they lie in it."""
+    """The files of these classes, relative to the current folder where they are inside it."""
     found = [getattr(sys.modules[name], "__file__", None) for name in modules()]
     here = Path.cwd()
     paths = [Path(file).resolve() for file in found if file is not None]
@@ -116,7 +119,7 @@ def files() -> list[str]:
 
 
 def words() -> list[str]:
-    """The options that name them all again, to be pasted."""
+    """The command-line options that name all these files again, to be pasted."""
     return [word for file in files() for word in ("--policy", file)]
 
 
@@ -125,19 +128,19 @@ def words() -> list[str]:
 
 @attrs.frozen
 class Part(Kind):
-    """The name of a class that serves as one part of a component, or `built_in`."""
+    """A switch that names the class of one part of a component, or is `built_in`."""
 
     is_open: ClassVar[bool] = True
     what: str = "part"
-    """What people call it: filter."""
+    """The word for such a part: `filter`."""
     expected: str = "a class"
-    """What it has to be: `a subclass of Filter`."""
+    """What the class has to be: `a subclass of Filter`."""
     needs: tuple[str, ...] = ()
-    """What that has, by which it is known."""
+    """The attributes that such a class has, and by which it is recognized."""
     built_in: tuple[str, ...] = ()
-    """Those that come with the component."""
+    """The names of those that come with the component."""
     takes: tuple[str, ...] = ()
-    """What it is made with."""
+    """The arguments that it is called with."""
 
     def parse(self, text: str) -> Any:
         if text != BUILT_IN:
@@ -145,7 +148,7 @@ class Part(Kind):
         return text
 
     def check(self, name: str) -> None:
-        """UnknownName, ScenarioError if nothing of that name can serve."""
+        """UnknownName or ScenarioError if no class of that name can be this part."""
         mine = own()
         if name in self.built_in and name in mine:
             raise ScenarioError(
@@ -155,7 +158,7 @@ class Part(Kind):
         if name in self.built_in:
             return
         if name not in mine:
-            known = [*self.built_in, *(n for n, made in mine.items() if self._is_one(made))]
+            known = [*self.built_in, *(n for n, cls in mine.items() if self._is_one(cls))]
             raise UnknownName(self.what, name, known, see=SEE)
         if not self._is_one(mine[name]):
             raise ScenarioError(
@@ -170,8 +173,8 @@ class Part(Kind):
                 f"Next: let it take {' and '.join(self.takes) or 'nothing'}, or give defaults."
             ) from error
 
-    def _is_one(self, made: type) -> bool:
-        return all(hasattr(made, name) for name in self.needs)
+    def _is_one(self, cls: type) -> bool:
+        return all(hasattr(cls, name) for name in self.needs)
 
     def __str__(self) -> str:
         return f"{BUILT_IN}, or a {self.what} of your own"
@@ -179,8 +182,8 @@ class Part(Kind):
 
 @attrs.frozen
 class Parts(Part):
-    """Several of them: `+Mine` beside those that are built in, `-Theirs` without that one, or
-    `Theirs,Mine` and no other."""
+    """A switch that names several: `+Mine` adds to the built-in ones, `-Theirs` removes one of
+    them, and `Theirs,Mine` means just these."""
 
     def parse(self, text: str) -> Any:
         if text != BUILT_IN:
@@ -193,43 +196,46 @@ class Parts(Part):
 
 
 def part(what: str, expected: str, needs: str, *built_in: str, takes: str = "") -> Any:
-    """A switch that names one part: what that is called, what it has to be, what that has, which
-    are built in, and what one is made with."""
+    """A switch that names one part; the arguments are the fields of `Part`, several words as one
+    text."""
     kind = Part((), None, what, expected, tuple(needs.split()), built_in, tuple(takes.split()))
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 
 def parts(what: str, expected: str, needs: str, *built_in: str) -> Any:
-    """A switch that names several."""
+    """A switch that names several parts."""
     kind = Parts((), None, what, expected, tuple(needs.split()), built_in)
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 
-def chosen(said: str, usual: Iterable[Any], others: Iterable[Any] = ()) -> tuple[Any, ...]:
-    """The parts that such a switch names: those that come with the component by their `name`, the
-    usual ones first, in the order in which they stand; and the user's own, made anew, behind."""
+def chosen(value: str, usual: Iterable[Any], others: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """The parts that the value of such a switch names.
+
+    First come the component's own parts: the usual ones, then the others, each in the order given.
+    New instances of the user's classes come last. Parts go by their `name`.
+    """
     kept = {each.name: each for each in usual}
-    there = {**{each.name: each for each in others}, **kept}
-    order = {name: place for place, name in enumerate(dict.fromkeys([*kept, *there]))}
-    if said != BUILT_IN:
-        kept = kept if said[:1] in ("+", "-") else {}
-        for word in said.split(","):
+    known = {**{each.name: each for each in others}, **kept}
+    order = {name: place for place, name in enumerate(dict.fromkeys([*kept, *known]))}
+    if value != BUILT_IN:
+        kept = kept if value[:1] in ("+", "-") else {}
+        for word in value.split(","):
             sign, name = (word[0], word[1:]) if word[:1] in ("+", "-") else ("+", word)
             if sign == "-":
                 kept.pop(name, None)
             else:
-                kept[name] = there[name] if name in there else made(name)
+                kept[name] = known[name] if name in known else made(name)
     return tuple(kept[name] for name in sorted(kept, key=lambda n: order.get(n, len(order))))
 
 
 def made(name: str) -> Any:
-    """A new one of the user's own class of that name."""
+    """A new instance of the user's class of that name."""
     return own()[name]()
 
 
 def in_place_of(actor: Any, name: str) -> Any:
-    """The user's own actor of that name, with the name of the one that it stands in for and such
-    other settings of it as it has itself."""
+    """A new instance of the user's actor class `name`, to run in place of `actor`: it takes over
+    the name of that actor, and every other setting that it has a field for."""
     mine = own()[name]
     settings: Mapping[str, Any] = {
         field.alias: getattr(actor, field.name)

@@ -1,8 +1,8 @@
-"""Switches: how a component behaves where versions of it, and people, differ; and its profiles.
+"""Switches: how a component behaves where versions of Kubernetes, and users, differ; and profiles.
 
-A component says what its switches are with a frozen class, a typed field for each, and what its
-profiles are with flat mappings. An Actor or an Endpoint names its Component; the World works out
-what holds for each of them (`in_force.py`), and the Client, or the Endpoint itself, has the result.
+A component declares its switches in a frozen class, with a typed field for each, and its profiles
+as flat mappings. An Actor or an Endpoint names its Component. The World works out which values are
+in force for each of them (`in_force.py`), and the Client or the Endpoint holds the result.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import attrs
 from testbed.errors import ScenarioError, UnknownName
 
 USUAL = "k8s-1.26"
-"""The profile of every component that is told of no other."""
+"""The default profile of every component."""
 PROFILE = "profile"
-"""The switch that names one."""
+"""The switch that names a profile."""
 ON, OFF = ("on", "true"), ("off", "false")
-"""`on`, `off`, `true` and `false` are the same two values."""
+"""The words for the two values of a Flag."""
 KIND = "kind"
-"""Where the metadata of a field keeps what its switch may be."""
+"""The key under which the metadata of a field holds the Kind of its switch."""
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
@@ -35,16 +35,16 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 
 @attrs.frozen
 class Kind:
-    """One of some words, a whole number that is not too small, or either."""
+    """What a switch may be: one of some words, a whole number from a minimum on, or either."""
 
     words: tuple[str, ...] = ()
     least: int | None = None
-    """The least whole number it may be; None: it is none."""
+    """The minimum; None: it cannot be a number."""
     is_open: ClassVar[bool] = False
-    """Whether what it may be can change while the testbed runs."""
+    """Whether its values can change while the testbed runs, as when a policy is added."""
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for; None if it stands for none."""
+        """The value that `text` stands for; None if it is not valid."""
         if text in self.words:
             return text
         is_number = self.least is not None and _WHOLE.fullmatch(text)
@@ -67,8 +67,8 @@ class Flag(Kind):
 
 
 def one_of(usual: str, *others: str, least: int | None = None) -> Any:
-    """A switch that is one of these words, or a whole number from `least`; first, what it is
-    if nobody says anything."""
+    """A switch that is one of these words, `usual` by default; with `least`, also a whole number
+    from there on."""
     return attrs.field(default=usual, metadata={KIND: Kind((usual, *others), least)})
 
 
@@ -78,7 +78,7 @@ def on_off(usual: bool) -> Any:
 
 
 def whole(usual: int, *, least: int = 0) -> Any:
-    """A switch that is a whole number, not below `least`."""
+    """A switch that is a whole number from `least` on."""
     return attrs.field(default=usual, metadata={KIND: Kind((), least)})
 
 
@@ -90,9 +90,9 @@ def text_of(value: Any) -> str:
 
 
 def told(profile: str = "", switches: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """What a constructor is told of its switches, as one mapping."""
-    said = {name: text_of(value) for name, value in (switches or {}).items()}
-    return {PROFILE: profile, **said} if profile else said
+    """The profile and the switches that a constructor was given, as one mapping of texts."""
+    texts = {name: text_of(value) for name, value in (switches or {}).items()}
+    return {PROFILE: profile, **texts} if profile else texts
 
 
 # -- a component ----------------------------------------------------------------------------------
@@ -100,17 +100,18 @@ def told(profile: str = "", switches: Mapping[str, Any] | None = None) -> dict[s
 
 @attrs.frozen(eq=False)
 class Component:
-    """What actors or Endpoints of one make have in common: the name that their switches begin
-    with, what those are, and the bundles of them that have a name."""
+    """What all actors or Endpoints of one make share: the name before their switches, the switches,
+    and the profiles."""
 
     name: str
-    """As in `scheduler.queue`."""
+    """The first part of a switch's full name, as in `scheduler.queue`."""
     switches: type[Any]
     """A frozen attrs class, each field made by `one_of`, `on_off` or `whole`."""
     profiles: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
-    """What each sets, where it is not as usual."""
+    """By name, the switches that a profile sets to something other than their default."""
     program: str = ""
-    """The switch that names another program to run in its place (`policy.part`), if one does."""
+    """The switch that names another program to run in its place (`policy.part`), if there is
+    one."""
     _made: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -126,16 +127,17 @@ class Component:
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """What each switch may be, by its name, in order."""
+        """The Kind of each switch, by its name, in order."""
         return {f.name: f.metadata[KIND] for f in attrs.fields(self.switches)}
 
     @property
     def known_profiles(self) -> tuple[str, ...]:
-        """All that it may be told of, the usual one among them."""
+        """The names of all profiles, the default among them."""
         return tuple(self.profiles) if USUAL in self.profiles else (USUAL, *self.profiles)
 
     def of(self, profile: str = "", given: Mapping[str, str] | None = None) -> Any:
-        """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
+        """All switches: as the profile sets them, then as `given` does. UnknownName if there is no
+        such profile, switch or word; ScenarioError for a bad number."""
         given = given or {}
         key = (profile, *given.items())
         if key in self._made:
@@ -146,7 +148,7 @@ class Component:
         return made
 
     def told(self, told: Mapping[str, str]) -> Any:
-        """The same, with the profile among what is given."""
+        """As `of`, with the profile among the switches."""
         return self.of(told.get(PROFILE, ""), {k: v for k, v in told.items() if k != PROFILE})
 
     def _make(self, profile: str, given: Mapping[str, str]) -> Any:
@@ -177,11 +179,11 @@ class Component:
         return f"testbed switches {self.name}"
 
     def flat(self, switches: Any) -> dict[str, str]:
-        """What holds, by the name of each switch, as a user writes it."""
+        """The value of each switch, by name, as a user writes it."""
         return {name: text_of(getattr(switches, name)) for name in self.kinds}
 
     def says(self) -> dict[str, str]:
-        """What each switch is about: the string beneath its field."""
+        """What each switch does: the string beneath its field."""
         tree = ast.parse(dedent(inspect.getsource(self.switches))).body[0]
         return dict(_strings_beneath(tree))
 
@@ -192,6 +194,6 @@ def _strings_beneath(tree: ast.AST) -> Iterator[tuple[str, str]]:
         match field, below:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(said))),
+                ast.Expr(value=ast.Constant(value=str(text))),
             ):
-                yield name, " ".join(said.split())
+                yield name, " ".join(text.split())

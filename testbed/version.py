@@ -1,3 +1,3 @@
-"""The version of this testbed, as it stands in every trace."""
+"""The version of this testbed, which every trace names."""
 
 VERSION = "0.1.0"

@@ -1,14 +1,16 @@
-"""Spoken: what people call an Operation. `create pods/default/c/binding` is to bind that pod.
+"""Words for Operations, and `counted`, which writes a number with its noun.
 
-A verb without a word of its own is called what it is: `update/status`. Stories and race files
-speak these words, so each has one meaning, and back.
+People say *bind* for `create pods/default/web/binding`. A verb without a word of its own goes by
+its name: `update/status`. Stories and race files use these words, so each stands for exactly one
+verb and subresource.
 """
 
 from __future__ import annotations
 
 WORDS = {("create", "binding"): "bind", ("create", "eviction"): "evict"}
-"""Verb and subresource, and the one word that people say for them."""
+"""The one word for a verb with its subresource."""
 MEANT = {word: asked for asked, word in WORDS.items()}
+"""The same, the other way round."""
 PAST = {
     "bind": "bound",
     "compact": "compacted",
@@ -22,6 +24,7 @@ PAST = {
     "update": "updated",
     "watch": "opened a watch of",
 }
+"""The past tense of each word."""
 FAULTS = {
     "break_watch": "{whose} watch of {what} was broken",
     "clock_step": "the clock of {target} jumped",
@@ -45,13 +48,13 @@ OVER = {
 
 
 def spoken(verb: str, subresource: str = "") -> str:
-    """What people call it: `bind`, `update`, `update/status`."""
+    """The word for an Operation: `bind`, `update`, `update/status`."""
     word = WORDS.get((verb, subresource))
     return word or (f"{verb}/{subresource}" if subresource else verb)
 
 
 def meant(word: str) -> tuple[str, str]:
-    """The verb and the subresource that a spoken word stands for."""
+    """The verb and the subresource that such a word stands for."""
     if word in MEANT:
         return MEANT[word]
     verb, _, subresource = word.partition("/")
@@ -59,7 +62,7 @@ def meant(word: str) -> tuple[str, str]:
 
 
 def past(word: str) -> str:
-    """What somebody did, of an Operation that is over: `bound`, `updated the status of`."""
+    """The word in the past tense: `bound`, `updated the status of`."""
     if word in PAST:
         return PAST[word]
     verb, subresource = meant(word)
@@ -81,7 +84,7 @@ def struck(word: str, target: str) -> str:
 
 
 def withheld(kind: str, verb: str, key: str, whose: str = "its") -> str:
-    """What of somebody's was held back: the Option of that kind, verb and key, in words."""
+    """An Option that is held back, in words: `its bind of pods/default/web`."""
     word = spoken(*verb.partition(".")[0].partition("/")[::2])
     asked = f"request to watch {key}" if word == "watch" else f"{word} of {key}"
     return {
@@ -94,5 +97,5 @@ def withheld(kind: str, verb: str, key: str, whose: str = "its") -> str:
 
 
 def counted(number: int, what: str, plural: str = "s") -> str:
-    """So many of them; unless it is said, an `s` makes more than one of it, or none."""
+    """A number with its noun: `1 run`, `2,000 runs`. `plural` is the ending for all but one."""
     return f"{number:,} {what}{'' if number == 1 else plural}"

@@ -1,4 +1,4 @@
-"""The objects a cluster is made of: frozen, integers only, no I/O; one file for each family.
+"""The objects of a cluster: frozen, integers only, no I/O, and one file for each family of kinds.
 
 May use: errors.
 In order: meta, quantity, calendar, plain, form, labels, condition, affinity, reference, note, pod,

@@ -1,4 +1,4 @@
-"""Affinity, taints, tolerations, spreading: where a pod may be, by its node and its neighbours."""
+"""Affinity, taints, tolerations, topology spread: where a pod may be, by node and other pods."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", 
 
 @attrs.frozen
 class Taint:
-    """What keeps pods away from a node unless they tolerate it."""
+    """A mark on a node that keeps pods away unless they tolerate it."""
 
     key: str
     value: str = ""
     effect: str = attrs.field(default="", metadata=wire(always=True))
-    """NoSchedule, PreferNoSchedule (a score only) or NoExecute (evicts, too)."""
+    """NoSchedule, PreferNoSchedule (affects the score only) or NoExecute (also evicts)."""
     added_ms: int | None = attrs.field(default=None, metadata=wire("timeAdded", "time"))
 
 
 @attrs.frozen
 class Toleration:
-    """What taints a pod puts up with."""
+    """Which taints a pod tolerates."""
 
     key: str = ""
-    """Empty, with Exists: any."""
+    """Empty, with Exists: every key."""
     operator: str = ""
-    """Equal, which is what empty means, or Exists."""
+    """Equal (also if empty) or Exists."""
     value: str = ""
     effect: str = ""
-    """Empty: any."""
+    """Empty: every effect."""
     toleration_seconds: int | None = None
-    """How long it stays after a NoExecute taint; None: for ever."""
+    """How long the pod stays after a NoExecute taint was added; None: for ever."""
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether it puts up with that taint (API-61)."""
+        """Whether it tolerates that taint (API-61)."""
         if self.effect and self.effect != taint.effect:
             return False
         if self.key and self.key != taint.key:
@@ -49,21 +49,21 @@ class Toleration:
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether any of these puts up with it."""
+    """Whether any of these tolerations tolerates the taint."""
     return any(toleration.tolerates(taint) for toleration in tolerations)
 
 
 @attrs.frozen
 class NodeSelectorTerm:
-    """What one node must be; of several terms one is enough."""
+    """Requirements on a node, all of which it must meet."""
 
     match_expressions: tuple[Requirement, ...] = ()
-    """In, NotIn, Exists, DoesNotExist, and Gt or Lt of a whole number."""
+    """On its labels: In, NotIn, Exists, DoesNotExist, and Gt or Lt of a whole number."""
     match_fields: tuple[Requirement, ...] = ()
-    """The same of its fields; `metadata.name` is the only one there is."""
+    """On its fields; `metadata.name` is the only one that Kubernetes knows."""
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether a node of that name with these labels is so; an empty term is met by none."""
+        """Whether a node of that name with these labels matches. An empty term matches no node."""
         if not self.match_expressions and not self.match_fields:
             return False
         fields = {"metadata.name": name}
@@ -74,20 +74,20 @@ class NodeSelectorTerm:
 
 @attrs.frozen
 class NodeSelector:
-    """Which nodes: those that meet one of its terms."""
+    """Selects the nodes that match at least one of its terms."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = attrs.field(
         default=(), metadata=wire(always=True)
     )
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether a node of that name with these labels is one of them."""
+        """Whether it selects a node of that name with these labels."""
         return any(term.matches(name, labels) for term in self.node_selector_terms)
 
 
 @attrs.frozen
 class PreferredNodes:
-    """Which nodes are liked, and how much."""
+    """Preferred nodes, and the weight of that preference."""
 
     weight: int
     preference: NodeSelectorTerm
@@ -95,7 +95,7 @@ class PreferredNodes:
 
 @attrs.frozen
 class NodeAffinity:
-    """To which nodes a pod may go, and to which it likes to."""
+    """The nodes that a pod requires and those that it prefers."""
 
     required: NodeSelector | None = attrs.field(
         default=None, metadata=wire("requiredDuringSchedulingIgnoredDuringExecution")
@@ -107,21 +107,21 @@ class NodeAffinity:
 
 @attrs.frozen
 class PodAffinityTerm:
-    """Near, or not near, which other pods."""
+    """Which other pods a pod is to be near, or not near."""
 
     topology_key: str = attrs.field(default="", metadata=wire(always=True))
-    """The label of nodes within one value of which pods are near each other."""
+    """A label of nodes. Two pods are near each other if their nodes have the same value of it."""
     label_selector: LabelSelector | None = None
     """Which pods; None: none, empty: all."""
     namespaces: tuple[str, ...] = ()
-    """Of which namespaces; none said: the pod's own."""
+    """In which namespaces; if neither this nor the selector is given, the pod's own."""
     namespace_selector: LabelSelector | None = None
-    """And of those with such labels; empty: all."""
+    """And in namespaces with such labels; empty: all."""
 
 
 @attrs.frozen
 class PreferredPods:
-    """Near which other pods is liked, and how much."""
+    """Preferred pods to be near, and the weight of that preference."""
 
     weight: int
     pod_affinity_term: PodAffinityTerm
@@ -129,7 +129,8 @@ class PreferredPods:
 
 @attrs.frozen
 class PodAffinity:
-    """Near which other pods a pod must be (or, as anti-affinity, must not), or likes to."""
+    """The pods that a pod must be near and those that it prefers to be near. As anti-affinity: the
+    pods that it must not be near, and those that it prefers not to be near."""
 
     required: tuple[PodAffinityTerm, ...] = attrs.field(
         default=(), metadata=wire("requiredDuringSchedulingIgnoredDuringExecution")
@@ -141,7 +142,7 @@ class PodAffinity:
 
 @attrs.frozen
 class Affinity:
-    """All of it."""
+    """Node affinity, pod affinity and pod anti-affinity of a pod."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -150,7 +151,7 @@ class Affinity:
 
 @attrs.frozen
 class TopologySpreadConstraint:
-    """How unevenly pods may stand over the values of a label of their nodes."""
+    """How unevenly pods may be spread over the values of a node label."""
 
     max_skew: int
     topology_key: str

@@ -1,4 +1,4 @@
-"""Binding, Eviction, DeleteOptions: what is sent to have a pod bound, evicted or deleted."""
+"""Binding, Eviction, DeleteOptions: bodies of the requests that bind, evict or delete a pod."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.objects.meta import UNSET, Object, Revision, wire
 
 @attrs.frozen
 class Target:
-    """What a Binding binds to: a node."""
+    """The node that a Binding names."""
 
     name: str = attrs.field(default="", metadata=wire(always=True))
     kind_name: str = attrs.field(default="Node", metadata=wire("kind", always=True))
@@ -20,7 +20,7 @@ class Target:
 
 @attrs.frozen
 class Binding(Object):
-    """That a pod is to run on a node; its Meta is the pod's, with the uid if that matters."""
+    """Binds a pod to a node. Its Meta names the pod, and the uid too if that must match."""
 
     kind: ClassVar[str] = "Binding"
     plural: ClassVar[str] = "bindings"
@@ -30,7 +30,7 @@ class Binding(Object):
 
 @attrs.frozen
 class Preconditions:
-    """What must be so of an object for it to be deleted; what is empty is not asked."""
+    """What must hold of an object for its deletion; empty fields do not count."""
 
     uid: str = ""
     revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
@@ -38,20 +38,20 @@ class Preconditions:
 
 @attrs.frozen
 class DeleteOptions:
-    """How an object is to be deleted (API-23)."""
+    """How to delete an object (API-23)."""
 
     grace_s: int | None = attrs.field(default=None, metadata=wire("gracePeriodSeconds"))
-    """How long it may take to end; None: what it says itself."""
+    """How long it may take to terminate; None: the object's own grace period."""
     preconditions: Preconditions = Preconditions()
     propagation_policy: str = ""
-    """What becomes of what it owns: Background, Foreground or Orphan; empty: as is usual."""
+    """What happens to its dependents: Background, Foreground or Orphan; empty: the default."""
     dry_run: tuple[str, ...] = ()
-    """`All`: look whether it could be, and leave it."""
+    """`All`: only check whether it could be deleted."""
 
 
 @attrs.frozen
 class Eviction(Object):
-    """That a pod is to go if its disruption budget allows (API-33); its Meta is the pod's."""
+    """Evicts a pod if its disruption budget allows that (API-33). Its Meta names the pod."""
 
     kind: ClassVar[str] = "Eviction"
     plural: ClassVar[str] = "evictions"

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
-"""What virtual time 0 is called on the wire."""
+"""Virtual time 0, as it is written on the wire."""
 _MS = timedelta(milliseconds=1)
 _WRITTEN = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
@@ -15,12 +15,12 @@ _WRITTEN = re.compile(
 
 
 def written(ms: int) -> str:
-    """That time in whole seconds, as most fields have it: `2025-01-01T00:00:30Z`."""
+    """A time in whole seconds, as in most fields: `2025-01-01T00:00:30Z`."""
     return _written(ms, "seconds")
 
 
 def written_fine(ms: int) -> str:
-    """That time with its fraction, as Leases and Events have it: `2025-01-01T00:00:30.250000Z`."""
+    """A time with its fraction, as in Leases and Events: `2025-01-01T00:00:30.250000Z`."""
     return _written(ms, "microseconds")
 
 
@@ -29,7 +29,7 @@ def _written(ms: int, to: str) -> str:
 
 
 def read(text: str) -> int:
-    """The virtual time that is written so, before the epoch if it is negative; ValueError."""
+    """The virtual time of a timestamp, negative before the epoch; ValueError if it is none."""
     if _WRITTEN.fullmatch(text) is None:
         raise ValueError("a time such as 2025-01-01T00:00:30Z")
     try:
@@ -39,5 +39,5 @@ def read(text: str) -> int:
 
 
 def read_whole(text: str) -> int:
-    """The same without its fraction, as fields of whole seconds are kept (GEN-4)."""
+    """As `read`, without the fraction, for fields of whole seconds (GEN-4)."""
     return read(text) // 1000 * 1000

@@ -1,4 +1,4 @@
-"""Charge: what a pod takes of a quota, and of which quotas it does (PRI-20, PRI-21)."""
+"""Charge: how much of a quota a pod uses, and which quotas count it (PRI-20, PRI-21)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.objects.quantity import CPU, Quantity, whole
 from testbed.objects.quota import ResourceQuota, ScopedRequirement
 
 BY_CLASS = "PriorityClass"
-"""The scope that asks for the class a pod names; each other one asks whether it is so."""
+"""The scope that compares the priority class of a pod; every other scope just holds or not."""
 COMPUTE = (CPU, "memory", "ephemeral-storage")
 COUNT, PODS, REQUESTS, LIMITS = "count/pods", "pods", "requests.", "limits."
 PAGES = "hugepages-"
@@ -21,21 +21,22 @@ Amounts = Mapping[str, Quantity]
 
 
 def charge_of(pod: Pod, now_ms: int) -> Map[Quantity]:
-    """What it takes of quotas: itself as long as it is stored, all else as long as it lasts."""
+    """How much of quotas a pod uses: `count/pods` as long as it is stored, everything else only
+    until it has ended."""
     charge = {COUNT: whole(1)}
     if not _lasts(pod, now_ms):
         return Map(charge)
-    asked, limited = (_of_all(pod, which) for which in ("requests", "limits"))
-    return Map({**charge, **_named(asked, limited)})
+    requests, limits = (_of_all(pod, which) for which in ("requests", "limits"))
+    return Map({**charge, **_named(requests, limits)})
 
 
 def is_freed(old: Pod, new: Pod, now_ms: int) -> bool:
-    """Whether it has ended by that change, so that quotas may have it back (PRI-24)."""
+    """Whether that update ends the pod, so that it no longer uses quotas (PRI-24)."""
     return _lasts(old, now_ms) and not _lasts(new, now_ms)
 
 
 def _lasts(pod: Pod, now_ms: int) -> bool:
-    """Whether it still takes room: one that is to be gone does, until well after its time."""
+    """Whether it still uses quotas: a deleting pod does, until its grace period is well over."""
     meta = pod.meta
     if meta.deleted_ms is None or meta.grace_s is None:
         return not pod.is_over
@@ -43,30 +44,30 @@ def _lasts(pod: Pod, now_ms: int) -> bool:
 
 
 def missing_in(container: Container, wanted: Iterable[str]) -> list[str]:
-    """Which of these, as quotas name them, it does not say how much of it wants."""
-    said = _named(container.resources.requests, container.resources.limits)
-    return sorted(name for name in wanted if name not in said)
+    """Which of the `wanted` quota resources a container sets no request or limit for."""
+    given = _named(container.resources.requests, container.resources.limits)
+    return sorted(name for name in wanted if name not in given)
 
 
 def charged(names: Iterable[str]) -> list[str]:
-    """Those of these resources that pods take of, by name."""
+    """Those of these quota resources that pods use, sorted."""
     return sorted(name for name in names if name in _NATIVE or _is_beyond(name))
 
 
 def scopes_of(quota: ResourceQuota) -> tuple[ScopedRequirement, ...]:
-    """All it asks of the pods it counts, in one form."""
+    """All scopes of a quota, plain ones and selector alike, as ScopedRequirements."""
     selector = quota.spec.scope_selector
     plain = tuple(ScopedRequirement(scope, EXISTS) for scope in quota.spec.scopes)
     return plain if selector is None else (*plain, *selector.match_expressions)
 
 
 def counts(quota: ResourceQuota, pod: Pod) -> bool:
-    """Whether that pod is one of those it counts: it must meet all it asks."""
+    """Whether the quota counts that pod: the pod must meet all its scopes."""
     return all(meets(pod, scope) for scope in scopes_of(quota))
 
 
 def meets(pod: Pod, scope: ScopedRequirement) -> bool:
-    """Whether a pod is as one scope wants it."""
+    """Whether a pod meets one scope."""
     is_timed = pod.spec.active_deadline_s is not None and pod.spec.active_deadline_s >= 0
     match scope.scope_name:
         case "Terminating":
@@ -79,13 +80,13 @@ def meets(pod: Pod, scope: ScopedRequirement) -> bool:
             return qos_of(pod.spec) != BEST_EFFORT
         case "PriorityClass":
             name = pod.spec.priority_class_name
-            asked = Requirement(BY_CLASS, scope.operator, scope.values)
-            return asked.holds({BY_CLASS: name} if name else {})
+            requirement = Requirement(BY_CLASS, scope.operator, scope.values)
+            return requirement.holds({BY_CLASS: name} if name else {})
     return False
 
 
 def plus(some: Amounts, more: Amounts) -> Map[Quantity]:
-    """Both together; an amount is written as the first of its resource is."""
+    """The sum of both, by resource; a sum keeps the form of its first amount."""
     total = dict(some)
     for name, amount in more.items():
         total[name] = _sum(total[name], amount) if name in total else amount
@@ -93,7 +94,7 @@ def plus(some: Amounts, more: Amounts) -> Map[Quantity]:
 
 
 def only(amounts: Amounts, names: Iterable[str]) -> Map[Quantity]:
-    """Those of these names, in their order."""
+    """The amounts of these names, in that order."""
     return Map({name: amounts[name] for name in names if name in amounts})
 
 
@@ -102,8 +103,8 @@ def _sum(one: Quantity, other: Quantity) -> Quantity:
 
 
 def _of_all(pod: Pod, which: str) -> Map[Quantity]:
-    """Of its requests or limits: what its containers say together, or what an init container says
-    alone if that is more; and its overhead."""
+    """The pod's requests or limits: the sum over its containers, or what one init container needs
+    if that is more; plus its overhead."""
     total: Map[Quantity] = Map()
     for container in pod.spec.containers:
         total = plus(total, getattr(container.resources, which))
@@ -115,7 +116,7 @@ def _of_all(pod: Pod, which: str) -> Map[Quantity]:
 
 
 def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
-    """What is asked for and limited, under the names that quotas have for it, beside one pod."""
+    """One pod, and these requests and limits, under the names that quotas have for them."""
     charge = {PODS: whole(1)}
     for name in COMPUTE:
         if name in requests:
@@ -131,7 +132,7 @@ def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
 
 
 def _is_beyond(name: str) -> bool:
-    """Whether a quota of that name is one of huge pages, or of something only some nodes have."""
+    """Whether a quota of that name limits huge pages or an extended resource."""
     bare = name.removeprefix(REQUESTS)
     return bare.startswith(PAGES) or (bare != name and _is_extended(bare))
 

@@ -1,4 +1,10 @@
-"""The codec: any of our data to JSON bytes and back, the same bytes for the same value."""
+"""The codec: JSON bytes for any value of ours and back, the same bytes for equal values.
+
+Traces are compared byte by byte, and digests are taken of these bytes. But two Maps are equal even
+if their names were added in different orders, and a plain encoder would write that order. So
+`encode` sorts all names. `encode_line` keeps the order that its caller gives, which code fixes, so
+that a line begins with what matters to a person. Facts and objects in it were sorted by `encode`.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +27,17 @@ _decoder = msgspec.json.Decoder()
 
 
 def encode(value: object) -> bytes:
-    """One line of JSON, without its end: keys of mappings and fields of objects sorted."""
+    """One line of JSON without its newline, all names sorted."""
     return _encoder.encode(value)
 
 
 def encode_line(content: dict[str, Any]) -> bytes:
-    """The same, keys in the order given: what a person reads first stands first."""
+    """One line of JSON without its newline, names in the order given."""
     return _line_encoder.encode(content)
 
 
 def decode(line: bytes) -> Any:
-    """What stands on a line of JSON; ValueError when it is none."""
+    """The value of a line of JSON; ValueError if it is not JSON."""
     try:
         return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Condition: one thing that is so, is not so, or is not known of an object, and since when."""
+"""Condition: one fact of an object's status; whether it is true, false or unknown, since when."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
 @attrs.frozen
 class Condition:
-    """One thing that is so or is not, such as `Ready`, `PodScheduled` or `DisruptionTarget`."""
+    """One fact of an object's status, such as `Ready`, `PodScheduled` or `DisruptionTarget`."""
 
     type: str = attrs.field(default="", metadata=wire(always=True))
     status: str = attrs.field(default="", metadata=wire(always=True))
@@ -23,22 +23,22 @@ class Condition:
     since_ms: int | None = attrs.field(default=None, metadata=wire("lastTransitionTime", "time"))
     """When its status last changed."""
     heartbeat_ms: int | None = attrs.field(default=None, metadata=wire("lastHeartbeatTime", "time"))
-    """When it was last said, of a node's."""
+    """When a kubelet last reported it, for conditions of nodes."""
 
     @property
     def is_true(self) -> bool:
-        """Whether it is so."""
+        """Whether its status is True."""
         return self.status == TRUE
 
 
 def find(conditions: Iterable[Condition], type: str) -> Condition | None:
-    """The condition of that type, if there is one."""
+    """The condition of that type, or None."""
     return next((each for each in conditions if each.type == type), None)
 
 
 def having(conditions: tuple[Condition, ...], new: Condition, now_ms: int) -> tuple[Condition, ...]:
-    """These with that one in its place, or at their end; the same ones if nothing changes. Since
-    when it is so stays as it was unless its status changes."""
+    """These conditions with `new` in place of the one of its type, or at the end. The same tuple if
+    nothing changes. `since_ms` moves only when the status changes."""
     old = find(conditions, new.type)
     if old is None:
         return (*conditions, evolved(new, since_ms=now_ms // 1000 * 1000))

@@ -1,4 +1,4 @@
-"""ConfigMap: settings under one name, for whoever reads them."""
+"""ConfigMap: settings under one name."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class ConfigMap(Object):
     binary_data: Map[str] = attrs.field(factory=Map, converter=texts)
     """Bytes, in base64."""
     is_immutable: bool | None = attrs.field(default=None, metadata=wire("immutable"))
-    """Whether it may never change again."""
+    """Whether its data may not change any more."""

@@ -1,4 +1,4 @@
-"""PodDisruptionBudget: how many pods of an application must stay up, and how many may go now."""
+"""PodDisruptionBudget: how many pods of an application must stay up; how many may be evicted."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from testbed.objects.meta import Map, Meta, Object, wire
 
 @attrs.frozen
 class PodDisruptionBudgetSpec:
-    """What its owner asked for: exactly one of the two bounds (CTL-20)."""
+    """The desired state: exactly one of the two bounds (CTL-20)."""
 
     min_available: int | str | None = None
-    """So many must be healthy: a number, or a part of them such as `50%`."""
+    """How many pods must be healthy: a number, or a share such as `50%`."""
     max_unavailable: int | str | None = None
-    """So many may be missing."""
+    """How many pods may be unavailable: a number or a share."""
     selector: LabelSelector | None = None
-    """Of which pods; to evict a pod, None and empty both mean of none (API-47)."""
+    """Which pods it covers. When a pod is evicted, None and empty both mean none (API-47)."""
     unhealthy_pod_eviction_policy: str = ""
-    """IfHealthyBudget, which is what empty means, or AlwaysAllow."""
+    """IfHealthyBudget (also if empty) or AlwaysAllow."""
 
 
 @attrs.frozen
 class PodDisruptionBudgetStatus:
-    """What its controller has counted."""
+    """The counts of its controller."""
 
     disruptions_allowed: int = attrs.field(default=0, metadata=wire(always=True))
     """How many pods may be evicted now."""
@@ -35,9 +35,9 @@ class PodDisruptionBudgetStatus:
     desired_healthy: int = attrs.field(default=0, metadata=wire(always=True))
     expected_pods: int = attrs.field(default=0, metadata=wire(always=True))
     observed_generation: int = 0
-    """The generation of its spec that this was counted for."""
+    """The generation of the spec that these counts are for."""
     disrupted_pods: Map[int] = attrs.field(factory=Map, metadata=wire(shape="times"))
-    """When the eviction of which pod was let through that is not yet seen to have gone."""
+    """By pod, the time of an eviction that was allowed while its deletion has not been observed."""
     conditions: tuple[Condition, ...] = ()
 
 
@@ -53,7 +53,7 @@ class PodDisruptionBudget(Object):
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
 
     def covers(self, pod: Meta) -> bool:
-        """Whether that pod is one of its own; a selector that asks for nothing means none."""
+        """Whether it covers that pod. An empty selector covers no pod."""
         selector = self.spec.selector
         if selector is None or selector.is_empty or pod.namespace != self.meta.namespace:
             return False

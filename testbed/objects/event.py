@@ -1,4 +1,4 @@
-"""Event: what a component says of an object, for people; nothing decides by it (API-49)."""
+"""Event: what a component reports about an object, for people; nothing decides by it (API-49)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.objects.reference import Reference
 
 NORMAL, WARNING = "Normal", "Warning"
 GROUP = "events.k8s.io/v1"
-"""The group that has the same Events under other names."""
+"""The newer API group, which has the same Events with other field names."""
 NAMES = {
     "regarding": "involvedObject",
     "note": "message",
@@ -22,12 +22,12 @@ NAMES = {
     "deprecatedFirstTimestamp": "firstTimestamp",
     "deprecatedLastTimestamp": "lastTimestamp",
 }
-"""Those other names, and by which of an Event's they go here."""
+"""The field names of that group, each with the name of the field here."""
 
 
 @attrs.frozen
 class EventSource:
-    """Who says it, as older components do."""
+    """The component that reports it, in the form of older components."""
 
     component: str = ""
     host: str = ""
@@ -35,7 +35,7 @@ class EventSource:
 
 @attrs.frozen
 class EventSeries:
-    """That it was said again and again."""
+    """How often, and when last, the same Event was repeated."""
 
     count: int = 0
     last_ms: int | None = attrs.field(default=None, metadata=wire("lastObservedTime", "fine time"))
@@ -43,7 +43,7 @@ class EventSeries:
 
 @attrs.frozen
 class Event(Object):
-    """What a component says of an object."""
+    """What a component reports about an object."""
 
     kind: ClassVar[str] = "Event"
     plural: ClassVar[str] = "events"
@@ -51,36 +51,38 @@ class Event(Object):
     involved: Reference = attrs.field(
         default=Reference(), metadata=wire("involvedObject", always=True)
     )
-    """Of which object."""
+    """The object that it is about."""
     reason: str = ""
-    """In one word: `Scheduled`, `Preempted`."""
+    """One word: `Scheduled`, `Preempted`."""
     message: str = ""
     source: EventSource = attrs.field(default=EventSource(), metadata=wire(always=True))
     first_ms: int | None = attrs.field(default=None, metadata=wire("firstTimestamp", "time"))
     last_ms: int | None = attrs.field(default=None, metadata=wire("lastTimestamp", "time"))
     count: int = 0
-    """How often it was said."""
+    """How often it occurred."""
     type: str = ""
     """Normal or Warning."""
     event_ms: int | None = attrs.field(default=None, metadata=wire("eventTime", "fine time"))
-    """When it was first said, as newer components say it."""
+    """When it first occurred, in the form of newer components."""
     series: EventSeries | None = None
     action: str = ""
-    """What was done, or failed: `Binding`, `Preempting`."""
+    """What was done or failed: `Binding`, `Preempting`."""
     related: Reference | None = None
-    """Another object that it is about."""
+    """A second object that it is about."""
     reporting_component: str = attrs.field(default="", metadata=wire(always=True))
-    """Who says it."""
+    """The component that reports it."""
     reporting_instance: str = attrs.field(default="", metadata=wire(always=True))
 
 
+# Nothing in a World uses these two: actors write Events of the core group. They are here for trees
+# that come from, or go to, a real API server.
 def from_group(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree of an Event, of one as `events.k8s.io/v1` writes it."""
+    """The tree of an Event, from its tree in `events.k8s.io/v1`."""
     return _renamed(tree, NAMES) | {"apiVersion": Event.api_version}
 
 
 def to_group(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree that `events.k8s.io/v1` writes of an Event."""
+    """The tree of an Event in `events.k8s.io/v1`, from its tree here."""
     return _renamed(tree, {old: new for new, old in NAMES.items()}) | {"apiVersion": GROUP}
 
 

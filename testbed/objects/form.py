@@ -1,10 +1,15 @@
-"""The wire form: an object as the tree of JSON that Kubernetes writes, and back, field by field.
+"""The wire form: an object as the JSON tree that Kubernetes writes, and back, field by field.
 
-Each attrs class has one form, made of its fields and their types when it is first asked for. A
-field is written under its own name in camelCase (`node_name` as `nodeName`), unless its metadata
-(`wire(…)`) says how, and left out while it is unset. What a class does not model is not lost: a
-tree of only that (of a list, by the names of its parts) is kept in the object's `extra`, and
-written again with the value it stood beside, for as long as that is there.
+Each attrs class has one form, derived from its fields and their types at first use. A field is
+written under its own name in camelCase (`node_name` as `nodeName`), unless its metadata (`wire(…)`)
+says otherwise, and left out while it is unset.
+
+Unknown fields are kept. A pod that is read, changed and written back must still have its volumes,
+which no class here models. So reading splits a tree in two: the fields that a class has, and the
+rest. The rest is a tree of the same shape with only the unknown fields in it, and the object keeps
+it as its `extra`. Writing puts the rest back beside the fields. The rest of a list item is kept by
+the item's name (or type, uid or place): it follows the item when others come and go, and it is
+dropped when the item is gone.
 """
 
 from __future__ import annotations
@@ -24,68 +29,69 @@ from testbed.objects.quantity import Quantity
 
 T = TypeVar("T")
 MARKS = ("name", "type", "uid")
-"""What tells the parts of a list from one another, if each has one of its own."""
+"""The fields by which the items of a list are told apart, if each item has its own value."""
 Reader = Callable[[Tree, str], tuple[Any, Tree]]
-"""From a tree, and the path at which it stands: the value, and what it does not say of it."""
+"""From a tree and its path to the value, and the rest of the tree."""
 Writer = Callable[[Any, Tree], Tree]
-"""From a value, and what it does not say of it: the tree."""
+"""From a value and the rest to the tree."""
 
 
 @attrs.frozen
 class Shape:
-    """How a value is read from a tree at some path, and written to one."""
+    """How values of one type are read from a tree, and written to one."""
 
     expected: str
-    """What it is, for whoever wrote something else."""
+    """What it has to be, for the error if it is something else."""
     read: Reader
     write: Writer
     parts: type | None = None
-    """The class with fields that it is of, or that each of its items is."""
+    """The attrs class of the value, or of each item; None if neither is of one."""
 
     @property
     def is_list(self) -> bool:
-        """Whether it is several, one after another."""
+        """Whether the value is a list."""
         return self.expected == LIST
 
 
 @attrs.frozen
 class Field:
-    """One field of a class, on the wire."""
+    """One field of a class, as it is on the wire."""
 
     name: str
     wire_name: str
     shape: Shape
     is_optional: bool
-    """Unset only if it is None; another field is, while it is nought."""
+    """Whether only None means unset. For other fields zero, false and empty mean unset, too."""
     is_always: bool
-    """Written even if it is unset."""
+    """Whether it is written even if it is unset."""
     is_required: bool
-    """There is no such object without it."""
+    """Whether a tree without it is refused."""
     blank: Any
-    """Of a part that is always there (a spec, a status): what it is while it says nothing."""
+    """For a part that is never None (a spec, a status): the value that means unset."""
 
     def is_unset(self, value: Any) -> bool:
-        """Whether it has nothing to say."""
+        """Whether `value` means that the field is unset."""
         if self.blank is not None:
             return bool(value == self.blank)
         return value is None or not (self.is_optional or self.is_always or value)
 
 
 def to_tree(value: Any) -> dict[str, Any]:
-    """The tree it is on the wire; of an Object, with its apiVersion, its kind and its `extra`."""
+    """The tree of a value on the wire; for an Object with its apiVersion, kind and `extra`."""
     if not isinstance(value, Object):
         return write_part(value, NOTHING)
     return {"apiVersion": value.api_version, "kind": value.kind, **write_part(value, value.extra)}
 
 
 def from_tree(cls: type[T], tree: Tree, path: str = "") -> T:
-    """What a tree says; an Object keeps, as its `extra`, what it has no field for. Misfit."""
+    """The value of a tree. An Object keeps in `extra` what it has no field for. Misfit if the tree
+    is not of that class."""
     item, _ = read_part(cls, tree, path)
     return item
 
 
 def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
-    """The part of an object that a tree says, and what it says beside that, for its `extra`."""
+    """A part of an object from its tree, and the rest of the tree, for `extra`."""
     if not isinstance(tree, Mapping):
         raise Misfit(path, MAPPING, tree)
     given: dict[str, Any] = {}
@@ -104,6 +110,7 @@ def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
         if left:
             rest[name] = left
         elif field.is_unset(value):
+            # Given, but empty (`labels: {}`): noted, so that it is written as it was read.
             rest[name] = NOTHING if field.blank is not None else frozen(here, there)
     for field in _required(cls):
         if field.name not in given:
@@ -114,7 +121,7 @@ def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
 
 
 def write_part(value: Any, rest: Tree) -> dict[str, Any]:
-    """The tree that a part of an object is on the wire, with what `extra` says beside it."""
+    """The tree of a part of an object, with the `rest` that `extra` holds of it."""
     tree: dict[str, Any] = {}
     fields = _by_wire_name(type(value))
     for name, field in fields.items():
@@ -124,7 +131,8 @@ def write_part(value: Any, rest: Tree) -> dict[str, Any]:
             if written or field.blank is None or not over:
                 tree[name] = written
         elif over is not None and not over:
-            # It was said that it is nought. What it had beside a value goes with the value.
+            # It was given as empty, and is so still. Any other rest of a field that is unset by now
+            # goes with its value: a list without items has no unknown fields of items either.
             tree[name] = thawed(over)
     for name in rest:
         if name not in fields:
@@ -133,8 +141,8 @@ def write_part(value: Any, rest: Tree) -> dict[str, Any]:
 
 
 def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """The paths of what an `extra` keeps that the class has no field for, at any depth; `[]` for
-    any place of a list: `spec.containers[].volumeMounts`."""
+    """The paths of all unknown fields in an `extra`, at any depth, with `[]` for any item of a
+    list: `spec.containers[].volumeMounts`."""
     fields = _by_wire_name(cls)
     for name, rest in extra.items():
         here = below(path, name)
@@ -146,9 +154,11 @@ def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[
 
 
 def settled(item: T) -> T:
-    """An Object whose `extra` says nothing of the fields that it and its parts have (all that can
-    be left to say of one is that it is empty), nor of parts of lists that are no longer there. A
-    server keeps neither."""
+    """The same Object with only unknown fields in its `extra`, as a server stores it.
+
+    That removes notes that a known field was given as empty, and what belonged to list items that
+    are gone.
+    """
     if not isinstance(item, Object) or not item.extra:
         return item
     extra = _beside(item, item.extra)
@@ -156,7 +166,7 @@ def settled(item: T) -> T:
 
 
 def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
-    """What is said beside the fields of a value, and of those in it."""
+    """The unknown fields in the `extra` of a value, and of the parts in it."""
     fields, left = _by_wire_name(type(value)), {}
     for name, rest in extra.items():
         field = fields.get(name)
@@ -168,7 +178,7 @@ def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
 
 
 def _beside_parts(shape: Shape, value: Any, rest: Any) -> Map[Any]:
-    """What is said beside the fields of the parts of one field, where it has parts."""
+    """The unknown fields of the parts of one field, if it has parts."""
     if shape.parts is None or not value or not rest:
         return NOTHING
     if not shape.is_list:
@@ -180,7 +190,7 @@ def _beside_parts(shape: Shape, value: Any, rest: Any) -> Map[Any]:
 
 
 def wire_name_of(name: str) -> str:
-    """A field's name in camelCase: `node_name` is `nodeName`."""
+    """The name of a field in camelCase: `nodeName` for `node_name`."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
@@ -191,7 +201,7 @@ NOTHING: Map[Any] = Map()
 
 
 def fields_of(cls: type) -> tuple[Field, ...]:
-    """The fields of an attrs class that are written, in the order they are."""
+    """The fields of an attrs class that are on the wire, in order."""
     return tuple(_by_wire_name(cls).values())
 
 
@@ -213,19 +223,19 @@ def _fields(cls: type[Any]) -> Iterator[Field]:
     hints = get_type_hints(cls)
     for each in attrs.fields(cls):
         if each.name != "extra":
-            said = each.metadata
+            wired = each.metadata
             hint, is_optional = _bare(hints[each.name])
-            shape = _shape(said.get("shape") or hint)
-            name = said.get("wire") or wire_name_of(each.name)
+            shape = _shape(wired.get("shape") or hint)
+            name = wired.get("wire") or wire_name_of(each.name)
             is_required = each.default is attrs.NOTHING
-            is_always = said.get("always", False) or is_required
+            is_always = wired.get("always", False) or is_required
             is_part = attrs.has(hint) and not is_optional and not is_always
             blank = hint() if is_part else None
             yield Field(each.name, name, shape, is_optional, is_always, is_required, blank)
 
 
 def _bare(hint: Any) -> tuple[Any, bool]:
-    """A type without its None, and whether it had one."""
+    """A type without its `| None`, and whether it had one."""
     alternatives = [each for each in get_args(hint) if each is not types.NoneType]
     if not isinstance(hint, types.UnionType) or len(alternatives) == len(get_args(hint)):
         return hint, False
@@ -275,12 +285,12 @@ def _list_of(item: Shape) -> Shape:
 
 
 def _marks(trees: list[Tree]) -> list[str]:
-    """What to know the parts of a list by: a name of their own, or else their place."""
+    """A key for each item of a list: its own name, type or uid, or else its place."""
     if all(isinstance(tree, Mapping) for tree in trees):
         for mark in MARKS:
-            said = [tree.get(mark) for tree in trees]
-            if all(said) and len(set(said)) == len(said):
-                return said
+            values = [tree.get(mark) for tree in trees]
+            if all(values) and len(set(values)) == len(values):
+                return values
     return [str(n) for n in range(len(trees))]
 
 
@@ -330,7 +340,7 @@ def _parsed(
     return Shape(expected, read, lambda value, _: write(value))
 
 
-# Few amounts are written very often.
+# A cluster writes few different amounts, and those very often.
 _amount = lru_cache(4096)(Quantity.parse)
 
 TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"

@@ -34,18 +34,18 @@ KINDS: tuple[type[Object], ...] = (
     ReplicaSet,
     ResourceQuota,
 )
-"""All there are, by name."""
+"""All kinds, sorted by name."""
 _BY_KIND = {f"{cls.api_version} {cls.kind}": cls for cls in KINDS}
 _BY_PLURAL = {cls.plural: cls for cls in KINDS}
 
 
 def kind_of(api_version: str, kind: str) -> type[Object]:
-    """The class of what a manifest calls so: `policy/v1`, `PodDisruptionBudget`."""
+    """The class of a kind as a manifest names it: `policy/v1`, `PodDisruptionBudget`."""
     return _found("kind of object", f"{api_version} {kind}", _BY_KIND)
 
 
 def kind_by_plural(plural: str) -> type[Object]:
-    """The class of what a URL calls so: `pods`."""
+    """The class of a kind as a URL names it: `pods`."""
     return _found("kind of object with the plural", plural, _BY_PLURAL)
 
 

@@ -1,4 +1,4 @@
-"""LabelSelector: which objects are meant, by their labels; and the same as a line of text."""
+"""LabelSelector: selects objects by their labels; also parsed from a line of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.objects.meta import Map, texts
 IN, NOT_IN, EXISTS, ABSENT = "In", "NotIn", "Exists", "DoesNotExist"
 MORE, LESS = "Gt", "Lt"
 SHOWN = 80
-"""So many letters of a line are shown from where it breaks."""
+"""How many letters of a bad line an error shows."""
 _SIGNS = {"=": IN, "==": IN, "in": IN, "!=": NOT_IN, "notin": NOT_IN, ">": MORE, "<": LESS}
 _WORD = re.compile(r"==|!=|[=!(),<>]|[^\s=!(),<>]+")
 _KEY = re.compile(r"([a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -22,16 +22,16 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 @attrs.frozen
 class Requirement:
-    """What one label must be."""
+    """A requirement on one label."""
 
     key: str
     operator: str
-    """In, NotIn, Exists or DoesNotExist; of a node's labels also Gt or Lt, of a whole number."""
+    """In, NotIn, Exists or DoesNotExist; for labels of nodes also Gt or Lt with a whole number."""
     values: tuple[str, ...] = ()
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels are so. What is absent is not in any list (API-47), and neither
-        more nor less than anything."""
+        """Whether these labels meet it. An absent label is in no list, so NotIn holds (API-47), and
+        neither Gt nor Lt does."""
         has, value = self.key in labels, labels.get(self.key, "")
         match self.operator:
             case "In":
@@ -53,19 +53,19 @@ class Requirement:
 
 @attrs.frozen
 class LabelSelector:
-    """Which objects are meant: those whose labels meet all of it."""
+    """Selects the objects whose labels meet all its requirements."""
 
     match_labels: Map[str] = attrs.field(factory=Map, converter=texts)
     match_expressions: tuple[Requirement, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing. What that means is for whoever has it to say: a list takes
-        all objects, a budget of disruptions none (API-47)."""
+        """Whether it has no requirement. What that means depends on its owner: to a list, all
+        objects; to a PodDisruptionBudget, none (API-47)."""
         return not self.match_labels and not self.match_expressions
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels meets it; the empty one is met by all."""
+        """Whether it selects an object with these labels; an empty one selects all."""
         if any(labels.get(key) != value for key, value in self.match_labels.items()):
             return False
         return all(requirement.holds(labels) for requirement in self.match_expressions)
@@ -86,7 +86,7 @@ class _Words:
         return self.found[self.n][0]
 
     def take(self, kind: re.Pattern[str] | str) -> str:
-        """The next word, which must be such a one."""
+        """The next word; ValueError if it is not of that kind."""
         word, place = self.found[self.n]
         fits = word == kind if isinstance(kind, str) else kind.fullmatch(word)
         if not fits:
@@ -97,7 +97,8 @@ class _Words:
 
 
 def parse(text: str) -> tuple[Requirement, ...]:
-    """What `app=web,tier!=db,env in (a,b),!legacy` asks for; ValueError tells where it breaks."""
+    """The requirements of `app=web,tier!=db,env in (a,b),!legacy`; ValueError says where a line
+    goes wrong."""
     words = _Words(text)
     requirements = [_requirement(words)] if words.now else []
     while words.now:
@@ -134,6 +135,6 @@ def _values(words: _Words) -> tuple[str, ...]:
 
 
 def _whole(text: str) -> int | None:
-    """A whole number of 64 bits, as Gt and Lt compare; None if it is none."""
+    """A whole number of 64 bits, as Gt and Lt compare; None for any other text."""
     number = int(text) if _WHOLE.fullmatch(text) else None
     return number if number is not None and -(2**63) <= number < 2**63 else None

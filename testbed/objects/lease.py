@@ -1,4 +1,4 @@
-"""Lease: who holds something for now, and when he last said so."""
+"""Lease: which component holds something for now, and when it last renewed that."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from testbed.objects.meta import Object, wire
 
 @attrs.frozen
 class LeaseSpec:
-    """Who holds it, and for how long."""
+    """The holder, and for how long it holds the lease."""
 
     holder: str = attrs.field(default="", metadata=wire("holderIdentity"))
-    """Empty: nobody."""
+    """Empty: it is free."""
     duration_s: int | None = attrs.field(default=None, metadata=wire("leaseDurationSeconds"))
-    """How long others wait, after it was last renewed, before they take it."""
+    """How long others wait after the last renewal before they take it."""
     acquired_ms: int | None = attrs.field(default=None, metadata=wire("acquireTime", "fine time"))
     renewed_ms: int | None = attrs.field(default=None, metadata=wire("renewTime", "fine time"))
     transitions: int | None = attrs.field(default=None, metadata=wire("leaseTransitions"))
-    """How often it went from one holder to another."""
+    """How often the holder has changed."""
 
 
 @attrs.frozen
 class Lease(Object):
-    """Who holds something for now: a leader his office, a kubelet its node."""
+    """Held by a leader while it leads, or by a kubelet while its node lives."""
 
     kind: ClassVar[str] = "Lease"
     plural: ClassVar[str] = "leases"

@@ -1,4 +1,4 @@
-"""What every object has: a name, an identity, a revision; and the frozen Map its labels live in."""
+"""What every object has: a name, an identity, a revision; and Map, a frozen mapping for labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class Map(dict[str, V]):
-    """A mapping that cannot change: hashable, shared by reference, encoded as a plain object."""
+    """A frozen mapping: hashable, shared by reference, encoded as a plain JSON object."""
 
     __slots__ = ()
 
@@ -27,35 +27,37 @@ class Map(dict[str, V]):
     clear = pop = popitem = setdefault = update = _refuse
 
     def having(self, **items: V) -> Map[V]:
-        """The same Map with these items set."""
+        """A Map with these items set as well."""
         return Map({**self, **items}) if items else self
 
 
 def texts(items: Mapping[str, str]) -> Map[str]:
-    """A Map of strings, the same one if it is one already."""
+    """These strings as a Map; the same one if they are a Map already."""
     return items if isinstance(items, Map) else Map(items)
 
 
 def wire(name: str = "", shape: str = "", *, always: bool = False) -> dict[str, Any]:
-    """How a field is written on the wire, as its metadata: under which name, as what (`time`,
-    `times` by names, `fine time`), and whether even while it is unset. See `form.py`."""
+    """The metadata of a field for the wire: its name there, its shape (`time`, `fine time`, or
+    `times` for a Map of times), and whether it is written even while it is unset. See `form.py`."""
     return {"wire": name, "shape": shape, "always": always}
 
 
 class Revision:
-    """What the Store's clock read when an object last changed, as a client may see it.
+    """A resourceVersion: the Store's revision at the last change of an object, as clients see it.
 
-    Opaque: two are equal or they are not; which is newer only a server knows (API-4). The empty
-    one means "not said". An actor that orders two of them is told so.
+    It is opaque. Two are equal or not; only a server knows which is newer (API-4), and to order two
+    of them is a TypeError. The empty one means unset.
     """
 
-    __slots__ = ("text", "told")
+    # `view` never reaches a client: it is not part of equality, hash or JSON. A footprint needs it.
+    # A read "from revision 7" depends on the order of all commits before 7, unless it was a list of
+    # the same view that returned the 7: then that order is fixed already (`View.has_returned`).
+    __slots__ = ("text", "view")
 
-    def __init__(self, text: str | int = "", told: object = None) -> None:
+    def __init__(self, text: str | int = "", view: object = None) -> None:
         self.text = str(text)
-        self.told = told
-        """Which view of which kind a list or a watch spoke of when it told this; for the testbed,
-        and no part of what it is."""
+        self.view = view
+        """The View of the list or watch that returned this revision; None: it is from elsewhere."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Revision) and self.text == other.text
@@ -86,14 +88,14 @@ UNSET = Revision()
 
 @attrs.frozen
 class Owner:
-    """The object that another belongs to, and goes with."""
+    """The owner of an object; the object is deleted once its owners are gone."""
 
     api_version: str
     kind: str
     name: str
     uid: str
     controller: bool | None = None
-    """Whether it is the one that manages it; at most one of its owners is."""
+    """Whether this owner manages the object; at most one of its owners does."""
     block_owner_deletion: bool | None = None
 
 
@@ -102,40 +104,40 @@ class Meta:
     """Name, identity and age of an object (API-1)."""
 
     name: str = ""
-    """Unique in its namespace among objects of its kind; empty only until the server names it."""
+    """Unique in its namespace for its kind; empty only until the server generates it."""
     namespace: str = ""
-    """Empty for what belongs to the whole cluster."""
+    """Empty for cluster-scoped kinds."""
     uid: str = ""
-    """Given at create, never reused: a re-created object of the same name has another."""
+    """Set at create and never reused: a re-created object of the same name has another."""
     revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
-    """The Store's revision of this object's last change; opaque."""
+    """The Store's revision at the last change of this object; opaque."""
     created_ms: int | None = attrs.field(default=None, metadata=wire("creationTimestamp", "time"))
-    """When it was created, in whole seconds as the real API keeps it (GEN-4)."""
+    """When it was created, in whole seconds as in the real API (GEN-4)."""
     labels: Map[str] = attrs.field(factory=Map, converter=texts)
     """What selectors look at."""
     annotations: Map[str] = attrs.field(factory=Map, converter=texts)
-    """What else anybody notes of it."""
+    """Further notes, which no selector looks at."""
     generate_name: str = ""
-    """What the server begins a name with if none is given."""
+    """The prefix of the name that the server generates if `name` is empty."""
     generation: int = 0
-    """How often what is wanted of it has changed, for kinds that count that (API-17)."""
+    """How often the desired state has changed, for kinds that count this (API-17)."""
     deleted_ms: int | None = attrs.field(default=None, metadata=wire("deletionTimestamp", "time"))
-    """By when it is to be gone, once somebody has asked for its deletion."""
+    """Set once its deletion was requested: the time by which it is to be gone."""
     grace_s: int | None = attrs.field(default=None, metadata=wire("deletionGracePeriodSeconds"))
-    """How long it was given then."""
+    """The grace period of that deletion."""
     owners: tuple[Owner, ...] = attrs.field(default=(), metadata=wire("ownerReferences"))
-    """Whose it is."""
+    """The objects that it belongs to."""
     finalizers: tuple[str, ...] = ()
-    """Who has something to do before it may go."""
+    """Names of what has to be done before it is removed."""
 
     @property
     def is_terminating(self) -> bool:
-        """Whether somebody has asked for its deletion."""
+        """Whether its deletion was requested."""
         return self.deleted_ms is not None
 
 
 def _meta(given: Meta | str) -> Meta:
-    """A bare name stands for a Meta; `namespace/name` for both."""
+    """The Meta itself, or one made from `name` or `namespace/name`."""
     if isinstance(given, Meta):
         return given
     namespace, _, name = given.rpartition("/")
@@ -143,26 +145,26 @@ def _meta(given: Meta | str) -> Meta:
 
 
 def named(name: str, labels: Mapping[str, str] | None) -> Meta:
-    """The Meta of what is called `name`, or `namespace/name`, and has these labels."""
+    """A Meta with these labels, for `name` or `namespace/name`."""
     return attrs.evolve(_meta(name), labels=labels or {})
 
 
 @attrs.frozen
 class Object:
-    """Anything the Store keeps: a kind, a Meta, and the fields its family adds."""
+    """Anything that the Store keeps: a kind, a Meta, and the fields of its class."""
 
     kind: ClassVar[str] = ""
-    """As users write it in a manifest: `Pod`."""
+    """The kind as users write it in a manifest: `Pod`."""
     plural: ClassVar[str] = ""
-    """As it stands in a key and in a URL: `pods`."""
+    """The kind as it is in a key and in a URL: `pods`."""
     is_namespaced: ClassVar[bool] = True
     api_version: ClassVar[str] = "v1"
-    """The group and version it is written under."""
+    """Its API group and version."""
 
     meta: Meta = attrs.field(converter=_meta, metadata=wire("metadata"))
-    """Name, identity, revision. A string `name` or `namespace/name` will do."""
+    """Name, identity, revision. A string `name` or `namespace/name` also makes one."""
     extra: Map[Any] = attrs.field(factory=Map, kw_only=True)
-    """What it said when it was read that it has no field for."""
+    """The fields of its tree that its class does not model (see `form.py`)."""
 
     def __attrs_post_init__(self) -> None:
         if self.is_namespaced and not self.meta.namespace:
@@ -170,11 +172,12 @@ class Object:
 
     @property
     def key(self) -> str:
-        """Where it stands in the Store: `pods/default/p1`, `nodes/n1`."""
+        """Its key in the Store: `pods/default/p1`, `nodes/n1`."""
         return key_of(type(self), self.meta.name, self.meta.namespace)
 
     def is_as(self, other: Object) -> bool:
-        """Whether the two differ in nothing but their revision."""
+        """Whether the two differ in nothing but their revision. An update that would store such a
+        copy stores nothing, so it moves no revision and no watch hears of it."""
         if type(self) is not type(other):
             return False
         for name in _names(type(self)):
@@ -187,7 +190,7 @@ class Object:
         )
 
     def with_meta(self, **changes: Any) -> Self:
-        """The same object with these fields of its Meta changed."""
+        """A copy with these fields of its Meta changed; the object itself if none changes."""
         if "labels" in changes:
             changes["labels"] = texts(changes["labels"])
         meta = self.meta
@@ -202,7 +205,7 @@ _known_readers: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    """The names of its fields, in order."""
+    """The names of the fields of a class, in order."""
     names = _known_names.get(kind)
     if names is None:
         names = _known_names[kind] = tuple(field.name for field in attrs.fields(kind))
@@ -210,7 +213,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def _reader(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """What reads all its fields at once, in order."""
+    """A function that returns all field values of an instance at once, in order."""
     read = _known_readers.get(kind)
     if read is None:
         names = _names(kind)
@@ -224,7 +227,11 @@ def _differ(one: object, other: object) -> bool:
 
 
 def evolved(value: T, **changes: Any) -> T:
-    """As `attrs.evolve`, three times as fast: for changes that are already of their types."""
+    """As `attrs.evolve`, but three times as fast, for changes that already have the right types."""
+    # Every write of an object makes copies this way: the Meta with its new revision, and the object
+    # with its new Meta. It fills in the fields of a blank instance, so no converter and no
+    # `__attrs_post_init__` runs. A plain dict for `labels`, or a Meta without a namespace, would
+    # stay what it is: callers with such values need `attrs.evolve`.
     kind = type(value)
     names, new = _names(kind), object.__new__(kind)
     for name, each in zip(names, _reader(kind)(value), strict=True):
@@ -237,22 +244,22 @@ def evolved(value: T, **changes: Any) -> T:
 
 
 def key_of(kind: type[Object], name: str, namespace: str = "default") -> str:
-    """The Store key of an object of that kind: `pods/default/p1`, or `nodes/n1`."""
+    """The key of an object in the Store: `pods/default/p1`, or `nodes/n1`."""
     if kind.is_namespaced:
         return f"{kind.plural}/{namespace or 'default'}/{name}"
     return f"{kind.plural}/{name}"
 
 
 def prefix_of(kind: type[Object], namespace: str | None = None) -> str:
-    """The key prefix of all objects of that kind, or of those in one namespace."""
+    """The key prefix of all objects of a kind, or of those in one namespace."""
     if kind.is_namespaced and namespace is not None:
         return f"{kind.plural}/{namespace}/"
     return f"{kind.plural}/"
 
 
 def field_of(value: object, path: str) -> object:
-    """What stands at a dotted path (`spec.node_name`, `data.owner`), or None. A name in a Map may
-    have dots itself, as those of labels have."""
+    """The value at a dotted path (`spec.node_name`, `data.owner`), or None. A name in a Map may
+    itself contain dots, as names of labels do."""
     parts = path.split(".")
     for n, part in enumerate(parts):
         if isinstance(value, dict):
@@ -268,7 +275,7 @@ def field_of(value: object, path: str) -> object:
 
 
 def changed_fields(old: object, new: object, path: str = "") -> Iterator[str]:
-    """The dotted paths at which two objects of one kind differ, but for their revision."""
+    """The dotted paths at which two objects of one kind differ, without their revision."""
     if old is new or old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):

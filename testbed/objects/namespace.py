@@ -1,4 +1,4 @@
-"""Namespace: what names of most objects are unique within."""
+"""Namespace: the scope within which names of most objects are unique."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from testbed.objects.meta import Object
 
 @attrs.frozen
 class NamespaceSpec:
-    """Who has something to do before it may go."""
+    """What has to be done before it is removed."""
 
     finalizers: tuple[str, ...] = ()
 
 
 @attrs.frozen
 class NamespaceStatus:
-    """Whether it is going."""
+    """Whether it is terminating."""
 
     phase: str = ""
     """Active or Terminating."""
@@ -28,7 +28,7 @@ class NamespaceStatus:
 
 @attrs.frozen
 class Namespace(Object):
-    """What names are unique within; it belongs to the whole cluster."""
+    """A scope for names; itself cluster-scoped."""
 
     kind: ClassVar[str] = "Namespace"
     plural: ClassVar[str] = "namespaces"

@@ -1,4 +1,4 @@
-"""Node: a machine pods run on."""
+"""Node: a machine that runs pods."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from testbed.objects.quantity import Quantity, amounts, counted, milli, whole
 
 @attrs.frozen
 class NodeSpec:
-    """What its operator wants of it."""
+    """The desired state, set by its operator."""
 
     unschedulable: bool = False
-    """Cordoned: no new pod is bound to it unless it tolerates that."""
+    """Cordoned: only a pod that tolerates this is bound to it."""
     taints: tuple[Taint, ...] = ()
-    """What keeps pods away."""
+    """Keep pods away that do not tolerate them."""
 
 
 @attrs.frozen
 class NodeStatus:
-    """What its kubelet says of it."""
+    """The state that its kubelet reports."""
 
     capacity: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
-    """All that it has, by resource."""
+    """All that the machine has, by resource."""
     allocatable: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
-    """What of that is there for pods."""
+    """The part of it that pods may use."""
     conditions: tuple[Condition, ...] = ()
 
 
 @attrs.frozen
 class Node(Object):
-    """A machine pods run on; it belongs to the whole cluster."""
+    """A machine that runs pods; cluster-scoped."""
 
     kind: ClassVar[str] = "Node"
     plural: ClassVar[str] = "nodes"
@@ -56,7 +56,7 @@ class Node(Object):
         labels: Mapping[str, str] | None = None,
         **spec: Any,
     ) -> Self:
-        """One that has so much, all of it for pods; what else its spec says, by name."""
+        """A Node with this capacity, all of it allocatable; further fields of its spec by name."""
         has: Map[Quantity] = Map(
             {"cpu": milli(cpu_m), "memory": whole(memory), "pods": whole(pods)}
         )
@@ -65,5 +65,5 @@ class Node(Object):
 
 
 def room_of(node: Node) -> Map[int]:
-    """What it has for pods, by resource: cpu in thousandths, all else in whole units (GEN-11)."""
+    """What it has for pods, by resource: cpu in thousandths, the rest in whole units (GEN-11)."""
     return Map({name: counted(name, amount) for name, amount in node.status.allocatable.items()})

@@ -17,8 +17,8 @@ class Note(Object):
     plural: ClassVar[str] = "notes"
 
     data: Map[str] = attrs.field(factory=Map, converter=texts)
-    """What is written on it."""
+    """The strings, by name."""
 
     def saying(self, **data: str) -> Note:
-        """The same Note with these strings set."""
+        """A copy with these strings set."""
         return attrs.evolve(self, data=self.data.having(**data))

@@ -1,4 +1,4 @@
-"""Plain trees: what JSON can say, unable to change; and what a value of one should have been."""
+"""Plain trees: frozen JSON values; and Misfit, the error for a value of the wrong type."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from testbed.objects.meta import Map
 
 MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
 DEPTH_MAX = 64
-"""How deep a tree may go where nothing says what it is."""
+"""How deep a tree of unknown fields may be."""
 Tree = Any
-"""What JSON can say; frozen, its mappings are Maps and its lists tuples."""
+"""A JSON value. In a frozen one, mappings are Maps and lists are tuples."""
 
 
 class Misfit(ValueError):
-    """A value that cannot be what its field is: where it stands, and what was expected."""
+    """A value of the wrong type for its field: its path, and what was expected."""
 
     def __init__(self, path: str, expected: str, found: object) -> None:
         super().__init__(path, expected, found)
         self.path = path
-        """As a manifest has it: `spec.containers[0].name`."""
+        """In the names of a manifest: `spec.containers[0].name`."""
         self.expected = expected
         self.found = found
 
@@ -30,8 +30,8 @@ class Misfit(ValueError):
 
 
 def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
-    """The same tree, unable to change; Misfit if it is no such thing. A null by a name says
-    nothing and is dropped, unless `nulls` are to be kept."""
+    """A frozen copy of a tree; Misfit if it is not JSON. A name with a null is dropped, unless
+    `nulls` are kept."""
     if isinstance(tree, Mapping | list | tuple) and not deep:
         raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
@@ -53,14 +53,14 @@ def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = F
 
 
 def thawed(tree: Tree) -> Tree:
-    """The same tree as dicts and lists."""
+    """A copy of a tree as dicts and lists."""
     if isinstance(tree, Mapping):
         return {name: thawed(value) for name, value in tree.items()}
     return [thawed(value) for value in tree] if isinstance(tree, list | tuple) else tree
 
 
 def shown(found: object) -> str:
-    """What was found, for an error."""
+    """A value in words, for an error."""
     if isinstance(found, Mapping):
         return "a mapping"
     if isinstance(found, list | tuple):
@@ -75,14 +75,14 @@ def shown(found: object) -> str:
 
 
 def text_at(text: str, path: str) -> str:
-    """The same text; a Misfit if no bytes can say it."""
+    """The same text; Misfit if UTF-8 cannot encode it."""
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
         raise Misfit(path, "a text without half a letter", text)
     return text
 
 
 def below(path: str, name: object) -> str:
-    """The path of what stands there by that name; Misfit if it is no text."""
+    """The path of a name within `path`; Misfit if the name is not a text."""
     if not isinstance(name, str):
         raise Misfit(path, "a text for each name", name)
     return f"{path}.{name}" if path else name

@@ -1,4 +1,4 @@
-"""Pod: what is to run, where it was bound, and how it fares."""
+"""Pod: what to run, the node it is bound to, and its status."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from testbed.objects.quantity import CPU, Quantity, amounts, counted, milli, who
 
 BEST_EFFORT, BURSTABLE, GUARANTEED = "BestEffort", "Burstable", "Guaranteed"
 ANYWHERE = "0.0.0.0"
-"""As the address of a port: each one of the node."""
+"""The address of a port that is taken at all addresses of the node."""
 TCP = "TCP"
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
 
 
 @attrs.frozen
 class Resources:
-    """What a container is promised, and what it may use at most."""
+    """What a container is guaranteed, and the most that it may use."""
 
     requests: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
     limits: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
@@ -29,19 +29,19 @@ class Resources:
 
 @attrs.frozen
 class Port:
-    """A port of a container, and of its node if it takes one of those."""
+    """A port of a container, and the host port that it takes, if any."""
 
     container_port: int = attrs.field(default=0, metadata=wire(always=True))
     host_port: int = 0
-    """No two pods of one node have the same."""
+    """A port of the node; 0: none. Two pods on one node cannot take the same."""
     host_ip: str = attrs.field(default="", metadata=wire("hostIP"))
     protocol: str = ""
-    """TCP, which is what empty means, UDP or SCTP."""
+    """TCP (also if empty), UDP or SCTP."""
     name: str = ""
 
     def clashes(self, other: Port) -> bool:
-        """Whether no node can have both: the same port of it for the same protocol, at the same
-        address, or where one of them takes it at each."""
+        """Whether one node cannot provide both: they take the same host port and protocol, at the
+        same address or with one of them at all addresses."""
         if self.host_port != other.host_port or (self.protocol or TCP) != (other.protocol or TCP):
             return False
         here, there = self.host_ip or ANYWHERE, other.host_ip or ANYWHERE
@@ -60,31 +60,31 @@ class Container:
 
 @attrs.frozen
 class SchedulingGate:
-    """What keeps a pod from being scheduled at all until somebody takes it away."""
+    """Keeps a pod from being scheduled until it is removed."""
 
     name: str
 
 
 @attrs.frozen
 class PodSpec:
-    """What its owner asked for, and the node a scheduler bound it to (API-58)."""
+    """The desired state, and the node that a scheduler has bound the pod to (API-58)."""
 
     node_name: str = ""
     """Empty until bound."""
     scheduler_name: str = ""
-    """Whose it is to bind; the server writes `default-scheduler` if nobody is named."""
+    """The scheduler that is to bind it; the server sets `default-scheduler` if it is empty."""
     priority: int | None = None
-    """The larger the more important; set by admission, of its class."""
+    """The larger the more important; admission sets it from the priority class."""
     priority_class_name: str = ""
     preemption_policy: str = ""
-    """PreemptLowerPriority, or Never."""
+    """PreemptLowerPriority or Never."""
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
     overhead: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
     restart_policy: str = ""
     """Always, OnFailure or Never."""
     grace_s: int | None = attrs.field(default=None, metadata=wire("terminationGracePeriodSeconds"))
-    """How long it may take to end."""
+    """How long it may take to terminate."""
     active_deadline_s: int | None = attrs.field(
         default=None, metadata=wire("activeDeadlineSeconds")
     )
@@ -98,12 +98,13 @@ class PodSpec:
 
     @property
     def host_ports(self) -> tuple[Port, ...]:
-        """The ports of its node that it takes."""
+        """Its ports that take a host port."""
         ports = (port for container in self.containers for port in container.ports)
         return tuple(port for port in ports if port.host_port > 0)
 
     def may_be_on(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether its selector and its affinity let it be on a node of that name, so labelled."""
+        """Whether its node selector and its required node affinity allow a node of that name with
+        these labels."""
         if any(labels.get(key) != value for key, value in self.node_selector.items()):
             return False
         nodes = self.affinity.node_affinity if self.affinity is not None else None
@@ -112,7 +113,7 @@ class PodSpec:
 
 @attrs.frozen
 class Waiting:
-    """A container that does not run yet, or not again yet."""
+    """The state of a container that does not run yet, or is to be restarted."""
 
     reason: str = ""
     message: str = ""
@@ -120,14 +121,14 @@ class Waiting:
 
 @attrs.frozen
 class Running:
-    """A container that runs."""
+    """The state of a container that runs."""
 
     started_ms: int | None = attrs.field(default=None, metadata=wire("startedAt", "time"))
 
 
 @attrs.frozen
 class Terminated:
-    """A container that has ended."""
+    """The state of a container that has ended."""
 
     exit_code: int = attrs.field(default=0, metadata=wire(always=True))
     reason: str = ""
@@ -138,7 +139,7 @@ class Terminated:
 
 @attrs.frozen
 class ContainerState:
-    """What a container does: one of the three."""
+    """The state of a container: one of the three."""
 
     waiting: Waiting | None = None
     running: Running | None = None
@@ -147,7 +148,7 @@ class ContainerState:
 
 @attrs.frozen
 class ContainerStatus:
-    """How one container fares."""
+    """The status of one container."""
 
     name: str = attrs.field(default="", metadata=wire(always=True))
     ready: bool = attrs.field(default=False, metadata=wire(always=True))
@@ -160,19 +161,19 @@ class ContainerStatus:
 
 @attrs.frozen
 class PodStatus:
-    """What is known of how it fares; most of it its kubelet says."""
+    """The observed state of a pod, most of it reported by its kubelet."""
 
     phase: str = ""
-    """Pending, Running, Succeeded or Failed; the server begins with Pending."""
+    """Pending, Running, Succeeded or Failed; the server sets Pending at create."""
     reason: str = ""
     message: str = ""
     conditions: tuple[Condition, ...] = ()
     nominated_node_name: str = ""
-    """Where a scheduler has made room for it."""
+    """The node on which a scheduler has preempted pods for it."""
     qos_class: str = ""
-    """BestEffort, Burstable or Guaranteed; computed once, by the server (GEN-13)."""
+    """BestEffort, Burstable or Guaranteed; the server computes it once (GEN-13)."""
     start_ms: int | None = attrs.field(default=None, metadata=wire("startTime", "time"))
-    """When its kubelet took it on."""
+    """When its kubelet admitted it."""
     pod_ip: str = attrs.field(default="", metadata=wire("podIP"))
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -180,7 +181,7 @@ class PodStatus:
 
 @attrs.frozen
 class Pod(Object):
-    """What is to run, and where."""
+    """Containers to run together on one node."""
 
     kind: ClassVar[str] = "Pod"
     plural: ClassVar[str] = "pods"
@@ -198,21 +199,21 @@ class Pod(Object):
         labels: Mapping[str, str] | None = None,
         **spec: Any,
     ) -> Self:
-        """One of a single container that asks for so much; what else its spec says, by name."""
-        asked = {CPU: milli(cpu_m)} if cpu_m is not None else {}
+        """A Pod of one container with these requests; further fields of its spec by name."""
+        requests = {CPU: milli(cpu_m)} if cpu_m is not None else {}
         if memory is not None:
-            asked["memory"] = whole(memory)
-        main = Container("main", resources=Resources(requests=Map(asked)))
+            requests["memory"] = whole(memory)
+        main = Container("main", resources=Resources(requests=Map(requests)))
         return cls(named(name, labels), spec=PodSpec(**{"containers": (main,), **spec}))
 
     @property
     def is_bound(self) -> bool:
-        """Whether a node was chosen for it."""
+        """Whether it is bound to a node."""
         return bool(self.spec.node_name)
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended for good, one way or the other."""
+        """Whether it has ended for good, by success or by failure."""
         return self.status.phase in (SUCCEEDED, FAILED)
 
     @property
@@ -222,15 +223,15 @@ class Pod(Object):
 
     @property
     def priority(self) -> int:
-        """How important it is; 0 if nobody has said (GEN-14)."""
+        """Its priority; 0 if it is unset (GEN-14)."""
         return self.spec.priority or 0
 
 
 def requests_of(pod: Pod) -> Map[int]:
-    """What it asks for in all, by resource: cpu in thousandths, all else in whole units (GEN-12).
+    """The requests of a pod, by resource: cpu in thousandths, the rest in whole units (GEN-12).
 
-    The larger of what its containers ask for together and what any init container asks for alone,
-    and its overhead on top.
+    For each resource, the sum over its containers or the request of one init container, whichever
+    is larger; plus the overhead of the pod.
     """
     total: dict[str, int] = {}
     for container in pod.spec.containers:
@@ -243,7 +244,7 @@ def requests_of(pod: Pod) -> Map[int]:
 
 
 def qos_of(spec: PodSpec) -> str:
-    """The quality of service it is entitled to, by its requests and limits (GEN-13)."""
+    """The quality-of-service class of a pod, by its requests and limits (GEN-13)."""
     requests: dict[str, int] = {}
     limits: dict[str, int] = {}
     is_guaranteed = True
@@ -262,7 +263,7 @@ def _add(total: dict[str, int], amounts: Map[Quantity]) -> None:
 
 
 def _add_compute(total: dict[str, int], amounts: Map[Quantity]) -> set[str]:
-    """Add the cpu and memory of these, and tell which of the two they name."""
+    """Add the cpu and memory of `amounts` to `total`, and return which of the two they name."""
     named = {name for name in (CPU, "memory") if name in amounts and amounts[name].nano > 0}
     for name in sorted(named):
         total[name] = total.get(name, 0) + amounts[name].nano

@@ -1,4 +1,4 @@
-"""PriorityClass: a name for how important pods are (PRI-1)."""
+"""PriorityClass: a named priority for pods (PRI-1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PREEMPT, NEVER = "PreemptLowerPriority", "Never"
 
 @attrs.frozen
 class PriorityClass(Object):
-    """A name for how important pods are; it belongs to the whole cluster."""
+    """A named priority for pods; cluster-scoped."""
 
     kind: ClassVar[str] = "PriorityClass"
     plural: ClassVar[str] = "priorityclasses"
@@ -23,7 +23,7 @@ class PriorityClass(Object):
     value: int = attrs.field(default=0, metadata=wire(always=True))
     """The larger the more important."""
     global_default: bool = False
-    """Whether it is that of pods which name none."""
+    """Whether it is the class of pods that name none."""
     description: str = ""
     preemption_policy: str = ""
-    """PreemptLowerPriority, which is what empty means, or Never."""
+    """PreemptLowerPriority (also if empty) or Never."""

@@ -22,29 +22,29 @@ _WRITTEN = re.compile(
     r"(?:([numkMGTPE]?)|([KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))"
 )
 LAST_SUFFIX = 18
-"""The power of ten beyond which there is no decimal suffix."""
+"""The largest power of ten with a decimal suffix."""
 LARGEST = 2**63 - 1
-"""What a larger one by binary suffixes is taken for."""
+"""The largest amount with a binary suffix; a larger one is read as this."""
 
 
 @attrs.frozen
 class Quantity:
-    """An exact amount, in billionths, and the way in which it is written.
+    """An exact amount in billionths, and the form in which it is written.
 
-    What is smaller than a billionth is rounded away from zero, as Kubernetes does: whoever asks
-    for something gets something. It prints in its canonical form: `1000m` is `1`, `1024Mi` `1Gi`.
-    A form that the amount cannot be written in gives way to one that it can, as if it had been
-    printed and read again: `1.5Ki` is the decimal `1536`, `1000E` is `1e21`.
+    Fractions of a billionth are rounded away from zero, as in Kubernetes, so that a small request
+    is never a request of nothing. It prints in its canonical form: `1000m` as `1`, `1024Mi` as
+    `1Gi`. If the amount cannot be written in its form, it takes the form that it would have after
+    being printed and read again: `1.5Ki` is the decimal `1536`, `1000E` is `1e21`.
     """
 
     nano: int
     """The amount in billionths."""
     form: str = DECIMAL
-    """By which suffixes it is written: decimal (`k`), binary (`Ki`) or exponent (`e3`)."""
+    """The suffixes that it is written with: decimal (`k`), binary (`Ki`) or exponent (`e3`)."""
 
     @classmethod
     def parse(cls, text: str | int | float) -> Self:
-        """The amount that is written so; ValueError if none is."""
+        """The amount of a text; ValueError if it is none."""
         found = _WRITTEN.fullmatch(str(text)) if not isinstance(text, bool) else None
         if found is None:
             raise ValueError("an amount such as 500m, 1Gi or 2")
@@ -74,12 +74,12 @@ class Quantity:
 
     @property
     def milli(self) -> int:
-        """In thousandths, rounded away from zero: what cpu is counted in."""
+        """The amount in thousandths, rounded away from zero: the unit for cpu."""
         return _away(self.nano, 10**6)
 
     @property
     def whole(self) -> int:
-        """In whole units, rounded away from zero: what all else is counted in."""
+        """The amount in whole units, rounded away from zero: the unit for everything but cpu."""
         return _away(self.nano, NANO)
 
     def __bool__(self) -> bool:
@@ -96,24 +96,24 @@ class Quantity:
 
 
 def amounts(given: Mapping[str, Quantity | str | int]) -> Map[Quantity]:
-    """A Map of Quantities, of what may be written as `{"cpu": "500m", "memory": "1Gi"}`."""
+    """A Map of Quantities, from a mapping such as `{"cpu": "500m", "memory": "1Gi"}`."""
     if isinstance(given, Map) and all(type(each) is Quantity for each in given.values()):
         return given
     return Map({k: v if isinstance(v, Quantity) else Quantity.parse(v) for k, v in given.items()})
 
 
 def milli(amount: int) -> Quantity:
-    """So many thousandths."""
+    """A Quantity of this many thousandths."""
     return Quantity(amount * 10**6)
 
 
 def whole(amount: int) -> Quantity:
-    """So many whole units, written by binary suffixes where there is one."""
+    """A Quantity of this many whole units, with a binary suffix where one fits."""
     return Quantity(amount * NANO, BINARY if abs(amount) >= 1024 else DECIMAL)
 
 
 def counted(resource: str, amount: Quantity) -> int:
-    """An amount as the whole number it is compared by: cpu in thousandths (GEN-11)."""
+    """The whole number by which amounts of a resource are compared: cpu in thousandths (GEN-11)."""
     return amount.milli if resource == CPU else amount.whole
 
 
@@ -122,12 +122,12 @@ def _up(amount: Fraction) -> int:
 
 
 def _away(amount: int, unit: int) -> int:
-    """So many of the unit, a part of one taken for one; below zero as above it."""
+    """The amount in units, rounded away from zero."""
     return -(-amount // unit) if amount > 0 else amount // unit
 
 
 def _power_of(nano: int) -> int:
-    """The largest multiple of three to whose power of ten it is a whole number."""
+    """The largest p, a multiple of three, such that the amount is a multiple of ten to the p."""
     power = -9 if nano else 0
     while nano and nano % 1000 == 0:
         nano, power = nano // 1000, power + 3

@@ -1,4 +1,4 @@
-"""ResourceQuota: how much the pods of a namespace may ask for together."""
+"""ResourceQuota: how much the pods of a namespace may request together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from testbed.objects.quantity import Quantity, amounts
 
 @attrs.frozen
 class ScopedRequirement:
-    """What the pods it counts must be, by one scope (PRI-20)."""
+    """A scope that the counted pods must meet (PRI-20)."""
 
     scope_name: str
-    """Such as PriorityClass, of which the values are names."""
+    """For instance PriorityClass; its values are names of classes."""
     operator: str
     """In, NotIn, Exists or DoesNotExist."""
     values: tuple[str, ...] = ()
@@ -23,25 +23,25 @@ class ScopedRequirement:
 
 @attrs.frozen
 class ScopeSelector:
-    """Which pods it counts: those that meet all of it."""
+    """Selects the pods to count: those that meet all its requirements."""
 
     match_expressions: tuple[ScopedRequirement, ...] = ()
 
 
 @attrs.frozen
 class QuotaSpec:
-    """What its operator wants."""
+    """The desired limits."""
 
     hard: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
-    """At most so much, by `requests.cpu`, `limits.memory`, `pods`, `count/pods` and the like."""
+    """The limits, by `requests.cpu`, `limits.memory`, `pods`, `count/pods` and the like."""
     scopes: tuple[str, ...] = ()
-    """Terminating, NotTerminating, BestEffort, NotBestEffort and the like."""
+    """Which pods count: Terminating, NotTerminating, BestEffort, NotBestEffort and the like."""
     scope_selector: ScopeSelector | None = None
 
 
 @attrs.frozen
 class QuotaStatus:
-    """What is asked for already."""
+    """What is used already."""
 
     hard: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
     used: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
@@ -49,7 +49,7 @@ class QuotaStatus:
 
 @attrs.frozen
 class ResourceQuota(Object):
-    """How much the pods of a namespace may ask for together."""
+    """Limits what the pods of a namespace may request together."""
 
     kind: ClassVar[str] = "ResourceQuota"
     plural: ClassVar[str] = "resourcequotas"

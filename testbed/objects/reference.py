@@ -1,4 +1,4 @@
-"""Reference: another object, as one object names it."""
+"""Reference: how one object names another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed.objects.meta import UNSET, Object, Revision, wire
 
 @attrs.frozen
 class Reference:
-    """Which object is meant; as much of that as whoever names it knows."""
+    """Names an object, as far as its author knows the fields."""
 
     api_version: str = ""
     kind: str = ""
@@ -18,11 +18,11 @@ class Reference:
     uid: str = ""
     revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
     field_path: str = ""
-    """Which part of it: `spec.containers{main}`."""
+    """A part of the object: `spec.containers{main}`."""
 
 
 def reference_to(item: Object) -> Reference:
-    """All that names an object as it is now, its revision included."""
+    """The full Reference to an object as it is now, with its revision."""
     meta = item.meta
     return Reference(
         item.api_version, item.kind, meta.name, meta.namespace, meta.uid, meta.revision

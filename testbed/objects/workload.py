@@ -1,4 +1,4 @@
-"""ReplicaSet, Job, DaemonSet: what makes pods of a template, and how many of them."""
+"""ReplicaSet, Job, DaemonSet: what pods to make from a template, and how many."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.objects.pod import PodSpec
 
 @attrs.frozen
 class PodTemplate:
-    """What the pods that are made are like: their labels, annotations, finalizers, and spec."""
+    """The labels, annotations, finalizers and spec of new pods."""
 
     meta: Meta = attrs.field(factory=Meta, metadata=wire("metadata"))
     spec: PodSpec = attrs.field(factory=PodSpec)
@@ -22,12 +22,12 @@ class PodTemplate:
 
 @attrs.frozen
 class ReplicaSetSpec:
-    """What its owner asked for (CTL-3)."""
+    """The desired state of a ReplicaSet (CTL-3)."""
 
     replicas: int | None = None
-    """So many pods at any time; None means one."""
+    """The desired number of pods; None means one."""
     min_ready_s: int = attrs.field(default=0, metadata=wire("minReadySeconds"))
-    """How long a pod is to be ready before it counts as available."""
+    """How long a pod must be ready before it counts as available."""
     selector: LabelSelector | None = None
     """Which pods are its own."""
     template: PodTemplate = PodTemplate()
@@ -35,7 +35,7 @@ class ReplicaSetSpec:
 
 @attrs.frozen
 class ReplicaSetStatus:
-    """What its controller has counted."""
+    """The counts of its controller."""
 
     replicas: int = attrs.field(default=0, metadata=wire(always=True))
     fully_labeled_replicas: int = 0
@@ -47,7 +47,7 @@ class ReplicaSetStatus:
 
 @attrs.frozen
 class ReplicaSet(Object):
-    """So many pods like one another, at any time."""
+    """Keeps a number of pods of one template running."""
 
     kind: ClassVar[str] = "ReplicaSet"
     plural: ClassVar[str] = "replicasets"
@@ -59,28 +59,28 @@ class ReplicaSet(Object):
 
 @attrs.frozen
 class JobSpec:
-    """What its owner asked for."""
+    """The desired state of a Job."""
 
     parallelism: int | None = None
-    """So many pods at once."""
+    """How many pods run at once."""
     completions: int | None = None
-    """So many pods that succeed, and it is done."""
+    """How many pods must succeed for the Job to be complete."""
     active_deadline_s: int | None = attrs.field(
         default=None, metadata=wire("activeDeadlineSeconds")
     )
     backoff_limit: int | None = None
-    """So many failures, and it has failed."""
+    """How many pods may fail before the Job fails."""
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
     suspend: bool = False
-    """Whether it is to run no pods for now."""
+    """Whether it runs no pods for now."""
     ttl_s: int | None = attrs.field(default=None, metadata=wire("ttlSecondsAfterFinished"))
-    """How long it is kept when it is over."""
+    """How long it is kept after it has finished."""
 
 
 @attrs.frozen
 class UncountedPods:
-    """Pods that have ended, by uid, and are not yet in the counts."""
+    """The uids of pods that have ended and are not counted yet."""
 
     succeeded: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class UncountedPods:
 
 @attrs.frozen
 class JobStatus:
-    """How it fares."""
+    """The observed state of a Job."""
 
     conditions: tuple[Condition, ...] = ()
     """Complete, Failed, Suspended, FailureTarget."""
@@ -105,7 +105,7 @@ class JobStatus:
 
 @attrs.frozen
 class Job(Object):
-    """Pods that run until so many of them have succeeded."""
+    """Runs pods of one template until a number of them have succeeded."""
 
     kind: ClassVar[str] = "Job"
     plural: ClassVar[str] = "jobs"
@@ -117,7 +117,7 @@ class Job(Object):
 
 @attrs.frozen
 class RollingUpdate:
-    """How many of its pods may be missing, or be there twice, while they are replaced."""
+    """How many pods may be unavailable or surplus while pods are replaced."""
 
     max_unavailable: int | str | None = None
     max_surge: int | str | None = None
@@ -125,7 +125,7 @@ class RollingUpdate:
 
 @attrs.frozen
 class UpdateStrategy:
-    """How its pods are replaced when their template has changed."""
+    """How pods are replaced after their template has changed."""
 
     type: str = ""
     """RollingUpdate or OnDelete."""
@@ -134,7 +134,7 @@ class UpdateStrategy:
 
 @attrs.frozen
 class DaemonSetSpec:
-    """What its owner asked for."""
+    """The desired state of a DaemonSet."""
 
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
@@ -145,7 +145,7 @@ class DaemonSetSpec:
 
 @attrs.frozen
 class DaemonSetStatus:
-    """What its controller has counted: of nodes that should run its pod, and that do."""
+    """The counts of its controller: of nodes that should run its pod, and of those that do."""
 
     current_number_scheduled: int = attrs.field(default=0, metadata=wire(always=True))
     number_misscheduled: int = attrs.field(default=0, metadata=wire(always=True))
@@ -160,7 +160,7 @@ class DaemonSetStatus:
 
 @attrs.frozen
 class DaemonSet(Object):
-    """One pod on each node that it may run on."""
+    """Runs one pod of a template on each node that allows it."""
 
     kind: ClassVar[str] = "DaemonSet"
     plural: ClassVar[str] = "daemonsets"

@@ -1,4 +1,4 @@
-"""Change: what one write did to one key. Entry: what it left. Log: the Changes of one kind."""
+"""Entry: what a write left at a key. Change: what the write did. Log: the Changes of one kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Entry:
 
     key: str
     value: object
-    """Immutable, and shared with everyone who reads it."""
+    """Immutable, and shared by reference with all readers."""
     created: int
     """The revision at which this life of the key began (etcd's create_revision)."""
     revision: int
@@ -37,39 +37,44 @@ class Change:
     new: Entry | None
     """None if the key is absent now: a deletion."""
     serial: int
-    """Its place in the whole history, from 1; Changes of one transaction share a revision."""
+    """Its number in the whole history, from 1. Changes of one transaction share a revision, never a
+    serial."""
 
 
 class Log:
-    """The Changes of one kind that are still kept, each at the place it keeps for ever."""
+    """The Changes of one kind that are still kept. The place of a Change never moves."""
+
+    # A Cursor remembers a place, not an index. Compaction deletes from the front of the list, so
+    # `first` moves on and every place still means the same Change. A Cursor whose place is before
+    # `first` has lost Changes that it had not read.
 
     __slots__ = ("changes", "first")
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.first = 0
-        """The place of the oldest Change kept: how many were forgotten before it."""
+        """The place of the oldest Change kept: the number of Changes forgotten so far."""
 
     @property
     def end(self) -> int:
-        """The place the next Change will have."""
+        """The place of the next Change to come."""
         return self.first + len(self.changes)
 
     def __getitem__(self, place: int) -> Change:
         return self.changes[place - self.first]
 
     def place_after(self, revision: int) -> int:
-        """The place of the first Change kept that is newer than that revision."""
+        """The place of the first kept Change that is newer than `revision`."""
         return self.first + bisect_right(self.changes, revision, key=revision_of)
 
     def after(self, revision: int) -> Iterator[Change]:
-        """The Changes kept that are newer than that revision, oldest first."""
-        # Place by place: an islice walks there from the oldest.
+        """The kept Changes that are newer than `revision`, oldest first."""
+        # By index: `islice` would step over every older Change first.
         places = range(self.place_after(revision) - self.first, len(self.changes))
         return map(self.changes.__getitem__, places)
 
     def forget_before(self, revision: int) -> list[Change]:
-        """Forget the Changes older than that revision, and hand them back."""
+        """Remove the Changes older than `revision`, and return them."""
         count = bisect_left(self.changes, revision, key=revision_of)
         forgotten = self.changes[:count]
         del self.changes[:count]

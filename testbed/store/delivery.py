@@ -1,4 +1,4 @@
-"""Delivery: one event of the watch protocol, as a Watch tells it to its reader."""
+"""Delivery: one message of the watch protocol, from a Watch to its reader."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ BOOKMARK, ERROR = "BOOKMARK", "ERROR"
 
 @attrs.frozen
 class Delivery:
-    """What a Watch tells its reader: one event of the watch protocol."""
+    """One message of the watch protocol, from a Watch to its reader."""
 
     type: str
     """ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
     object: object | None = None
-    """As it is now; for DELETED as it last was, with the revision of the deletion."""
+    """The object after the Change; for DELETED its last state, at the revision of the deletion."""
     revision: Revision = UNSET
-    """Where to resume: all that matches up to here has been delivered. Unset for ERROR.
+    """Where a reader may resume: everything that matches up to here has been delivered. Unset for
+    ERROR.
 
-    It is the Change's own, unless others of its transaction are still to come on this Watch.
+    It is the revision of the Change, unless more Changes of the same transaction are still to come
+    on this Watch.
     """
     change: Change | None = None
-    """The Change it tells of, for the harness; None for BOOKMARK and ERROR."""
+    """The Change it delivers, for the harness; None for BOOKMARK and ERROR."""
     error: Expired | None = None
     """Why the Watch ends here, for ERROR."""
 
     @property
     def key(self) -> str:
-        """The key of the object it tells of; empty for BOOKMARK and ERROR."""
+        """The key of the object; empty for BOOKMARK and ERROR."""
         return "" if self.change is None else self.change.key

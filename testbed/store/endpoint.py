@@ -1,4 +1,4 @@
-"""Operation: what is asked, as data. Endpoint: what answers."""
+"""Operation: a request, as data. Endpoint: what answers it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,30 @@ NO_OPTIONS: Map[Any] = Map()
 
 @attrs.frozen
 class Operation:
-    """What is asked of an Endpoint: data, one JSON line, nothing callable."""
+    """A request to an Endpoint. It is plain data: it fits on one JSON line."""
 
     verb: str
-    """get, list, watch, create, update, delete, txn, or what else its Endpoint knows."""
+    """get, list, watch, create, update, delete, txn, or another verb that its Endpoint knows."""
     plural: str = ""
     name: str = ""
     namespace: str = ""
     body: Any = None
-    """The object to write, or what the verb needs; frozen data."""
+    """The object to write, or whatever else the verb needs; frozen data."""
     revision: Revision = UNSET
-    """A precondition on the object, or the point in history to read from; unset: none."""
+    """For a write, a precondition: the object is still at this revision. For a read, the point in
+    history to read at or from. Unset: neither."""
     uid: str = ""
-    """A precondition on the identity of the object; empty: none."""
+    """A precondition: the object has this uid. Empty: none."""
     selector: Selector = EVERYTHING
-    """What a list or a watch is about."""
+    """Which objects a list or a watch is about."""
     subresource: str = ""
     options: Map[Any] = NO_OPTIONS
-    """What else the verb knows: `bookmarks`, …"""
+    """Further options of the verb: `bookmarks`, …"""
     endpoint: str = ""
-    """Whom it is addressed to; empty: whoever stands before the Store for its caller."""
+    """The Endpoint it is addressed to; empty: the one that stands before the Store for its
+    caller."""
     key: str = attrs.field(init=False, eq=False, repr=False)
-    """What it is about, as users write it: `pods/default/p1`, or `pods` for all of them."""
+    """The object or kind it is about, as users write it: `pods/default/p1`, or `pods` for all."""
 
     @key.default
     def _(self) -> str:
@@ -50,11 +52,11 @@ class Operation:
 
     @property
     def view(self) -> View:
-        """What of its kind a list or a watch looks at."""
+        """The part of its kind that a list or a watch looks at."""
         return View(self.plural, self.selector, self.options.get("fields"))
 
     def line(self) -> str:
-        """The whole of it as one JSON line."""
+        """The whole Operation as one JSON line."""
         return encode(self).decode()
 
     @property
@@ -68,95 +70,99 @@ class Operation:
 
 @attrs.frozen(kw_only=True)
 class Pause:
-    """What a handler yields: here something else may come between.
+    """What a handler yields where other turns may come between two of its parts.
 
-    A bare Pause is an Option at once. With `until_ms`, or a cursor that has to reach a revision,
-    it becomes one when the first of them has come about.
+    A bare Pause becomes an Option at once. With `until_ms`, or with a cursor that has to reach a
+    revision, it becomes an Option as soon as one of these conditions holds.
     """
 
     until_ms: int | None = None
     cursor: Cursor | None = None
     revision: int = 0
     may: Footprint = NOTHING
-    """What else the next part may touch, now that it is known: the name it has given."""
+    """What the next part may touch beyond the handler's own `may`, if that is known only now: for
+    instance the key of an object whose name the server has just generated."""
 
 
 BETWEEN = Pause()
 
 Handler = Generator[Pause, int | None, Any]
-"""How an Operation is answered: part by part. A `yield` of it comes to the virtual time at which
-the handler goes on, or to None if nobody says."""
+"""Answers an Operation part by part. Each `yield` returns the virtual time at which the handler
+goes on, or None if it is driven without a clock."""
 
 
 @attrs.frozen
 class Listing:
-    """The answer to a list: the objects, in order of their keys, and the revision they are of."""
+    """The answer to a list: the objects in order of their keys, and the revision of that state."""
 
     items: tuple[Any, ...]
     revision: Revision
     more: str = ""
-    """Where the next page begins, if this was not all; opaque."""
+    """Where the next page begins, if there is one; opaque."""
 
 
 class Endpoint(Protocol):
     """Whatever answers Operations: the bare Store, an API server, a node's runtime, the cloud.
 
-    The World calls `handle` when it performs the `serve` of an Operation, and drives the generator
-    from one yield to the next, an Option each. It yields before every commit but its first, after
-    a read of another key that the commit's compare-and-swap does not protect, and to wait. It
-    returns the answer, or raises an ApiError, which is one too. It has no task of its own: when it
-    crashes, generators half way stop where they are.
+    The World calls `handle` when it performs the `serve` of an Operation. It then drives the
+    generator from one yield to the next; each step is an Option. A handler yields before every
+    commit except its first, after a read of another key that the commit's compare-and-swap does
+    not protect, and to wait. It returns the answer, or raises an ApiError, which is an answer too.
+    An Endpoint has no task of its own: when it crashes, each unfinished generator stops where it
+    is.
     """
 
     name: str
-    """Whom Operations are addressed to."""
+    """The name to which Operations are addressed."""
     near: bool
-    """Served and answered within the caller's own turn, as a kubelet's own runtime is."""
+    """Whether it serves and answers within the caller's own turn, as a kubelet's runtime does."""
     is_front: bool
-    """It stands before the Store: actors that name no Endpoint speak to it."""
+    """Whether it stands before the Store: actors that name no Endpoint speak to it."""
     on_behind: Callable[[Cursor], None] | None
-    """To be called with a cursor of it that lags and has something to read; set by the World."""
+    """The World sets this. The Endpoint calls it with a lagging cursor that has something to
+    read."""
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """Answer it. `caller` is the actor that asks: a name for new objects, and decisive only to
-        an Endpoint that was told what that actor may do."""
+        """Answer the Operation. `caller` is the actor that asks. It becomes part of the uid of new
+        objects, and matters otherwise only to an Endpoint that knows what this actor may do."""
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
-        """What serving it to that caller may touch; must hold every key `handle` will mark."""
+        """What serving the Operation may touch; it must hold every key that `handle` will mark."""
 
     def begin(self) -> None:
-        """Begin to read, if it reads ahead; called once, when the World is assembled."""
+        """Start reading, if it reads ahead. Called once, when the World is assembled."""
 
     def restart(self) -> None:
-        """Begin a new life with empty memory; called when a crash of it is over."""
+        """Start a new life with empty memory. Called when a crash of it is over."""
 
 
 class Front(Endpoint, Protocol):
     """An Endpoint that stands before the Store."""
 
     def completed(self, item: Object) -> Object:
-        """An object that is there from the start, as if it had come this way: called when it is
-        added, or when this is served. What it says already is kept."""
+        """An object of the initial state, with the defaults that this Endpoint would have written
+        at create. Fields that are set already stay. Called when the object is added, or when the
+        World starts to serve this Endpoint."""
 
 
 class Switched(Endpoint, Protocol):
-    """An Endpoint with switches; one without need not say so."""
+    """An Endpoint with switches. An Endpoint without any need not have these fields."""
 
     component: ClassVar[Component]
-    """What they are."""
+    """Declares the switches."""
     told: Mapping[str, str]
-    """What its constructor was told of them, `profile` among them."""
+    """The switches that its constructor was given, `profile` among them."""
     switches: Any
-    """What holds for it: as it was told, until the World that it is served in says otherwise."""
+    """The values in force: those that it was given, until its World decides otherwise."""
 
 
 def creator_of(endpoint: str, caller: str) -> str:
-    """Whom a new object names as its creator, in its uid."""
+    """The creator that the uid of a new object names: `alpha@apiserver`, or `alpha`."""
     return caller if endpoint == "store" else f"{caller}@{endpoint}"
 
 
 def answer_at_once(endpoint: Endpoint, operation: Operation, caller: str, now_ms: int = 0) -> Any:
-    """Run a handler to its answer while nothing moves, so that nothing can come between."""
+    """Run a handler to its answer in one go, with no turn in between."""
     handler = endpoint.handle(operation, caller, 0)
     while True:
         try:

@@ -1,4 +1,17 @@
-"""Footprint: what a turn touches, told before it happens and known once it is over."""
+"""Footprint: the keys that a turn touches, promised before it happens and known once it is over.
+
+A complete search needs to know which turns commute: of two turns that do, it plays one order only.
+Most keys are plain: the key of an object, a cursor, a signal. Two turns clash on a plain key if one
+of them writes it and the other reads or writes it. docs/design.md lists all keys.
+
+A log is different. `log:pods` stands for the pods as a whole, `log:pods.spec.node_name` for one
+field of all pods; every commit is an addition to the logs of the fields it changes. Two commits to
+two pods commute although both add to `log:pods`, for the state after them is the same either way.
+Their order shows only to a reader that sees one of them and not the other. Such a reader reads the
+log (a list, opening a watch) and so clashes with both; and a watch that is open already puts a
+plain key of its own, `stream:<path>`, into the footprint of each commit that it hears, so that the
+two commits clash after all.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +21,35 @@ from testbed.objects.meta import changed_fields
 from testbed.store.change import Change
 
 LOG = "log:"
-"""Begins the name of a log, which is only ever added to; by itself it names every log."""
+"""Prefix of a log, which turns only add to. By itself it names all logs."""
 
 
 TIME = "log:@time"
-"""What had to wait for its time adds to it, a fault reads it: it strikes before time passes or
-after, while what is due at one instant may come in any order."""
+"""A turn that had to wait for its due time adds to it; a fault reads it. So it matters whether a
+fault strikes before or after time passes, but turns due at the same instant still commute."""
 
 
 HISTORY = "history"
-"""Written by whatever forgets the past, or depends on the order of all that was committed; read
-by whoever reads the past."""
+"""Written by a turn that forgets history or depends on the order of all commits; read by every turn
+that reads history."""
 
 
 @attrs.frozen
 class Footprint:
-    """The keys a turn reads and writes; two turns that do not clash commute.
+    """The keys that a turn reads and writes; two turns that do not clash commute.
 
-    To write a log (`log:pods`: every object of a kind; `log:pods.spec.node_name`: one field of
-    them) is to add to it: two additions clash only if somebody hears both, and then he says so, by
-    a key of his own. docs/design.md tells of all the keys.
+    A log among `writes` is an addition to it. Two additions to one log do not clash.
     """
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
 
     def __or__(self, other: Footprint) -> Footprint:
-        """What either of them touches."""
+        """All keys that either of the two touches."""
         return Footprint(self.reads | other.reads, self.writes | other.writes)
 
     def clashes(self, other: Footprint) -> bool:
-        """Whether their order can matter: one writes what the other reads or writes."""
+        """Whether the order of the two turns can matter."""
         return (
             _both_write(self.writes, other.writes)
             or _meet(self.writes, other.reads)
@@ -60,6 +71,8 @@ def _meet(written: frozenset[str], read: frozenset[str]) -> bool:
         return False
     if not written.isdisjoint(read):
         return True
+    # A log contains its fields: who reads `log:pods` sees an addition to `log:pods.spec`, and an
+    # addition to all of `log:pods` (a create, a delete) is seen by readers of any of its fields.
     logs = [key for key in written if key.startswith(LOG)]
     return bool(logs) and any(
         key == LOG or any(_is_part(key, log) or _is_part(log, key) for log in logs)
@@ -73,10 +86,13 @@ def _is_part(key: str, of: str) -> bool:
 
 
 class Marks:
-    """What the turn under way has touched so far, as Store, Cache, signal and queue note it.
+    """What the current turn has touched so far, noted by Store, Cache, signals and queues.
 
-    What is `late` was added by a later turn, one to which the order of earlier ones turns out to
-    matter: a watch that is opened on the past hears what was committed since. No trace has it.
+    A later turn can add to it (`late`), when it turns out that the order of earlier turns matters.
+    Take two commits of two pods. They commute, until a watch is opened at the revision before them:
+    it delivers both, in the order of their commits. So the watch adds its key to the footprints of
+    the two earlier turns, and they clash from then on. Races are therefore looked for at the end of
+    a Run, when all footprints are complete. `late` is not in the trace.
     """
 
     __slots__ = ("changes", "is_handed_on", "late", "reads", "writes")
@@ -85,13 +101,16 @@ class Marks:
         self.reads: list[str] = []
         self.writes: list[str] = []
         self.changes: list[Change] = []
-        """The Store's own writes; their keys and changed fields are worked out only if asked."""
+        """The Store's own writes. Their keys and fields are computed only when `footprint` is
+        called."""
         self.late = NOTHING
         self.is_handed_on = False
-        """Whether a Cache has called handlers, who may tell any task; for stories."""
+        """Whether a Cache has called handlers in this turn, which may notify any task; for
+        stories."""
 
     def footprint(self) -> Footprint:
-        """What was touched, in full: a written object also writes its kind's log, by field."""
+        """All that was touched. A written object also writes the log of its kind, field by
+        field."""
         writes = set(self.writes)
         for change in self.changes:
             writes.add(change.key)
@@ -102,7 +121,7 @@ class Marks:
 
 
 def fields_changed(change: Change) -> list[str] | None:
-    """The fields a Change differs in; None if the object has come to be, or is gone."""
+    """The fields that a Change changes; None if it creates or deletes the object."""
     if change.old is None or change.new is None:
         return None
     return list(changed_fields(change.old.value, change.new.value))

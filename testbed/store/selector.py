@@ -1,4 +1,4 @@
-"""Selector: which objects of a kind a reader wants. View: which Changes of them he is told."""
+"""Selector: which objects of a kind a reader wants. View: which of their Changes it receives."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from testbed.store.footprint import LOG, fields_changed
 
 @attrs.frozen
 class Selector:
-    """Which objects of a kind a reader wants. Plain data; the empty one selects every object."""
+    """Which objects of a kind a reader wants. Plain data; an empty one selects every object."""
 
     namespace: str | None = None
     name: str | None = None
     fields: tuple[tuple[str, str | int | bool], ...] = ()
-    """Dotted paths and what must stand there: `(("spec.node_name", "n1"),)`."""
+    """Dotted paths and the values required there: `(("spec.node_name", "n1"),)`."""
     unlike: tuple[tuple[str, str | int | bool], ...] = ()
-    """Dotted paths and what must not stand there: `(("status.phase", "Failed"),)`."""
+    """Dotted paths and the values excluded there: `(("status.phase", "Failed"),)`."""
     labels: tuple[Requirement, ...] = ()
-    """What its labels must be, as `labels.parse("app=web,tier!=db")` reads it."""
+    """Requirements on the labels, as `labels.parse("app=web,tier!=db")` returns them."""
 
     @property
     def filed_under(self) -> tuple[str, str | int | bool] | None:
-        """The first path and value it demands, by which a Cursor finds its Watch; None if none."""
+        """The first path and value it requires, by which a Cursor indexes its Watch; or None."""
         if self.name is not None:
             return ("meta.name", self.name)
         if self.fields:
@@ -34,12 +34,12 @@ class Selector:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The fields it looks at that can change."""
+        """The fields it looks at, without name and namespace, which never change."""
         labels = ("meta.labels",) if self.labels else ()
         return (*(path for path, _ in (*self.fields, *self.unlike)), *labels)
 
     def matches(self, value: object) -> bool:
-        """Whether an object is among those selected."""
+        """Whether it selects this object."""
         if self.name is not None and field_of(value, "meta.name") != self.name:
             return False
         if self.namespace is not None and field_of(value, "meta.namespace") != self.namespace:
@@ -56,13 +56,17 @@ class Selector:
         return all(requirement.holds(labels) for requirement in self.labels)
 
     def has(self, entry: Entry | None) -> bool:
-        """Whether there is an object and it is among those selected."""
+        """Whether there is an object and it is selected."""
         return entry is not None and self.matches(entry.value)
 
 
 @attrs.frozen
 class View:
-    """What a list or a watch looks at: so much of one kind, and of that the declared fields."""
+    """What a list or a watch looks at: which objects of a kind, and which of their fields.
+
+    A reader may declare the fields that it decides by. It then gets no Change in which none of them
+    changes, and fewer commits clash with it.
+    """
 
     plural: str
     selector: Selector | None
@@ -72,23 +76,26 @@ class View:
 
     @property
     def logs(self) -> set[str]:
-        """The log of the kind, or only those fields of it that its reader has declared, and those
-        by which he selects. To know the revision is to know of every change."""
+        """The logs that reading it reads: that of the kind, or those of the declared fields and of
+        the fields that it selects by. A reader of the revision learns of every change, and so reads
+        the log of the kind."""
         log = f"{LOG}{self.plural}"
         if self.fields is None or any(is_whole(field) for field in self.fields):
             return {log}
         paths = () if self.selector is None else self.selector.paths
-        # What comes to be or is gone is added to the log as a whole: to read any field is to hear.
+        # A create or a delete adds to the log of the kind, and so clashes with readers of any field
+        # (`footprint._meet`); uid is here so that a view of no field at all hears them, too.
         return {f"{log}.{path}" for path in (*self.fields, *paths, "meta.uid")}
 
     @property
     def as_listed(self) -> View:
-        """What a list of it has seen to the order of: the kind, unless fields are declared."""
+        """The view that the revision of a list is good for: the whole kind, unless fields are
+        declared."""
         return View(self.plural, None, None) if self.fields is None else self
 
-    def tells(self, change: Change) -> bool:
-        """Whether its reader is told: of what begins or ceases to be selected, and of what stays
-        if it differs in what he has declared."""
+    def delivers(self, change: Change) -> bool:
+        """Whether its reader gets this Change: the object starts or stops being selected, or it
+        stays selected and a declared field changes."""
         if self.selector is None:
             return True
         was, is_now = self.selector.has(change.old), self.selector.has(change.new)
@@ -96,14 +103,14 @@ class View:
             return was or is_now
         return touches(self.fields, change)
 
-    def is_told(self, revision: Revision) -> bool:
-        """Whether that was told by a list or a watch of the same, so that it is settled which of
-        the Changes that this looks at come before it."""
-        return revision.told in (self, View(self.plural, None, None))
+    def has_returned(self, revision: Revision) -> bool:
+        """Whether a list or a watch of the same view returned `revision`. If so, the footprint of
+        that read already fixes which of this view's Changes come before the revision."""
+        return revision.view in (self, View(self.plural, None, None))
 
 
 def touches(fields: tuple[str, ...], change: Change) -> bool:
-    """Whether a Change to an object that stays changes one of these fields, or a part of one."""
+    """Whether an update changes one of these fields, or a part of one."""
     if any(is_whole(field) for field in fields):
         return True
     changed = fields_changed(change) or ()
@@ -115,12 +122,12 @@ def touches(fields: tuple[str, ...], change: Change) -> bool:
 
 
 def differ_in(fields: tuple[str, ...], one: object, other: object) -> bool:
-    """Whether two objects of one name are different ones, or differ in one of these fields."""
+    """Whether two objects of one name have different uids, or differ in one of these fields."""
     if any(is_whole(field) for field in fields):
         return one != other
     return any(field_of(one, path) != field_of(other, path) for path in (*fields, "meta.uid"))
 
 
 def is_whole(field: str) -> bool:
-    """Whether to know that field is to know of every change: the revision tells of each."""
+    """Whether a reader of this field learns of every change, as a reader of the revision does."""
     return field in ("meta", "meta.revision")

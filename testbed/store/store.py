@@ -1,14 +1,14 @@
 """Store: versioned immutable objects under sorted keys, one global revision, the whole history.
 
-It is etcd's model, and it is checked against a real etcd: a write moves the one revision by one, a
-transaction moves it once for all it writes, a delete of nothing does not move it; any past state
-can be read until it is compacted away. It keeps values by reference and never looks into them.
+It is etcd's model, and tests compare it with a real etcd. A write increments the one revision. A
+transaction increments it once for all that it writes, and a delete of nothing does not. Any past
+state can be read until it is compacted. The Store keeps values by reference and never looks inside.
 
-How the past is read. The Store keeps the present (`key -> Entry`, and the sorted keys of what is
-alive) and the Changes that led to it, each with the Entry before and after. The state at an old
-revision is the present with every later Change undone: what a key held then is the `old` of the
-first Change after it. So compaction only forgets Changes, no live object is ever touched by it,
-and a read that lags a little costs a little.
+How the past is read. The Store keeps the present (`key -> Entry`, and the sorted keys) and the
+Changes that led to it, each with the Entry before and after. The state at an old revision is the
+present with every later Change undone: a key then held the `old` of its first Change after that
+revision. So compaction only forgets Changes and never touches a live object, and a read that lags a
+little costs little.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "TxnAnswer", "plural_of",
 ]  # fmt: skip
 ORDER = frozenset({"order"})
-"""Written, late, by each commit, once somebody looks back at the order of them all."""
+"""Added late to the writes of every commit so far, when a turn reads the order of all commits."""
 
 
 Listener = Callable[[Change], None]
@@ -48,52 +48,52 @@ Forgetter = Callable[[], None]
 
 
 class Store:
-    """The table every World is played on. Only an Endpoint should write it.
+    """The state of a World's cluster. Only an Endpoint should write it.
 
-    What is read and written is noted in `marks`, which the World replaces at each turn; code of
-    the harness itself (invariants, watches) reads with `peek` and `snapshot`, which note nothing.
+    Reads and writes are noted in `marks`, which the World replaces at each turn. Code of the
+    harness itself (invariants, watches) reads with `peek` and `snapshot`, which note nothing.
     """
 
     def __init__(self, marks: Marks | None = None, *, window: int | None = None) -> None:
-        """With a `window` about the last that many revisions are kept, otherwise all of them."""
+        """With a `window`, keep about that many of the last revisions; without, keep all."""
         if window is not None and window < 1:
             raise Invalid(f"a window of {window} revisions keeps nothing; give 1 or more, or None")
         self.marks = marks
-        """Where the footprint of the turn under way is noted; None: nowhere."""
+        """Takes the footprint of the current turn; None: nothing does."""
         self.window = window
         self.revision = 1
-        """The Store's only clock; 1 when nothing was ever written, as in etcd."""
+        """The Store's only clock; 1 before the first write, as in etcd."""
         self.compacted = 0
-        """The oldest revision that can still be read; 0 as long as all can."""
+        """The oldest revision that can still be read; 0 while all can."""
         self.clock: Callable[[], int] | None = None
-        """Tells the time of a commit; None: nobody asks for it."""
+        """Returns the virtual time of a commit; None: every commit is at 0."""
         self._committed_ms: list[int] = []
-        """When each revision was, from the first that was written."""
+        """The time of each commit, from the first."""
         self._live: dict[str, Entry] = {}
         self._keys: SortedList[str] = SortedList()
         self._log = Log()
         self._logs: dict[str, Log] = {}
-        # The Changes of each key, for reads of one key at an old revision: filed up to a place
-        # when such a read comes, so that nobody else pays for it.
+        # The Changes of each key, for reads of one key at an old revision. They are sorted in only
+        # when such a read comes, up to the place `_filed`, so that writes do not pay for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
         self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
-        self._is_telling = False
-        # What the turn of each commit touched, and of each that told a revision.
+        self._is_notifying = False
+        # The Marks of each commit's turn by revision, and those of turns that read the revision.
         self._marked: dict[int, Marks] = {}
-        self._told: list[Marks] = []
+        self._revision_readers: list[Marks] = []
 
     def __len__(self) -> int:
         return len(self._live)
 
     def get(self, key: str, at: int | None = None) -> Entry | None:
-        """What stands at a key, now or at an old revision; None if nothing does."""
+        """The Entry at a key, now or at an old revision; None if there is none."""
         if self.marks is not None:
             self.marks.reads.append(key if at is None else HISTORY)
         return self._live.get(key) if at is None else self.peek(key, at)
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
-        """The same as `get`, for the harness: it leaves no mark."""
+        """As `get`, for the harness: it leaves no mark."""
         if at is None:
             return self._live.get(key)
         self._check_readable(at)
@@ -105,45 +105,45 @@ class Store:
         return past[later].old if later < len(past) else self._live.get(key)
 
     def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
-        """Everything under a prefix, sorted by key: one consistent snapshot."""
+        """All Entries under a prefix, sorted by key: one consistent snapshot."""
         return self.between(prefix, end_of(prefix), at, limit)
 
     def between(
         self, start: str, end: str, at: int | None = None, limit: int | None = None
     ) -> list[Entry]:
-        """Everything from one key to before another, sorted by key (etcd's general range)."""
+        """All Entries from `start` up to, but not including, `end` (etcd's range), by key."""
         if self.marks is not None:
             log = f"{LOG}{_one_kind(start, end) or ''}"
             self.marks.reads.append(log if at is None else HISTORY)
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
-        """The same as `range`, for the harness: it leaves no mark."""
+        """As `range`, for the harness: it leaves no mark."""
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:
-        """The Changes kept of one kind (the first segment of its keys), or of all. Leaves no mark.
+        """The kept Changes of one kind (the first segment of a key), or of all. Leaves no mark.
 
-        The Log grows with the Store: hold it, do not copy it, and never write to it.
+        It is the Store's own Log and grows with it: keep it instead of a copy, and never write it.
         """
         return self._log if plural is None else self._logs.setdefault(plural, Log())
 
     def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:
         """The Changes of one kind, or of all, newer than a revision, oldest first.
 
-        Expired if one of them may have been forgotten; those of the revision compacted to are
-        kept, so `since` may be as old as `compacted - 1`, as a watch of etcd may.
+        Expired if one of them may have been forgotten. The Changes of revision `compacted` itself
+        are kept, so the oldest `since` is `compacted - 1`, as for a watch of etcd.
         """
         self.check_since(since)
         return list(self.log(plural).after(since))
 
     def check_since(self, since: int) -> None:
-        """Expired if the history after that revision has been compacted away."""
+        """Expired if a Change after `since` may have been compacted."""
         if since + 1 < self.compacted:
             raise self._expired(since)
 
     def put(self, key: str, value: object) -> Entry:
-        """Write one key, in a revision of its own."""
+        """Write one key, at a revision of its own."""
         check_key(key)
         self._check_quiet()
         change, new = self._put(key, value, self.revision + 1)
@@ -151,7 +151,7 @@ class Store:
         return new
 
     def delete(self, key: str) -> Entry | None:
-        """Remove one key; the Entry it held, or None (and no new revision) if it held nothing."""
+        """Remove one key, and return its Entry; None, and no new revision, if there was none."""
         check_key(key)
         self._check_quiet()
         old = self._live.get(key)
@@ -161,10 +161,6 @@ class Store:
             self.marks.reads.append(key)
         return old
 
-    def delete_range(self, prefix: str) -> list[Entry]:
-        """Remove everything under a prefix in one revision; the Entries it held, sorted by key."""
-        return list(self.txn((), (Delete(prefix or ONWARD, end_of(prefix)),)).answers[0])
-
     def txn(
         self,
         compares: Iterable[Compare] = (),
@@ -173,9 +169,12 @@ class Store:
     ) -> TxnAnswer:
         """Perform `then` if every Compare holds, else `otherwise`: all of it or, on error, nothing.
 
-        As in etcd, a Get sees what stands before it in the same transaction (unless it asks for an
-        old revision), and no key may be put twice, nor both put and deleted.
+        As in etcd, a Get sees the operations before it in the same transaction, unless it asks for
+        an old revision. No key may be put twice, nor both put and deleted.
         """
+        # Everything that can fail is checked before the first write, so nothing is ever rolled
+        # back. `revision` moves only in `_commit`, once: until then all writes carry the next one,
+        # and no listener has seen any of them.
         self._check_quiet()
         check_operations(then)
         check_operations(otherwise)
@@ -191,12 +190,15 @@ class Store:
         return TxnAnswer(not failed, self.revision, answers)
 
     def compact(self, revision: int) -> None:
-        """Forget how it was before that revision; the state at it stays readable."""
+        """Forget all states before that revision; the state at it stays readable."""
         self._check_quiet()
         if revision <= self.compacted:
             raise self._expired(revision)
         if revision > self.revision:
             raise self._future(revision)
+        # A list at an old revision undoes Changes, and a watch replays them: half of them are no
+        # use to either. So from here on both are refused with Expired, and a Cursor that has not
+        # read all that goes now ends its watches: a watch has no gaps, or it ends.
         self.look_back()
         self.compacted = revision
         forgotten = self._log.forget_before(revision)
@@ -209,8 +211,8 @@ class Store:
                     forgetter()
 
     def heard(self, change: Change, by: str) -> None:
-        """Note that a Change is heard by somebody of that key, now or when it is long over: to
-        him it matters what was committed before what."""
+        """Note that a reader with the key `by` hears this Change, now or long after its commit. To
+        such a reader the order of commits matters, so they clash from now on (see `Marks`)."""
         marks = self._marked.get(change.revision)
         if marks is self.marks and marks is not None:
             marks.writes.append(by)
@@ -218,26 +220,26 @@ class Store:
             marks.late |= Footprint(writes=frozenset({by}))
 
     def look_back(self) -> None:
-        """Note that the order of all commits so far matters to the turn under way."""
+        """Note that the order of all commits so far matters to the current turn."""
         if self.marks is not None:
             self.marks.reads.append(LOG)
             self.marks.writes.append(HISTORY)
         for marks in self._marked.values():
             marks.late |= Footprint(writes=ORDER)
-        for marks in self._told:
+        for marks in self._revision_readers:
             marks.late |= Footprint(reads=ORDER)
 
     def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
-        """Note that the turn under way touches these, too."""
+        """Note that the current turn touches these keys, too."""
         if self.marks is not None:
             self.marks.reads.extend(reads)
             self.marks.writes.extend(writes)
 
-    def note_told(self) -> None:
-        """Note that the turn under way tells somebody of the revision as it is now."""
+    def mark_revision_read(self) -> None:
+        """Note that the current turn gives the present revision to a reader."""
         if self.marks is not None:
             self.marks.reads.append(HISTORY)
-            self._told.append(self.marks)
+            self._revision_readers.append(self.marks)
 
     def listen(
         self,
@@ -248,22 +250,22 @@ class Store:
     ) -> None:
         """Call `listener` with each Change of a kind, in order, once its transaction is committed.
 
-        It notes no more than it `touches`, which is known beforehand to whoever is to commit.
-        `forgetter` is called when a compaction has forgotten Changes of that kind. Both may read
-        and take note, never write. Listeners are called in the order in which they came; a kind
-        nobody listens to costs nothing.
+        It marks no more than `touches`, so that a commit's footprint is known beforehand.
+        `forgetter` is called when a compaction has forgotten Changes of that kind. Neither may
+        write to the Store. Listeners are called in the order in which they were added; a kind
+        without listeners costs nothing.
         """
         self._listeners.setdefault(plural, {})[listener] = (forgetter, touches)
 
     def touched(self, plural: str) -> Footprint:
-        """What a commit of a kind touches of those that listen to it."""
+        """What all listeners of a kind together mark at each commit."""
         touched = NOTHING
         for _, touches in self._listeners.get(plural, {}).values():
             touched |= touches
         return touched
 
     def unlisten(self, plural: str, listener: Listener) -> None:
-        """Stop calling it and its forgetter; nothing happens if it was not called."""
+        """Remove a listener and its forgetter, if it is there."""
         listeners = self._listeners.get(plural, {})
         listeners.pop(listener, None)
         if not listeners:
@@ -271,12 +273,13 @@ class Store:
 
     def first_after(self, ms: int) -> int:
         """The first revision that was, or will be, committed after that time."""
+        # The first commit has revision 2.
         return bisect_right(self._committed_ms, ms) + 2
 
     def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
         to = None if end == ONWARD else end
         keys = () if to is not None and to <= start else self._keys.irange(start, to, (True, False))
-        # The first Change of a key after `at` tells what it held then; later ones are no news.
+        # The `old` of a key's first Change after `at` is what it held then.
         was: dict[str, Entry | None] = {}
         if at is not None:
             self._check_readable(at)
@@ -292,7 +295,7 @@ class Store:
         return found[: limit or None]
 
     def _perform(self, operation: Put | Delete | Get, changes: list[Change]) -> tuple[Entry, ...]:
-        """One operation of a transaction, its Changes added to those of the whole."""
+        """Perform one operation of a transaction, and add its Changes to `changes`."""
         revision = self.revision + 1
         if isinstance(operation, Put):
             change, new = self._put(operation.key, operation.value, revision)
@@ -314,7 +317,7 @@ class Store:
             self._keys.add(key)
             new = Entry(key, value, revision, revision, 1)
         else:
-            key = old.key  # so that one key is kept once, however often it is written
+            key = old.key  # one string per key, however often it is written
             new = Entry(key, value, old.created, revision, old.version + 1)
         self._live[key] = new
         return self._record(key, old, new, revision), new
@@ -336,24 +339,24 @@ class Store:
         return change
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        """Make a transaction's Changes the present, and tell of them."""
+        """Make the Changes of a transaction the present, at one revision, and notify listeners."""
         self.revision += 1
         self._committed_ms.append(0 if self.clock is None else self.clock())
         marks = self.marks
         if marks is not None:
             self._marked[self.revision] = marks
             marks.changes.extend(changes)
-            if self.window is not None:  # any of them may be the one that is too many
+            if self.window is not None:  # any commit may trigger a compaction
                 marks.writes.append(HISTORY)
         if self._listeners:
-            self._is_telling = True
+            self._is_notifying = True
             try:
                 for change in changes:
                     for listener in list(self._listeners.get(plural_of(change.key), ())):
                         listener(change)
             finally:
-                self._is_telling = False
-        # Waiting until twice the window has gathered makes each compaction pay for as many writes.
+                self._is_notifying = False
+        # Compacting only at twice the window spreads the cost of one compaction over many writes.
         if self.window is not None and self.revision - self.compacted > 2 * self.window:
             self.compact(self.revision - self.window)
 
@@ -366,7 +369,7 @@ class Store:
             raise self._expired(at)
 
     def _check_quiet(self) -> None:
-        if self._is_telling:
+        if self._is_notifying:
             raise HarnessBug(
                 "a listener wrote to the Store while a Change was being told: others would hear of "
                 "both in the wrong order. Let it take note, and write in a later turn."
@@ -383,11 +386,11 @@ class Store:
 
 
 def plural_of(key: str) -> str:
-    """The kind a key belongs to, its first segment: `pods` of `pods/default/p1`."""
+    """The kind of a key, its first segment: `pods` of `pods/default/p1`."""
     return key.partition("/")[0]
 
 
 def _one_kind(start: str, end: str) -> str | None:
-    """The only kind whose keys can stand in a range; None if there may be several."""
+    """The one kind that a range is within; None if it may hold keys of several."""
     plural, slash, _ = start.partition("/")
     return plural if slash and end != ONWARD and end <= end_of(f"{plural}/") else None

@@ -14,23 +14,29 @@ from testbed.store.store import Put, Store
 from testbed.store.watch import Cursor, Watch, tail_of
 
 VERBS = ("get", "list", "watch", "create", "update", "delete", "txn", "compact")
-"""What the Store's own Endpoint knows."""
+"""All verbs of the Store's own Endpoint."""
 READS = ("get", "list", "watch")
 ANY = "0"
-"""As a revision: whatever the Endpoint has read."""
+"""As a revision: any state will do, however old."""
 ASSEMBLY = "scenario"
-"""Who creates what a World begins with."""
+"""The caller that creates the initial objects of a World."""
 EXACT, NOT_OLDER = "Exact", "NotOlderThan"
-"""How a list is to match the revision it names."""
+"""How a list matches the revision that it names."""
 TOO_LARGE = "ResourceVersionTooLarge"
-"""Why a read is refused by an Endpoint that has not read so far."""
+"""Why an Endpoint refuses to read at a revision that it has not reached yet."""
 
 
 class StoreEndpoint:
     """The Store's own Endpoint: get, list, watch, create, update, delete, `txn` and `compact`.
 
-    It stamps identity and revision on what it writes and checks preconditions; it admits
-    everything, knows no subresource and, unless told to lag, hides nothing.
+    It stamps uid and revision on what it writes, and checks preconditions. It admits everything and
+    knows no subresource.
+
+    It reads the present, and answers a list with it. For the kinds in `lags` it reads through a
+    Cursor that falls behind instead, as an API server does through its watch cache: a list that
+    names no revision still sees the present, one that accepts any revision sees the state at the
+    Cursor. Preconditions are always checked against the present: a write made from old data gets a
+    Conflict.
     """
 
     near: bool = False
@@ -54,25 +60,26 @@ class StoreEndpoint:
         self._created: dict[str, int] = {}
 
     def begin(self) -> None:
-        """It reads nothing until it is asked for it."""
+        """Do nothing: it reads a kind only when an Operation needs it."""
 
     def restart(self) -> None:
-        """Forget the cursors; watches are opened on new ones, which start where the Store is."""
+        """Forget the cursors; new watches get new ones, which start at the present."""
         for cursor in self.cursors.values():
             cursor.forget()
         self.cursors.clear()
 
     def digest(self) -> dict[str, object]:
-        """What of its memory decides what it will do, for a Moment: all but how many uids it has
-        given, which are only compared with each other."""
+        """The memory that decides what it does next, for a Moment: all but the number of uids given
+        out, since uids are only ever compared with each other."""
         return {name: held for name, held in vars(self).items() if name != "_created"}
 
     def completed(self, item: Object) -> Object:
-        """An object that is there from the start: as it was given."""
+        """An object of the initial state, unchanged: this Endpoint sets no defaults."""
         return item
 
     def cursor(self, plural: str) -> Cursor:
-        """How far this Endpoint has read the history of that kind."""
+        """The Cursor of a kind; a new one at the first look at the kind, or if the last one has
+        expired."""
         cursor = self.cursors.get(plural)
         if cursor is None or cursor.is_expired:
             follows = plural not in self._lags
@@ -86,8 +93,9 @@ class StoreEndpoint:
         return cursor
 
     def read_to(self, cursor: Cursor) -> int | None:
-        """The revision as of which it knows a kind; None: it follows the Store."""
-        # What it has read may just be forgotten, while all it has still to read is kept.
+        """The revision up to which it has read a kind; None: it follows the Store."""
+        # If the first unread Change is the one at `compacted`, the cursor has lost nothing, but the
+        # state before that Change can no longer be read. Then the answer includes it.
         return None if cursor.follows else max(cursor.revision, self.store.compacted)
 
     def _lag(self, plural: str) -> None:
@@ -95,22 +103,22 @@ class StoreEndpoint:
             self.on_behind(self.cursors[plural])
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """Each verb is one read, or one commit: nothing can come between."""
+        """Each verb is one read or one commit, in one turn: nothing can come between."""
         if operation.verb not in VERBS or operation.subresource:
             raise Invalid(
                 f"the Store's own Endpoint cannot {operation}: it knows get, list, watch, create, "
                 "update, delete, txn and compact, and no subresource"
             )
         return getattr(self, f"_{operation.verb}")(operation, caller, now_ms)
-        yield BETWEEN
+        yield BETWEEN  # never reached: it makes this a generator, as a handler has to be
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
-        """One key; a list or a watch reads its kind's log, a txn every key it names."""
+        """One key; a list or a watch reads the log of its kind, a txn every key that it names."""
         if operation.verb == "compact":
             return Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
         at, view = operation.revision, operation.view
         is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)
-        if is_dated and operation.verb in READS and not view.is_told(at):
+        if is_dated and operation.verb in READS and not view.has_returned(at):
             past = frozenset({HISTORY})
             return Footprint(past | {LOG}, past | self._opened(operation.plural))
         if operation.verb == "get":
@@ -128,13 +136,13 @@ class StoreEndpoint:
         return may
 
     def tails(self, plural: str) -> Footprint:
-        """What a commit of a kind is added to: what each server that lags is still to read, this
-        one too if it has not begun to."""
+        """What a commit of a kind adds to: the unread Changes of each server that lags behind it.
+        This server is included even if it has not begun to read the kind."""
         touched = self.store.touched(plural)
         return touched | tail_of(self.name, plural) if plural in self._lags else touched
 
     def _view(self, operation: Operation) -> frozenset[str]:
-        """What a list or a watch reads: the history, as far as a lagging cursor has read it."""
+        """What a list or a watch reads: the history, and the position of a lagging cursor."""
         keys = {HISTORY}
         if operation.plural in self._lags:
             cursor = f"cursor:{self.name}/{operation.plural}"
@@ -142,7 +150,7 @@ class StoreEndpoint:
         return frozenset(keys | operation.view.logs)
 
     def _opened(self, plural: str) -> frozenset[str]:
-        """The lagging cursor that the first look at a kind makes."""
+        """What opening a lagging cursor writes; the first look at a kind opens one."""
         keys = {f"cursor:{self.name}/{plural}"} if plural in self._lags else set()
         return frozenset(keys)
 
@@ -177,8 +185,8 @@ class StoreEndpoint:
         return self.listing(operation, self._dated(operation), live=not operation.revision)
 
     def listing(self, operation: Operation, at: int | None, *, live: bool = False) -> Listing:
-        """What it selects, as it was at a revision; without one, as far as this Endpoint has read,
-        or `live` as the Store has it."""
+        """What the Operation selects, at revision `at`. Without `at`: the present if `live` or if
+        the Endpoint does not lag, else the state up to which it has read."""
         plural, selector = operation.plural, operation.selector
         prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
         cursor = self.cursor(plural)
@@ -188,7 +196,7 @@ class StoreEndpoint:
         elif at is None:
             self.store.mark(reads=sorted(operation.view.logs))
         store = self.store
-        store.note_told()
+        store.mark_revision_read()
         found = tuple(entry.value for entry in store.snapshot(prefix, at))
         items = tuple(item for item in found if selector.matches(item))
         now = Revision(store.revision if at is None else at, operation.view.as_listed)
@@ -207,17 +215,18 @@ class StoreEndpoint:
         )  # fmt: skip
 
     def _dated(self, operation: Operation) -> int | None:
-        """The point in history it speaks of, None if it does not say, or says that any will do; a
-        read of the past depends on what of it has been compacted away.
+        """The revision that a read asks for; None if it names none, or accepts any.
 
-        If it is one that a list or a watch of the same has told, then whoever told it has seen to
-        it what comes before that point and what after. Otherwise it may be anybody's, and so the
-        order of all that was committed matters.
+        It marks what such a read depends on: compactions, and the order of the commits around it.
         """
+        # A revision that a list or a watch of the same view returned is safe: the footprint of that
+        # read already fixes which Changes of the view come before it. One from elsewhere (of an
+        # object, of another kind) was numbered by all commits, and to swap any two of them changes
+        # what it means. So then the order of all commits matters.
         at = _revision(operation)
         if at is not None:
             self.store.mark(reads={HISTORY})
-            if not operation.view.is_told(operation.revision):
+            if not operation.view.has_returned(operation.revision):
                 self.store.look_back()
         return at
 
@@ -243,7 +252,7 @@ class StoreEndpoint:
         return entry.value  # type: ignore[return-value]
 
     def _txn(self, operation: Operation, caller: str, now_ms: int) -> tuple[Object, ...]:
-        """Write several objects at one revision, if each is still as it was read."""
+        """Write several objects at one revision, if each is unchanged since it was read."""
         olds: list[Any] = []
         for item in operation.body:
             entry = self.store.get(item.key)
@@ -264,18 +273,18 @@ class StoreEndpoint:
         return items
 
     def _compact(self, operation: Operation, *_: Any) -> Revision:
-        """Forget what came before a revision, if one is named; the revision of now. Expired if
-        that is forgotten already."""
+        """Compact up to the named revision, if there is one, and return the present revision.
+        Expired if that much is compacted already."""
         before = _revision(operation)
         if before is not None:
             self.store.compact(before)
         self.store.mark(reads=(LOG,))
-        self.store.note_told()
+        self.store.mark_revision_read()
         return Revision(self.store.revision)
 
     def _made(self, item: Object, caller: str, now_ms: int) -> Object:
-        """A new object, with an identity of its own: who made it, and how many before it. What a
-        World begins with may have one already, and an age."""
+        """A new object with a uid: its creator and a number, `alpha-3`. Only an object of the
+        initial state may bring a uid and a creation time of its own."""
         if not self._created:
             self._created.update(_counted(self.store))
         creator = creator_of(self.name, caller)
@@ -289,7 +298,7 @@ class StoreEndpoint:
         )
 
     def _revised(self, item: Object, old: Object) -> Object:
-        """What an object becomes: its identity stays; the old one itself if nothing changes."""
+        """The object after an update: it keeps its uid and age. `old` itself if nothing changes."""
         meta = old.meta
         new = item.with_meta(
             uid=meta.uid,
@@ -300,8 +309,8 @@ class StoreEndpoint:
 
 
 def _counted(store: Store) -> dict[str, int]:
-    """How many objects each creator has made of those that are there: an Endpoint that takes the
-    place of another goes on counting."""
+    """The highest number in the uids of each creator, so that an Endpoint which takes the place of
+    another goes on counting."""
     created: dict[str, int] = {}
     for entry in store.snapshot(""):
         if isinstance(entry.value, Object):
@@ -312,12 +321,12 @@ def _counted(store: Store) -> dict[str, int]:
 
 
 def _is_at_least(operation: Operation) -> bool:
-    """Whether any state will do for it that is no older than the revision it names."""
+    """Whether it accepts any state that is not older than the revision it names."""
     return operation.verb == "list" and operation.options.get("match") == NOT_OLDER
 
 
 def _revision(operation: Operation) -> int | None:
-    """The point in history it speaks of; None if it does not say."""
+    """The revision that it names; None if it names none, or accepts any."""
     text = str(operation.revision)
     if text in ("", ANY):
         return None
@@ -327,7 +336,7 @@ def _revision(operation: Operation) -> int | None:
 
 
 def _check_body(operation: Operation) -> None:
-    """What is written must be what the Operation is about."""
+    """Invalid if the body is not the object that the Operation names."""
     body = operation.body
     key = body.key if isinstance(body, Object) else f"{body!r}"
     if key != operation.key:

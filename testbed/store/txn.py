@@ -1,7 +1,7 @@
-"""Transactions as data: what must hold, and what to do then or otherwise, all in one revision.
+"""Transactions as data: conditions, and what to do if they hold or not, all in one revision.
 
-The Store performs them (`Store.txn`). They are etcd's, without nesting; what etcd refuses before
-it looks at any key is refused here.
+`Store.txn` performs them. They are etcd's transactions without nesting. This file refuses what etcd
+refuses before it looks at any key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from testbed.errors import Invalid
 from testbed.store.change import Entry
 
 ONWARD = "\0"
-"""As the end of a range: every key from its start on, as etcd has it."""
+"""As the end of a range, no end: every key from the start on, as in etcd."""
 _LAST = "\U0010ffff"
 _TARGETS = ("version", "created", "revision", "value")
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, "<": lt, ">": gt}
@@ -28,7 +28,7 @@ class Compare:
 
     key: str
     target: str
-    """version, created, revision (each 0 for an absent key) or value (absent: never true)."""
+    """version, created or revision (each is 0 for an absent key), or value (never true for one)."""
     sign: str
     """One of = != < >."""
     value: object
@@ -41,7 +41,7 @@ class Compare:
             )
 
     def holds(self, entry: object | None) -> bool:
-        """Whether it is true of the Entry that stands at its key."""
+        """Whether it is true of `entry`, which is the Entry at its key."""
         if entry is None and self.target == "value":
             return False
         held = 0 if entry is None else getattr(entry, self.target)
@@ -58,13 +58,13 @@ class Put:
 
 @attrs.frozen
 class Delete:
-    """Remove one key, or with an `end` every key from `key` to before it."""
+    """Remove one key, or with an `end` every key from `key` up to, but not including, `end`."""
 
     key: str
     end: str | None = None
 
     def covers(self, key: str) -> bool:
-        """Whether it would remove that key."""
+        """Whether it would remove `key`."""
         if self.end is None:
             return key == self.key
         return self.key <= key and (self.end == ONWARD or key < self.end)
@@ -72,12 +72,12 @@ class Delete:
 
 @attrs.frozen
 class Get:
-    """Read one key, or with an `end` every key from `key` to before it."""
+    """Read one key, or with an `end` every key from `key` up to, but not including, `end`."""
 
     key: str
     end: str | None = None
     at: int | None = None
-    """The revision to read at; None: as it stands within the transaction."""
+    """The revision to read at; None: the state within the transaction."""
     limit: int | None = None
 
 
@@ -86,11 +86,11 @@ class TxnAnswer:
     """What a transaction did."""
 
     succeeded: bool
-    """Whether every Compare held, and so which list of operations was performed."""
+    """Whether every Compare held, so that `then` was performed and not `otherwise`."""
     revision: int
     """The Store's revision after it."""
     answers: tuple[tuple[Entry, ...], ...]
-    """For each operation the Entries it wrote (Put), removed (Delete) or found (Get)."""
+    """For each operation, the Entries that it wrote (Put), removed (Delete) or found (Get)."""
 
 
 def check_operations(operations: Sequence[Put | Delete | Get]) -> None:
@@ -114,6 +114,6 @@ def check_key(key: str) -> None:
 
 
 def end_of(prefix: str) -> str:
-    """The first key after all that start with the prefix."""
+    """The first key after all keys that start with the prefix."""
     stem = prefix.rstrip(_LAST)
     return stem[:-1] + chr(ord(stem[-1]) + 1) if stem else ONWARD

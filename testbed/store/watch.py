@@ -1,14 +1,14 @@
 """Cursor and Watch: ordered, gap-free reading of the Store's history.
 
-A Cursor is how far one server has read the Changes of one kind. It copies nothing: the list a
-lagging server answers with is `store.range(prefix, at=cursor.revision)`. A Watch is one reader of
-a Cursor with a Selector; it delivers each matching Change its Cursor has passed, once, in order,
-or ends in Expired if a compaction was faster.
+A Cursor is how far one server has read the Changes of one kind, as a watch cache has. It copies
+nothing: a lagging server lists `store.range(prefix, at=cursor.revision)`. A Watch is one reader of
+a Cursor, with a Selector. It delivers each matching Change that its Cursor has passed, once and in
+order, or ends with Expired if a compaction was faster.
 
-What a commit costs. A Cursor files its Watches under the first field they select by, so a Change
-is offered only to those filed under the value that field had before or has now, and to those that
-select by nothing. Whoever was not offered it is owed a bookmark, but is told so once per debt, and
-each debt is paid by a delivery or a bookmark of its own.
+What a commit costs. A Cursor indexes its Watches by the first field that they select by. It shows a
+Change only to the Watches at the old or the new value of that field, and to those that select by
+nothing. A Watch that is not shown a Change owes its reader a bookmark. It says so once, and owes
+nothing again until it has sent a Change or a bookmark.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from testbed.store.store import Store
 
 
 def tail_of(reader: str, plural: str) -> Footprint:
-    """What each commit touches that a lagging reader will read."""
+    """What each commit of a kind touches, if a lagging reader has still to read it."""
     return Footprint(
         frozenset({f"endpoint:{reader}"}), frozenset({f"cursor:{reader}/{plural}/tail"})
     )
 
 
 class Cursor:
-    """How far one reader has read the history of one kind; all a watch cache is.
+    """How far one server has read the history of one kind.
 
-    It remembers nothing else: to `forget` it and make a new one is how its server restarts.
+    This is all that a watch cache amounts to here: the objects are those of the Store at its
+    revision. A server restarts by calling `forget` and making a new Cursor.
     """
 
     def __init__(
@@ -50,18 +51,18 @@ class Cursor:
         lag_ms: int = 0,
         on_behind: Callable[[], None] | None = None,
     ) -> None:
-        """It starts at a revision, by default the present; Expired if that is compacted away.
+        """Start at a revision, by default the present; Expired if that is compacted.
 
-        `on_behind` is called whenever there is something to feed after there was nothing, here
-        too if it starts behind.
+        `on_behind` is called whenever there is something to feed after there was nothing, and here
+        if it starts behind.
         """
         self.store = store
         self.reader = reader
         self.plural = plural
         self.follows = follows
-        """True: it moves with each commit. False: it stands still until `advance`."""
+        """True: it moves with each commit. False: it moves by `advance` only."""
         self.lag_ms = lag_ms
-        """How long after its commit it reads a Change, if nothing makes it later."""
+        """How long after its commit it reads a Change, unless a Fault makes it later."""
         self.on_behind = on_behind
         self._log = store.log(plural)
         start = store.revision if revision is None else revision
@@ -70,15 +71,15 @@ class Cursor:
         self._read = start
         self._has_called = False
         self._open: dict[Watch, None] = {}
-        # Path, value, and the Watches filed under it; and those that no value finds.
+        # Watches by path and value, and those that select by nothing.
         self._index: dict[str, dict[object, dict[Watch, None]]] = {}
         self._unfiled: dict[Watch, None] = {}
-        # The open Watches that want bookmarks and have been told of all this Cursor has read.
+        # Open Watches that want bookmarks and whose readers have got all this Cursor has read.
         self._settled: dict[Watch, None] = {}
         self._opened = 0
         self._touches = NOTHING if follows else tail_of(reader, plural)
-        store.listen(plural, self._hear, self._lose, self._touches)
-        self._hear()
+        store.listen(plural, self._on_commit, self._on_compaction, self._touches)
+        self._on_commit()
 
     @property
     def key(self) -> str:
@@ -87,10 +88,10 @@ class Cursor:
 
     @property
     def revision(self) -> int:
-        """The state of its kind it has read: all Changes of the kind up to here, and none after.
+        """It has read all Changes of its kind up to this revision, and none after.
 
-        While it is behind this stands still just before the next Change (or transaction) it has
-        to read. With nothing left to read it is the Store's own revision.
+        While it is behind, this is the revision just before the next Change (or transaction) to
+        read. With nothing left to read, it is the Store's own revision.
         """
         if self.is_expired:
             return self._read
@@ -100,7 +101,7 @@ class Cursor:
 
     @property
     def next_revision(self) -> int:
-        """The revision of the Change it is to read next; only asked while it is behind."""
+        """The revision of the next Change to read; only while it is behind."""
         return self._log[self._place].revision
 
     @property
@@ -110,52 +111,47 @@ class Cursor:
 
     @property
     def is_expired(self) -> bool:
-        """Whether a Change it had not read was compacted away: forget it and make a new one."""
+        """Whether a Change was compacted before it was read: forget this and make a new one."""
         return self._place < self._log.first
 
     def advance(self) -> Change | None:
-        """Read exactly one Change and pass it to the Watches; None if there is none to read.
+        """Read exactly one Change and show it to the Watches; None if there is none to read.
 
-        Called by whoever performs a `feed`. Look at `is_behind` after it to offer the next.
+        A `feed` is one such call; if `is_behind` still holds, the World offers the next.
         """
         if self.is_behind:
             self.store.mark(reads=(HISTORY,), writes=(self.key,))
         return self._step()
 
-    def catch_up(self) -> None:
-        """Read all there is."""
-        while self.advance():
-            pass
-
     def mark_part(self, change: Change) -> None:
-        """Note, of a transaction of several, that it matters how far this has read it."""
+        """Mark a delivery that depends on how much of a transaction this Cursor has read."""
         if not self.follows:
             later = self.store.log().changes[change.serial - self.store.log().first :][:1]
             if later and later[0].revision == change.revision:
                 self.store.mark(reads=(self.key,))
 
     def forget(self) -> None:
-        """Close all its Watches and read no more: its server crashed."""
+        """Close all its Watches and read no more: its server has crashed."""
         if not self.follows:
             self.store.mark(reads=(f"{LOG}{self.plural}",))
-        self.store.unlisten(self.plural, self._hear)
+        self.store.unlisten(self.plural, self._on_commit)
         for watch in list(self._open):
             watch.close()
 
-    def _hear(self, change: Change | None = None) -> None:
+    def _on_commit(self, change: Change | None = None) -> None:
         if self.follows:
             while self._step():
                 pass
             return
         if change is not None:
-            # It will read them in the order in which they were committed.
+            # It will read them in the order of their commits, so these commits clash.
             self.store.mark(reads=self._touches.reads, writes=self._touches.writes)
         if self.is_behind and not self._has_called and self.on_behind is not None:
             self._has_called = True
             self.on_behind()
 
-    def _lose(self) -> None:
-        """The Store forgot Changes of this kind: if they were not read, every Watch ends."""
+    def _on_compaction(self) -> None:
+        """End every Watch if a Change was forgotten before this Cursor read it."""
         if self.is_expired:
             for watch in list(self._open):
                 watch._expire()
@@ -167,7 +163,7 @@ class Cursor:
         self._place += 1
         if self._place == self._log.end:
             self._has_called = False
-        for watch in self._offered(change):
+        for watch in self._watches_for(change):
             watch._push(change)
         # A bookmark promises all of a revision, so it waits for the last of a transaction.
         if self.revision >= change.revision:
@@ -175,22 +171,23 @@ class Cursor:
             self._owe()
         return change
 
-    def _offered(self, change: Change) -> list[Watch]:
-        """The Watches a Change may matter to, in the order they were opened."""
-        offered = list(self._unfiled)
+    def _watches_for(self, change: Change) -> list[Watch]:
+        """The Watches that a Change may matter to, in the order in which they were opened."""
+        found = list(self._unfiled)
         if not self._index:
-            return offered
+            return found
+        # Both values count: a Watch on a pod's node has to hear that the pod has left it.
         for path, values in self._index.items():
-            olds = None if change.old is None else field_of(change.old.value, path)
-            news = None if change.new is None else field_of(change.new.value, path)
-            offered += values.get(olds, ())
-            if news != olds:
-                offered += values.get(news, ())
-        offered.sort(key=attrgetter("number"))
-        return offered
+            before = None if change.old is None else field_of(change.old.value, path)
+            after = None if change.new is None else field_of(change.new.value, path)
+            found += values.get(before, ())
+            if after != before:
+                found += values.get(after, ())
+        found.sort(key=attrgetter("number"))
+        return found
 
     def _owe(self) -> None:
-        """Tell the Watches that have just fallen behind what was read that they owe a bookmark."""
+        """Notify the Watches for which the Change just read makes a bookmark due."""
         owing = [watch for watch in self._settled if watch.revision < self._read]
         for watch in owing:
             del self._settled[watch]
@@ -220,7 +217,7 @@ class Cursor:
 
 
 class Watch:
-    """One open watch on a Cursor: every matching Change after a revision, in order, once."""
+    """A watch on a Cursor: every matching Change after a revision, in order, once."""
 
     def __init__(
         self,
@@ -235,39 +232,39 @@ class Watch:
         on_ready: Callable[[Watch], None] | None = None,
         on_owing: Callable[[Watch], None] | None = None,
     ) -> None:
-        """Open it; Expired if what happened after `since` has been compacted away.
+        """Open it; Expired if a Change after `since` has been compacted.
 
-        Before all else it delivers `first`, which is what there is already. If its server can
-        tell no more than what happened from `oldest` on, and that is too late, it only says so.
+        It delivers `first` before all else: objects that exist already. If its server keeps only
+        Changes from `oldest` on, and `since` is before that, it delivers just an ERROR.
         `on_ready` is called whenever there is something to take after there was nothing, and
-        `on_owing` whenever `owes_bookmark` becomes true; here too, if that is so from the start.
+        `on_owing` whenever `owes_bookmark` becomes true; here too.
         """
         cursor.store.check_since(since)
         self.cursor = cursor
         self.selector = selector
         self.since = since
-        """It delivers what is newer than this."""
+        """It delivers Changes newer than this."""
         self.revision = since
-        """The revision its reader was last told; a resumed watch starts here."""
+        """The last revision that its reader got; a resumed watch starts here."""
         self.view = View(cursor.plural, selector, fields)
         self.bookmarks = bookmarks
         self.key = ""
-        """Its name in a Footprint; whoever opens it for a reader gives it one."""
+        """Its name in a Footprint; a Stream sets it."""
         self.on_ready = on_ready
         self.on_owing = on_owing
         self.is_open = True
         self.number = cursor._file(self)
-        """Which of its Cursor's Watches it is, in the order they were opened."""
-        self.queue: deque[Change] = deque()
-        """What it has still to deliver, oldest first."""
+        """Its place among its Cursor's Watches, in the order in which they were opened."""
+        self.queue: deque[Change] = deque(first)
+        """Changes still to deliver, oldest first."""
         self._next: Delivery | None = None
         self._is_over = False
-        # It takes over what its Cursor has already read.
-        self.queue.extend(first)
         if cursor.is_expired:
             self._expire()
         elif since + 1 < oldest:
             self._end(f"too old resource version: {since} ({oldest})")
+        # No gap: here it takes from the log all that its Cursor has read after `since`, and it is
+        # indexed already, so the Cursor shows it every Change from the next one on.
         for place in range(cursor._log.place_after(since), cursor._place):
             self._push(cursor._log[place])
         if not self.is_ready:
@@ -285,14 +282,14 @@ class Watch:
 
     @property
     def owes_bookmark(self) -> bool:
-        """Whether its Cursor has read on past what its reader was last told, without a match."""
+        """Whether its Cursor has read past the reader's last revision, without a match."""
         is_told = self.is_ready or self.cursor._read <= self.revision
         return self.bookmarks and self.is_open and not is_told
 
     def peek(self) -> Delivery | None:
         """What `take` would deliver now; None if nothing.
 
-        If the Store has compacted away what was still to be delivered, an ERROR with Expired.
+        An ERROR with Expired if the Store has compacted what was still to be delivered.
         """
         if self.queue and self.queue[0].revision < self.cursor.store.compacted:
             self._expire()
@@ -301,7 +298,7 @@ class Watch:
         return self._next
 
     def take(self) -> Delivery:
-        """Deliver the next; an ERROR is the last."""
+        """Deliver the next; after an ERROR the Watch is closed."""
         delivery = self.peek()
         if delivery is None:
             raise HarnessBug(f"a watch of {self.plural} was taken from with nothing to deliver")
@@ -316,16 +313,16 @@ class Watch:
         return delivery
 
     def take_bookmark(self) -> Delivery:
-        """Deliver a BOOKMARK: everything up to the Cursor's revision has been told."""
+        """Deliver a BOOKMARK: all that matches, up to the Cursor's revision, has been delivered."""
         if not self.owes_bookmark:
             raise HarnessBug(f"a watch of {self.plural} was asked for a bookmark it does not owe")
         self.revision = self.cursor.revision
-        self.cursor.store.note_told()
+        self.cursor.store.mark_revision_read()
         self._settle()
         return Delivery(BOOKMARK, revision=Revision(self.revision, self.view))
 
     def close(self) -> None:
-        """Deliver no more. Its reader may resume from the revision it was last told."""
+        """Deliver no more. The reader may resume from the last revision that it got."""
         if self.is_open:
             self.is_open = False
             self.queue.clear()
@@ -333,10 +330,10 @@ class Watch:
             self.cursor._unfile(self)
 
     def _push(self, change: Change) -> None:
-        """The Cursor has passed a Change that may match."""
+        """Take a Change that the Cursor has just passed, if it matches."""
         if not self.is_open or self._is_over or change.revision <= self.since:
             return
-        if not self.view.tells(change):
+        if not self.view.delivers(change):
             return
         self.queue.append(change)
         if self.key:
@@ -348,8 +345,10 @@ class Watch:
             self._expire()
 
     def _delivery(self, change: Change) -> Delivery:
-        """What to tell of a Change: what starts to match is ADDED, what stops DELETED (API-45)."""
-        # While more of the same transaction is to come, a reader that resumes must get it all.
+        """The Delivery of a Change; an object that starts to match is ADDED, one that stops is
+        DELETED (API-45)."""
+        # While more of the same transaction is to come, it names the revision before: a reader that
+        # resumes there gets the transaction once more as a whole, rather than only half of it.
         self.cursor.mark_part(change)
         is_cut = len(self.queue) > 1 and self.queue[1].revision == change.revision
         whole = change.revision - 1 if is_cut else min(change.revision, self.cursor.revision)
@@ -364,7 +363,7 @@ class Watch:
         return Delivery(DELETED, last, revision, change)
 
     def _settle(self) -> None:
-        """All that matches has been told: owe a bookmark for the rest, or wait until one is due."""
+        """After the last match: owe a bookmark now, or wait in `_settled` until one is due."""
         if not self.bookmarks or not self.is_open:
             return
         if not self.owes_bookmark:
@@ -373,17 +372,17 @@ class Watch:
             self.on_owing(self)
 
     def _expire(self) -> None:
-        """What was still to be delivered is gone, and so is the queue that kept it."""
+        """End with Expired: what was still to be delivered is compacted."""
         self._end(
             f"too old resource version: {self.revision} ({self.cursor.store.compacted}): a "
             f"compaction overtook this watch of {self.plural}; list again"
         )
 
-    def _end(self, said: str) -> None:
-        """End with an ERROR that says so, and deliver nothing before it."""
+    def _end(self, message: str) -> None:
+        """End with an ERROR, and drop everything before it."""
         self._is_over = True
         was_ready = self.is_ready
         self.queue.clear()
-        self._next = Delivery(ERROR, error=Expired(said))
+        self._next = Delivery(ERROR, error=Expired(message))
         if not was_ready and self.on_ready is not None:
             self.on_ready(self)

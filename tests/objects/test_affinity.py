@@ -43,7 +43,7 @@ TAINT = Taint("gpu", "yes", NO_SCHEDULE)
     ],
 )
 def test_a_toleration_is_of_an_effect_a_key_and_a_value(toleration: Toleration, does: bool) -> None:
-    """Each of which may be left open; an operator that nobody knows tolerates nothing."""
+    """Each of the three may be empty; an unknown operator tolerates nothing."""
     assert toleration.tolerates(TAINT) is does
     assert tolerated(TAINT, [Toleration("x"), toleration]) is does
     assert not tolerated(TAINT, [])

@@ -36,7 +36,7 @@ from testbed.objects.charge import (
 def container(
     name: str = "main", requests: Mapping[str, Any] = Map(), limits: Mapping[str, Any] = Map()
 ) -> Container:
-    """One that asks for so much and may use so much."""
+    """A container with these requests and limits."""
     return Container(name, resources=Resources(Map(requests), Map(limits)))
 
 
@@ -137,7 +137,7 @@ def test_only_the_change_that_ends_a_pod_frees_what_it_took() -> None:
 
 
 def test_sums_are_written_as_the_first_amount_is() -> None:
-    """Bytes stay in binary suffixes; nought takes the form of what is added to it."""
+    """Bytes keep binary suffixes; zero takes the form of what is added to it."""
     some = Map(a=Quantity.parse("1Gi"), b=Quantity.parse(0), c=Quantity.parse(1))
     more = Map(a=Quantity.parse("1G"), b=Quantity.parse("1Gi"), d=Quantity.parse(2))
     shown = {name: str(amount) for name, amount in plus(some, more).items()}

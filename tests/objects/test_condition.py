@@ -13,7 +13,7 @@ OTHER = Condition("Other", FALSE, "Why", "because", since_ms=2000)
 
 
 def test_it_is_so_only_if_it_is_true() -> None:
-    """Unknown is not so, nor is what nobody has said."""
+    """Unknown is not true, nor is a condition that is missing."""
     assert READY.is_true
     assert not any(Condition("Ready", status).is_true for status in (FALSE, UNKNOWN, "", "true"))
 

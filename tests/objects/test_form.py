@@ -88,7 +88,7 @@ def test_an_object_is_written_as_kubernetes_writes_it() -> None:
 
 
 def test_what_is_modelled_is_read_into_its_field_and_the_rest_kept_beside() -> None:
-    """What has a field is there; the `extra` has all else, and what was said to be nought."""
+    """Known fields are read; `extra` has the others, and notes which were given as empty."""
     pod = from_tree(Pod, POD)
     assert (pod.meta.created_ms, pod.meta.revision, pod.spec.priority) == (5000, Revision(7), 0)
     assert pod.spec.containers[0].resources.requests == {"cpu": Quantity.parse("500m")}

@@ -237,7 +237,7 @@ def test_a_budget_without_a_selector_is_not_one_with_an_empty_one() -> None:
 
 @pytest.mark.spec("CTL-20")
 def test_a_bound_is_a_number_or_a_part_or_not_said() -> None:
-    """None is not zero: a budget that lets nobody be missing is not one without that bound."""
+    """None is not zero: a budget of zero unavailable pods is not a budget without that bound."""
     budget = from_tree(
         PodDisruptionBudget, {"metadata": {"name": "b"}, "spec": {"maxUnavailable": 0}}
     )

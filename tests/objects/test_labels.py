@@ -41,7 +41,7 @@ def test_a_requirement_holds_of_labels(requirement: Requirement, holds: bool) ->
 
 @pytest.mark.spec("API-47")
 def test_an_empty_selector_is_met_by_all() -> None:
-    """And says that it is empty, for those to whom that means none."""
+    """It also says that it is empty, for owners to which that means no object."""
     assert LabelSelector().matches({})
     assert LabelSelector().matches(WEB)
     assert LabelSelector().is_empty

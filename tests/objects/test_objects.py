@@ -48,7 +48,7 @@ def test_maps_that_say_the_same_are_one_key() -> None:
 @pytest.mark.spec("API-4")
 @pytest.mark.parametrize("order", [operator.lt, operator.le, operator.gt, operator.ge])
 def test_two_revisions_can_be_equal_but_not_ordered(order: Callable[[Any, Any], bool]) -> None:
-    """Whoever compares two of them by age is told that he may not, and what to keep instead."""
+    """To order two of them is an error, which says what to keep instead."""
     assert Revision(7) == Revision("7") != Revision(8)
     assert Revision(7) != 7
     with pytest.raises(TypeError, match=r"rv 7 and rv 8 cannot be ordered.* order of your watch"):

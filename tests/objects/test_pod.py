@@ -32,7 +32,7 @@ Asked = dict[str, Any]
 
 
 def container(asked: Asked | None = None, limits: Asked | None = None) -> Container:
-    """One that asks for so much and may use so much."""
+    """A container with these requests and limits."""
     return Container("c", resources=Resources(Map(asked or {}), Map(limits or {})))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, about, finish, refusal, step
+from cursors import catch_up
 from stage import Puppet, play, world_of
 
 from actors.apiserver import ApiServer
@@ -71,7 +72,7 @@ def creation(item: Any) -> Operation:
 
 @pytest.mark.spec("PRI-1")
 def test_a_class_has_a_value_and_a_policy_and_belongs_to_the_cluster() -> None:
-    """What is left out is nought, no default, and to preempt; on the wire as Kubernetes has it."""
+    """Unset means value 0, not the default, and preempting; on the wire as in Kubernetes."""
     made = Counter().create(PriorityClass("p"))
     assert made.key == "priorityclasses/p"
     assert (made.value, made.global_default, made.description) == (0, False, "")
@@ -136,7 +137,7 @@ def test_a_name_that_begins_with_system_is_reserved(item: PriorityClass, why: st
 
 @pytest.mark.spec("PRI-2", "PRI-4")
 def test_the_two_system_classes_may_be_created_as_they_are() -> None:
-    """With their values and no other; `systemic` is nobody's prefix."""
+    """With their own values only; `systemic` is not a reserved prefix."""
     counter = Counter()
     values = [counter.create(item).value for item in (*SYSTEM_CLASSES, class_of("systemic", 3))]
     assert values == [2_000_000_000, 2_000_001_000, 3]
@@ -362,7 +363,7 @@ def test_two_servers_may_read_one_class_in_two_ways() -> None:
         cursor.advance()
     said = 'pods "p3" is forbidden: no PriorityClass with name c was found'
     assert refused(counter, pod_of("p3", "c")) == (403, "Forbidden", said)
-    cursor.catch_up()
+    catch_up(cursor)
     assert resolved(counter, "p3", "c")[1] == 9
 
 
@@ -448,7 +449,7 @@ def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
 
 @pytest.mark.spec("PRI-12")
 def test_a_pod_of_a_class_that_is_not_there_is_no_beginning() -> None:
-    """It would wait last, as one of no importance, and nobody would be told why."""
+    """It would wait last, with priority 0, and nothing would say why."""
     world = World("test")
     world.serve(ApiServer)
     with pytest.raises(ScenarioError, match=r"(?s)default/p names .*'high'.*\nNext: add that"):
@@ -592,7 +593,7 @@ def system_pod(namespace: str = "default", class_name: str = NODE) -> Pod:
 @pytest.mark.spec("PRI-17", "GEN-2")
 @pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern", "alpha"])
 def test_anybody_may_name_a_system_class(profile: str) -> None:
-    """Wherever he is, since 1.17; to restrict it is for quotas."""
+    """In any namespace, since 1.17; a quota can restrict it."""
     counter = Counter(profile=profile)
     counter.create(SYSTEM_CLASSES[1])
     assert counter.create(system_pod()).spec.priority == 2_000_001_000
@@ -615,7 +616,7 @@ def test_before_that_only_in_the_systems_namespace() -> None:
 
 @pytest.mark.spec("PRI-17")
 def test_where_it_takes_leave_only_who_has_it_may_name_a_system_class() -> None:
-    """As the proposal has it: whoever was authorized, in whatever namespace."""
+    """As the proposal has it: authorized callers, in any namespace."""
     counter = Counter(profile="seed", authorized=("daemonset-controller",))
     counter.create(SYSTEM_CLASSES[1])
     said = f'pods "p" is forbidden: kubectl is not authorized to use PriorityClass {NODE}'
@@ -643,7 +644,7 @@ def test_a_switch_that_is_not_there_is_told() -> None:
 
 @pytest.mark.spec("PRI-4")
 def test_the_system_classes_are_made_at_the_start_and_again_when_they_are_missing() -> None:
-    """By whichever life of it finds them missing; none is the default."""
+    """By each life of the server that finds them missing; neither is the default."""
     seen: list[list[PriorityClass]] = []
 
     async def look(client: Client) -> None:
@@ -667,7 +668,7 @@ def test_the_system_classes_are_made_at_the_start_and_again_when_they_are_missin
 
 
 def test_two_that_start_at_once_make_each_class_once() -> None:
-    """Who comes second is told that it is there, which is what he wanted."""
+    """The second gets AlreadyExists, and that is good enough for it."""
     world = world_of()
     world.serve(ApiServer)
     world.start(Bootstrap("one"), Bootstrap("two"))

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, finish, refusal, step
+from cursors import catch_up
 
 from testbed.errors import AlreadyExists, ApiError, Conflict, Forbidden
 from testbed.objects import (
@@ -153,7 +154,7 @@ def test_where_cpu_or_memory_is_counted_every_container_must_say_how_much() -> N
 
 @pytest.mark.spec("PRI-22")
 def test_a_quota_that_was_not_counted_lets_nobody_in() -> None:
-    """If its controller has taken its limits over and not counted; before that it limits nobody."""
+    """If its controller has copied the limits but not counted yet; before that it limits no pod."""
     new = quota({"pods": 1, "requests.cpu": 1}, {"pods": 0})
     said = "status unknown for quota: q, resources: pods,requests.cpu"
     assert refused(counter_of(new), Pod.of("p", cpu_m=1))[2] == f'pods "p" is forbidden: {said}'
@@ -195,7 +196,7 @@ def test_a_pod_is_charged_before_it_is_there() -> None:
 
 @pytest.mark.spec("PRI-22", "API-8")
 def test_a_name_that_is_taken_is_found_out_after_the_charge() -> None:
-    """Whoever tries again and again to create what is there uses up the quota."""
+    """To retry the create of an existing pod again and again uses up the quota."""
     counter = counter_of(quota({"pods": 3}))
     counter.create(Pod.of("p"))
     for _ in range(2):
@@ -217,7 +218,7 @@ def test_a_pod_that_cannot_be_is_not_charged() -> None:
 
 @pytest.mark.spec("PRI-22", "API-18")
 def test_two_pods_never_take_the_same_last_place() -> None:
-    """Whoever comes second sees what the first has taken, however late he began."""
+    """The second create sees what the first has used, however late it began."""
     counter = counter_of(quota({"pods": 1}))
     handlers = [begin(counter, Pod.of(name)) for name in ("p", "r")]
     step(handlers[1])
@@ -228,7 +229,7 @@ def test_two_pods_never_take_the_same_last_place() -> None:
 
 @pytest.mark.spec("PRI-22", "API-18")
 def test_a_quota_that_changes_between_two_commits_is_looked_at_again() -> None:
-    """Of two quotas the first is charged; somebody else takes of the second, and it is charged
+    """Of two quotas the first is charged; another pod uses some of the second, which is charged
     with what is used by then, or the pod is refused, and the first stays charged."""
     for left, outcome in ((2, ""), (1, "exceeded quota: b")):
         counter = counter_of(quota({"pods": 5}, name="a"), quota({"pods": left}, name="b"))
@@ -262,12 +263,12 @@ def test_a_quota_that_is_gone_between_two_commits_charges_nobody() -> None:
 def test_a_server_remembers_what_it_has_charged_itself() -> None:
     """Before it has read of it: pod after pod is charged, and what is left is never overdrawn."""
     counter = counter_of(quota({"pods": 2}), lags=("resourcequotas",))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("p"))
     counter.create(Pod.of("r"))
     assert "exceeded quota" in refused(counter, Pod.of("s"))[2]
     counter.server.restart()
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     assert used(counter) == {"pods": "2"}
 
 
@@ -275,10 +276,10 @@ def test_a_server_remembers_what_it_has_charged_itself() -> None:
 def test_what_a_server_has_read_since_counts_more_than_what_it_remembers() -> None:
     """Another server has charged the quota after it, and it has come to read of that."""
     counter = counter_of(quota({"pods": 5}), lags=("resourcequotas",))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("p"))
     Counter(counter.store, "other").create(Pod.of("r"))
-    counter.server.cursor("resourcequotas").catch_up()
+    catch_up(counter.server.cursor("resourcequotas"))
     counter.create(Pod.of("s"))
     assert used(counter) == {"pods": "3"}
 
@@ -289,7 +290,7 @@ def test_a_pod_is_refused_by_a_conflict_it_did_not_cause() -> None:
     it has, the pod is let in."""
     counter = counter_of(quota({"pods": 5}), lags=("resourcequotas",))
     cursor = counter.server.cursor("resourcequotas")
-    cursor.catch_up()
+    catch_up(cursor)
     Counter(counter.store, "other").create(Pod.of("p"))
     handler = begin(counter, Pod.of("r"))
     for _ in range(3):
@@ -298,7 +299,7 @@ def test_a_pod_is_refused_by_a_conflict_it_did_not_cause() -> None:
         step(handler)
     late = begin(counter, Pod.of("r"))
     step(late)
-    cursor.catch_up()
+    catch_up(cursor)
     assert finish(late).meta.name == "r"
     assert used(counter) == {"pods": "2"}
 

@@ -106,7 +106,7 @@ def test_identity_is_given_at_create_and_stays(desk: Desk) -> None:
 
 @pytest.mark.spec("API-2")
 def test_a_name_that_is_used_again_has_another_uid(desk: Desk) -> None:
-    """It is a function of who creates and of how many he has created before, of whatever kind."""
+    """It depends on the creator and on how many objects, of any kind, it has created before."""
     first = desk.create(note())
     desk.delete(first)
     uids = [desk.create(note(name), caller="beta").meta.uid for name in ("x", "y")]

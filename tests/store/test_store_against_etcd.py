@@ -192,7 +192,8 @@ class Sides(RuleBasedStateMachine):
     @rule(prefix=starts)
     def delete_range(self, prefix: str) -> None:
         """Everything under a prefix goes in one revision."""
-        self.single(Delete(prefix, end_of(prefix)), lambda: self.store.delete_range(prefix))
+        operation = Delete(prefix, end_of(prefix))
+        self.single(operation, lambda: list(self.store.txn((), [operation]).answers[0]))
 
     @rule(key=keys, back=moments)
     def get(self, key: str, back: int | None) -> None:
@@ -344,7 +345,7 @@ def _word(error: ApiError | Refused) -> str:
 
 
 def play(rig: Rig, examples: int) -> int:
-    """So many examples; how many answers were compared in them."""
+    """Play this many examples; the number of answers that were compared."""
     before = rig.compared
     run_state_machine_as_test(
         type("SidesOfThisRig", (Sides,), {"rig": rig}),

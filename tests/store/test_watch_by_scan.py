@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cursors import catch_up
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -155,7 +156,7 @@ class WatchesBesideScan(RuleBasedStateMachine):
     def begin_to_follow(self) -> None:
         """The lag ends."""
         self.cursor.follows = True
-        self.cursor.catch_up()
+        catch_up(self.cursor)
         self.is_called_behind = False
         self.follow()
 

@@ -43,4 +43,4 @@ LIMITS = {
     "world/ending.py: {budget.turns_max:,} turns",
     "world/ending.py: {self._budget.instant_turns_max:,} turns",
 }
-"""What was reached and is never as low as one, unless somebody says so."""
+"""Limits that were reached; they are above one unless a user sets one."""

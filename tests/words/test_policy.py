@@ -49,7 +49,7 @@ def _nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mine(own: Path) -> Path:
-    """A file of the user's own policies, in his folder."""
+    """A file of the user's own policies, in the current folder."""
     (own / "mine.py").write_text(dedent(MINE))
     return own / "mine.py"
 

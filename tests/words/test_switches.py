@@ -115,7 +115,7 @@ class Meant:
 def test_a_component_that_makes_no_sense_is_refused(
     kind: type[Any], profiles: dict[str, dict[str, str]], said: str
 ) -> None:
-    """When it is made, not when somebody asks for that profile."""
+    """When the Component is made, not when that profile is used."""
     with pytest.raises((UnknownName, ScenarioError), match=said):
         Component("mine", kind, profiles)
 

@@ -32,7 +32,7 @@ def test_to_create_a_binding_is_to_bind() -> None:
     ],
 )
 def test_what_was_done_is_said_in_the_past(word: str, said: str) -> None:
-    """Also of a subresource without a word of its own, and of a verb nobody knows."""
+    """Also of a subresource without a word of its own, and of an unknown verb."""
     assert past(word) == said
 
 
@@ -64,5 +64,5 @@ def test_a_fault_is_told_in_a_sentence(word: str, target: str, said: str) -> Non
     ],
 )
 def test_what_is_held_back_is_named(kind: str, said: str) -> None:
-    """A request, an answer, news; or just what somebody was to do next."""
+    """A request, an answer, news; or just the next move of an actor."""
     assert withheld(kind, "create/binding.2", "pods/default/web") == said

@@ -89,7 +89,7 @@ def _as_dict(found: Manifest) -> dict[str, Any]:
                 "file": m.file,
                 "document": m.document,
                 "line": m.line,
-                "said": m.said,
+                "said": m.problem,
                 "next": m.next_step,
             }
             for m in found.mistakes

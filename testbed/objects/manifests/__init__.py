@@ -1,4 +1,4 @@
-"""Manifests: kubectl's YAML and JSON, read into objects and written from them.
+"""Manifests: kubectl's YAML and JSON, from text to objects and back.
 
 May use: form, plain, meta, kinds.
 In order: scalar, yaml_stream, manifest.

@@ -1,8 +1,8 @@
-"""Manifest: the objects of a cluster from YAML or JSON as kubectl has it, and back to YAML.
+"""Manifest: the objects of a cluster from kubectl's YAML or JSON, and back to YAML.
 
-What is understood becomes objects. What an object says that is not modelled stays with it and comes
-out again; a kind that is not modelled is left out; a Secret is left out unread. Of each a user is
-told once. Mistakes are told together, each with its file, document, line and field.
+Objects of known kinds are read. Their unknown fields stay with them and are written again. Objects
+of unknown kinds are skipped, and Secrets are skipped unread. The user hears of each such field and
+kind once. Mistakes are reported together, each with its file, document, line and field.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ from testbed.objects.plain import MAPPING, Misfit, shown
 
 ENDINGS = (".yaml", ".yml", ".json")
 RACES = (".race.yaml", ".race.yml", ".race.json")
-"""In a folder these are no manifests."""
+"""Race files, which are skipped when a folder is read."""
 MISTAKES_MAX = 20
-"""So many are told; the others are counted."""
+"""How many mistakes are reported; further ones are counted."""
 SECRET, UNMODELLED = "never read", "not modelled"
 NEVER_KEPT = ("managedFields",)
-"""Of the metadata: who wrote what, which is larger than the object and means nothing here."""
+"""Fields of the metadata that are dropped. This one records which client set which field: it is
+larger than the object, and means nothing here."""
 A_TEXT = "a text"
 _CLASSES = {(cls.api_version, cls.kind): cls for cls in KINDS}
 OnProgress = Callable[[str, int, int], None]
-"""Told of what there is to do, how much is done, and how much it is in all."""
+"""Called with what is being read, how much of it is done, and how much it is in all."""
 
 
 @attrs.frozen
 class Kept:
-    """A field that is kept with its objects, and that nothing here looks at."""
+    """An unknown field, which is kept with its objects."""
 
     path: str
     kind: str
@@ -59,7 +60,7 @@ class Kept:
 
 @attrs.frozen
 class Skipped:
-    """A kind that is left out."""
+    """A kind that is skipped."""
 
     kind: str
     api_version: str
@@ -72,45 +73,45 @@ class Skipped:
 
 @attrs.frozen
 class Mistake:
-    """One thing that is wrong, and where."""
+    """One mistake, and where it is."""
 
     file: str
     document: int
-    """Counted from 1, empty ones left out; 0: the file as a whole."""
+    """Counted from 1, without empty ones; 0: the file as a whole."""
     line: int
-    said: str
+    problem: str
     next_step: str
 
     def __str__(self) -> str:
         where = f", line {self.line} (document {self.document})" if self.document else ""
-        return f"{self.file}{where}: {self.said}"
+        return f"{self.file}{where}: {self.problem}"
 
 
 @attrs.frozen
 class Manifest:
-    """All that some files say."""
+    """The contents of some files."""
 
     items: tuple[Object, ...]
-    """What a World may begin with, in the order of the files."""
+    """The objects, in the order of the files."""
     kept: tuple[Kept, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     mistakes_count: int = 0
-    """Of these only the first are told one by one."""
+    """How many there are in all; `mistakes` holds only the first."""
 
     def checked(self) -> Manifest:
-        """The same if nothing is wrong; ManifestRefused tells all that is."""
+        """The Manifest itself if it has no mistakes; else ManifestRefused, which lists them."""
         if not self.mistakes:
             return self
         lines = [str(mistake) for mistake in self.mistakes]
         if (more := self.mistakes_count - len(lines)) > 0:
             lines.append(f"and {more:,} more")
-        said = (
+        problem = (
             lines[0]
             if len(lines) == 1
             else "\n  ".join([f"{self.mistakes_count:,} mistakes:", *lines])
         )
-        raise ManifestRefused(f"{said}.\nNext: {self.mistakes[0].next_step}")
+        raise ManifestRefused(f"{problem}.\nNext: {self.mistakes[0].next_step}")
 
 
 def load(*paths: str | Path) -> list[Object]:
@@ -119,7 +120,7 @@ def load(*paths: str | Path) -> list[Object]:
 
 
 def parse(text: str, name: str = "manifest") -> list[Object]:
-    """The objects that a text says."""
+    """The objects of a text."""
     reading = _Reading()
     with _uncollected():
         reading.take(text.encode(), name)
@@ -127,13 +128,13 @@ def parse(text: str, name: str = "manifest") -> list[Object]:
 
 
 def read(*paths: str | Path, on_progress: OnProgress = lambda *_: None) -> Manifest:
-    """All that these files say, and what is wrong with them."""
+    """The contents of these files, with their mistakes."""
     reading = _Reading(on_progress)
     for path in map(Path, paths):
         try:
             files = _files(path)
         except _Unread as unread:
-            reading.note(Mistake(str(path), 0, 0, unread.said, unread.next_step))
+            reading.note(Mistake(str(path), 0, 0, unread.problem, unread.next_step))
             continue
         for file in files:
             reading.take_file(file)
@@ -141,15 +142,15 @@ def read(*paths: str | Path, on_progress: OnProgress = lambda *_: None) -> Manif
 
 
 def dump(items: Iterable[Object]) -> str:
-    """These objects as YAML that kubectl takes, the same text for equal objects: names are sorted,
-    and what the Store gives each time, its resourceVersion, is left out."""
+    """These objects as YAML that kubectl accepts. Equal objects give equal texts: names are sorted,
+    and the resourceVersion is left out, since each Store sets its own."""
     trees = (form.to_tree(item.with_meta(revision=UNSET)) for item in items)
     return "---\n".join("\n".join(lines(tree)) + "\n" for tree in trees)
 
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No garbage collection: it would look at all that was read, again and again, for nothing."""
+    """Pause garbage collection, which would walk through all that was read again and again."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -173,46 +174,46 @@ def _files(path: Path) -> list[Path]:
 
 
 def _bytes(path: Path) -> bytes:
-    """What a file says, unless it is too large to be asked."""
+    """The bytes of a file; _Unread if there is none or it is too large."""
     size = 0
     try:
         with path.open("rb") as file:
             size = path.stat().st_size
             raw = file.read(BYTES_MAX + 1) if size <= BYTES_MAX else b""
     except OSError as error:
-        said = f"cannot be read: {error.strerror}"
-        raise _Unread(said, "give the path of a file, or of a folder.") from error
+        problem = f"cannot be read: {error.strerror}"
+        raise _Unread(problem, "give the path of a file, or of a folder.") from error
     if max(size, len(raw)) > BYTES_MAX:
         found = f"this has {size:,}" if size else "this has more"
-        said = f"too large: a manifest may have {BYTES_MAX:,} bytes, {found}"
-        raise _Unread(said, "give it in several files.")
+        problem = f"too large: a manifest may have {BYTES_MAX:,} bytes, {found}"
+        raise _Unread(problem, "give it in several files.")
     return raw
 
 
 class _Unread(Exception):
-    """A file of which nothing can be read."""
+    """A file that cannot be read at all."""
 
-    def __init__(self, said: str, next_step: str) -> None:
-        super().__init__(said, next_step)
-        self.said = said
+    def __init__(self, problem: str, next_step: str) -> None:
+        super().__init__(problem, next_step)
+        self.problem = problem
         self.next_step = next_step
 
 
 class _Reading:
-    """What has been read so far."""
+    """Collects what has been read so far."""
 
     def __init__(self, on_progress: OnProgress = lambda *_: None) -> None:
         self._on_progress = on_progress
         self._items: list[Object] = []
         self._places: dict[str, str] = {}
-        """By key: where that object was first met."""
+        """By key, the place at which the object was first found."""
         self._kept: dict[tuple[str, str], int] = {}
         self._skipped: dict[tuple[str, str, str], int] = {}
         self._mistakes: list[Mistake] = []
         self._count = 0
 
     def manifest(self) -> Manifest:
-        """All of it."""
+        """All that was read."""
         return Manifest(
             tuple(self._items),
             tuple(Kept(path, kind, n) for (kind, path), n in sorted(self._kept.items())),
@@ -224,7 +225,7 @@ class _Reading:
         )
 
     def note(self, mistake: Mistake) -> None:
-        """One thing more is wrong."""
+        """Add a mistake."""
         self._count += 1
         if len(self._mistakes) < MISTAKES_MAX:
             self._mistakes.append(mistake)
@@ -235,7 +236,7 @@ class _Reading:
             with _uncollected():
                 self.take(_bytes(path), str(path))
         except _Unread as unread:
-            self.note(Mistake(str(path), 0, 0, unread.said, unread.next_step))
+            self.note(Mistake(str(path), 0, 0, unread.problem, unread.next_step))
 
     def take(self, raw: bytes, file: str) -> None:
         """Read every document of a text."""
@@ -245,7 +246,7 @@ class _Reading:
                 trees = reader.trees(part, lambda line: self._on_progress("lines", line, lines))
             except Broken as broken:
                 document += 1
-                self.note(Mistake(file, document, broken.line, broken.said, broken.next_step))
+                self.note(Mistake(file, document, broken.line, broken.problem, broken.next_step))
                 if reader.is_full:
                     return
                 continue
@@ -269,13 +270,14 @@ class _Reading:
             self._note_all(wrong, place)
 
     def _note_all(self, wrong: list[tuple[_Found, _Wrong]], place: _Place) -> None:
-        """Note what is wrong in one document; those that are told, with their lines."""
-        told = wrong[: MISTAKES_MAX - len(self._mistakes)]
-        lines = lines_of(place.part, [(place.nth, why.path) for _, why in told])
-        for (of, why), line in zip(told, lines, strict=True):
-            said = f"{of.called}: {why.said}" if of.called else why.said
-            self.note(Mistake(place.file, place.document, line, said, why.next_step))
-        self._count += len(wrong) - len(told)
+        """Add the mistakes of one document; those that will be reported, with their lines."""
+        # To find lines means to parse the document again: so once for all, and not for the rest.
+        reported = wrong[: MISTAKES_MAX - len(self._mistakes)]
+        lines = lines_of(place.part, [(place.nth, why.path) for _, why in reported])
+        for (of, why), line in zip(reported, lines, strict=True):
+            problem = f"{of.called}: {why.problem}" if of.called else why.problem
+            self.note(Mistake(place.file, place.document, line, problem, why.next_step))
+        self._count += len(wrong) - len(reported)
 
     def _take_object(self, found: _Found, where: str) -> None:
         tree, path = found.tree, found.path
@@ -299,8 +301,8 @@ class _Reading:
         if not item.meta.name:
             raise Misfit(_below(path, "metadata.name"), "a name", None)
         if item.key in self._places:
-            said = f"{item.key} a second time ({self._places[item.key]} has it)"
-            raise _Wrong(_below(path, "metadata.name"), said, "leave one of the two out.")
+            problem = f"{item.key} a second time ({self._places[item.key]} has it)"
+            raise _Wrong(_below(path, "metadata.name"), problem, "leave one of the two out.")
         self._places[item.key] = where
         self._items.append(item.with_meta(revision=UNSET))
         for each in dict.fromkeys(form.unmodelled(type(item), item.extra)):
@@ -309,13 +311,13 @@ class _Reading:
 
 @attrs.frozen
 class _Place:
-    """Where a document stands."""
+    """The place of a document."""
 
     file: str
     document: int
     part: DocumentText
     nth: int
-    """Which one of its part it is."""
+    """Its number within its part."""
 
 
 @attrs.frozen
@@ -324,13 +326,13 @@ class _Found:
 
     tree: Any
     path: str
-    """Where it stands in its document; empty if it is all of it."""
+    """Its path in the document; empty if it is the whole document."""
     kind: Any
     api_version: Any
 
     @property
     def called(self) -> str:
-        """What a person knows it by, as far as it says."""
+        """Its kind, namespace and name, as far as they are given."""
         meta = self.tree.get("metadata") if isinstance(self.tree, dict) else None
         meta = meta if isinstance(meta, dict) else {}
         parts = [each for name in ("namespace", "name") if isinstance(each := meta.get(name), str)]
@@ -338,20 +340,20 @@ class _Found:
 
 
 class _Wrong(Exception):
-    """Something else than a value of the wrong kind."""
+    """A mistake in an object other than a value of the wrong type."""
 
-    def __init__(self, path: str, said: str, next_step: str) -> None:
-        super().__init__(path, said, next_step)
+    def __init__(self, path: str, problem: str, next_step: str) -> None:
+        super().__init__(path, problem, next_step)
         self.path = path
-        self.said = said
+        self.problem = problem
         self.next_step = next_step
 
 
 def _listed(
     tree: Any, path: str = "", kind: Any = None, api_version: Any = None
 ) -> Iterator[_Found]:
-    """The one object of a tree, or all of a `List` or `PodList`: whose items may leave it to the
-    list to say what they are."""
+    """The one object of a tree, or all items of a `List` or a `PodList`. Items may leave out their
+    kind: a `PodList` gives it."""
     if isinstance(tree, dict):
         kind, api_version = tree.get("kind", kind), tree.get("apiVersion", api_version)
         items = tree.get("items", "")
@@ -365,7 +367,7 @@ def _listed(
 
 
 def _lean(tree: dict[str, Any]) -> dict[str, Any]:
-    """The same without what is never kept."""
+    """The tree of an object without the metadata that is never kept."""
     meta = tree.get("metadata")
     if not isinstance(meta, dict) or not any(name in meta for name in NEVER_KEPT):
         return tree
@@ -373,7 +375,7 @@ def _lean(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def _advice(misfit: Misfit) -> str:
-    """What to do about a value of the wrong kind."""
+    """What to do about a value of the wrong type."""
     found = misfit.found
     if misfit.expected != A_TEXT or found is None or isinstance(found, dict | list):
         return f"give {misfit.expected}."

@@ -1,7 +1,7 @@
-"""Scalar: what one word of a manifest stands for, as Kubernetes takes it; and a tree as such words.
+"""Scalar: the value of one word of YAML, as Kubernetes reads it; and a tree as lines of YAML.
 
-Kubernetes reads YAML 1.1 in the way of its own parser (go-yaml v2, then JSON): `no` is false, `017`
-fifteen, `1e3` a thousand; but `1:30` and `2025-01-01` are texts. What stands in quotes is a text.
+Kubernetes reads YAML 1.1 as its own parser does (go-yaml v2, then JSON): `no` is false, `017` is
+fifteen, `1e3` a thousand; but `1:30` and `2025-01-01` are texts. Anything in quotes is a text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRUE = frozenset(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "
 FALSE = frozenset(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"))
 NOTHING = frozenset(("", "~", "null", "Null", "NULL"))
 NEVER = frozenset(f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF"))
-"""Numbers that no JSON has; nor has it these."""
+"""The infinite numbers of YAML, which JSON does not have."""
 NO_NUMBERS = NEVER | {".nan", ".NaN", ".NAN"}
 _FIRST = frozenset("+-.0123456789yYnNtTfFoO~")
 _BASES = {"0x": 16, "0X": 16, "0o": 8, "0O": 8, "0b": 2, "0B": 2}
@@ -26,13 +26,13 @@ _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SIGNED_MIN, _UNSIGNED_MAX = -(2**63), 2**64 - 1
 _WHOLE_MAX = 10.0**21
-"""From here on JSON writes a whole number with an exponent, and no field takes it for one."""
+"""From here on JSON writes a whole number with an exponent, and no integer field accepts that."""
 _SAFE = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+@=-]*(?:[: ][A-Za-z0-9_./+@=-]+)*")
 _HIDDEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def resolve(word: str) -> Scalar:
-    """What a word without quotes stands for; ValueError for a number that no JSON has."""
+    """The value of a word without quotes; ValueError for a number that JSON does not have."""
     if not word or word[0] not in _FIRST:
         return word or None
     if word in TRUE:
@@ -69,8 +69,8 @@ def _integer(plain: str) -> int:
 
 
 def name_of(word: str) -> str:
-    """What a name without quotes is: a text; `1` is "1", and `on` "true". ValueError if it is
-    neither a text nor a whole number."""
+    """The text that a name without quotes stands for: "1" for `1`, "true" for `on`. ValueError for
+    null and for a number that is not whole."""
     value = resolve(word)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -80,18 +80,18 @@ def name_of(word: str) -> str:
 
 
 def written(value: Scalar) -> str:
-    """That value as one word of YAML: a text without quotes only if no reader of YAML, whichever
-    its version, takes it for anything else."""
+    """A value as one word of YAML. A text goes without quotes only if every version of YAML reads
+    it as that text."""
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
     if _SAFE.fullmatch(value) and resolve(value) is value:
         return value
-    said = json.dumps(value, ensure_ascii=False)
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", said)
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 def lines(tree: Any) -> Iterator[str]:
-    """A tree as lines of YAML, its names sorted: the same ones for the same tree."""
+    """A tree as lines of YAML with sorted names: equal trees give equal lines."""
     if isinstance(tree, dict) and tree:
         for name in sorted(tree):
             first, *rest = lines(tree[name])

@@ -1,13 +1,13 @@
-"""Documents: a text of many YAML or JSON documents as plain trees, guarded, and built without
-recursion.
+"""Documents: the YAML or JSON documents of a text as plain trees, within limits.
 
-A file from elsewhere may be hostile. So nothing is composed by the parser, whose own code crashes
-on deep nesting: its events are counted against limits while trees grow from them, an alias counts
-for all that it stands for, and what is too large is refused before it is built. Each document
-begins at a line `---`, wherever that stands, so one that is broken hides none of the others.
+A file from elsewhere may be hostile, and the parser's own composer crashes on deep nesting. So this
+file builds the trees itself, without recursion, from the tokens that the parser calls events. It
+counts them against limits while the trees grow. An alias counts for everything that it stands for,
+so a tree that is too large is refused before it is built. A document begins at every line `---`,
+also within a broken one, so that one broken document hides no other.
 
-A tree does not know its lines, which would cost more than the tree: when something in it is wrong,
-its text is read again, to the place.
+A tree does not keep the lines of its values, since that would cost more than the tree. If something
+in it is wrong, its text is parsed again to find the line.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ BYTES_MAX = 64 * 1024 * 1024
 DEPTH_MAX = 100
 NODES_MAX = 2_000_000
 OFTEN = 4096
-"""After so many values it is told how far a text is read."""
+"""Progress is reported each time this many values have been read."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BEGINS = re.compile(rb"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(rb"^(?![ \t]*(#|\r?$)|%)", re.MULTILINE)
-"""The beginning of a line that is neither empty nor a comment nor a directive."""
+"""Matches a line that is neither empty nor a comment nor a directive."""
 _PAIR = re.compile(rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.S)
 
 
 class Broken(ValueError):
-    """What cannot be read at all: in which line, what is wrong, and what to do."""
+    """A text that cannot be read: the line, what is wrong, and what to do."""
 
-    def __init__(self, line: int, said: str, next_step: str) -> None:
-        super().__init__(line, said, next_step)
+    def __init__(self, line: int, problem: str, next_step: str) -> None:
+        super().__init__(line, problem, next_step)
         self.line = line
-        self.said = said
+        self.problem = problem
         self.next_step = next_step
 
 
 @attrs.frozen
 class DocumentText:
-    """The text of one document, or of several that no `---` parts, and where it begins."""
+    """The text between two `---` lines, usually one document, and where it begins."""
 
     text: bytes
     line: int
@@ -55,7 +55,7 @@ class DocumentText:
 
 
 def parts(text: bytes) -> Iterator[DocumentText]:
-    """Each part of a text that has content, in order."""
+    """Each part of a text between `---` lines that has content, in order."""
     begins = (found.start() for found in _BEGINS.finditer(text))
     line, start = 1, 0
     for end in chain(begins, (len(text),)):
@@ -66,22 +66,22 @@ def parts(text: bytes) -> Iterator[DocumentText]:
 
 
 class DocumentReader:
-    """Reads the parts of one text, and counts what it has read against the limits."""
+    """Reads the parts of one text, and counts their values against the limits."""
 
     def __init__(self, *, nodes_max: int = NODES_MAX, depth_max: int = DEPTH_MAX) -> None:
         self.nodes_max = nodes_max
         self.depth_max = depth_max
         self.nodes = 0
-        """All values so far, and those that aliases stand for."""
+        """The number of values so far, with those that aliases stand for."""
         self._names: dict[str, str] = {}
 
     @property
     def is_full(self) -> bool:
-        """Whether it may read nothing more."""
+        """Whether its limit is reached."""
         return self.nodes > self.nodes_max
 
     def shared(self, name: str) -> str:
-        """That name, the same each time: a cluster says a few of them thousands of times."""
+        """The name as one shared string: a cluster repeats a few names thousands of times."""
         if len(self._names) < OFTEN:
             return self._names.setdefault(name, name)
         return self._names.get(name, name)
@@ -89,7 +89,7 @@ class DocumentReader:
     def trees(
         self, part: DocumentText, at_line: Callable[[int], None] = lambda _: None
     ) -> list[Any]:
-        """The documents of that part; None for an empty one. Broken."""
+        """The documents of a part; None for an empty one. Raises Broken."""
         grown = _Growing(self, part)
         for count, event in enumerate(_events(part)):
             grown.take(event)
@@ -99,8 +99,7 @@ class DocumentReader:
 
 
 def lines_of(part: DocumentText, paths: list[tuple[int, str]]) -> list[int]:
-    """In which line each of these stands, a path in the document of that number within its part;
-    or else the nearest thing around it."""
+    """The line of each (document number, path) in a part, or of the nearest value around it."""
     found = [part.line for _ in paths]
     for number, path, line in _places(part):
         for place, (wanted, target) in enumerate(paths):
@@ -114,7 +113,7 @@ def _leads(path: str, target: str) -> bool:
 
 
 def _places(part: DocumentText) -> Iterator[tuple[int, str, int]]:
-    """Every value of a part: the number of its document, its path, and its line."""
+    """For every value of a part: the number of its document, its path, and its line."""
     number, around = -1, [_Around("", is_list=False)]
     for event in _events(part):
         if isinstance(event, yaml.DocumentStartEvent):
@@ -135,18 +134,18 @@ def _places(part: DocumentText) -> Iterator[tuple[int, str, int]]:
 
 @attrs.define
 class _Around:
-    """The list or mapping that is being walked through."""
+    """The list or mapping around the current place."""
 
     path: str
     is_list: bool
     name: str | None = None
-    """Whose value comes next in a mapping."""
+    """In a mapping, the name of the next value, once it was read."""
     line: int = 0
-    """Where that name stands."""
+    """The line of that name."""
     count: int = 0
 
     def next_path(self, line: int) -> tuple[str, int]:
-        """The path and the line of the value that comes next."""
+        """The path and the line of the next value."""
         if self.is_list:
             self.count += 1
             return f"{self.path}[{self.count - 1}]", line
@@ -157,27 +156,27 @@ class _Around:
 
 @attrs.define
 class _Open:
-    """A list or mapping that grows."""
+    """A list or mapping that is still growing."""
 
     value: Any
     anchor: str | None
     began: int
-    """How many values there were before it."""
+    """How many values were read before it."""
     is_list: bool
     name: str | None = None
-    """What the next value of a mapping is called, once that is read."""
+    """In a mapping, the name of the next value, once it was read."""
     is_merge: bool = False
-    """Whether the next value is laid beneath it, as `<<` says."""
+    """Whether that name is `<<`: the next value gives defaults for names that are missing."""
     beneath: list[dict[str, Any]] = attrs.field(factory=list)
 
     @property
     def takes_name(self) -> bool:
-        """Whether what comes next is a name."""
+        """Whether a name comes next."""
         return not self.is_list and self.name is None
 
 
 class _Growing:
-    """The documents of one part, as far as its events have been taken."""
+    """The documents of one part, as far as its tokens have been taken."""
 
     def __init__(self, reader: DocumentReader, part: DocumentText) -> None:
         self._reader = reader
@@ -185,10 +184,10 @@ class _Growing:
         self.documents: list[Any] = []
         self._open: list[_Open] = []
         self._known: dict[str, tuple[Any, int]] = {}
-        """By anchor: what it names, and of how many values that is."""
+        """By anchor: its value, and of how many values that consists."""
 
     def take(self, event: Any) -> None:
-        """Let the trees grow by one event. Broken."""
+        """Add one token to the trees. Raises Broken."""
         if (take := _TAKES.get(type(event))) is not None:
             take(self, event)
 
@@ -196,11 +195,11 @@ class _Growing:
         reader = self._reader
         reader.nodes += values
         if reader.nodes > reader.nodes_max:
-            said = f"more than {reader.nodes_max:,} values, with all that its aliases repeat"
-            self._refuse(event, said, "write out less, or give it in several files.")
+            problem = f"more than {reader.nodes_max:,} values, with all that its aliases repeat"
+            self._refuse(event, problem, "write out less, or give it in several files.")
 
     def take_scalar(self, event: Any) -> None:
-        """A text, a number, or the like; or a name."""
+        """Add a text, a number or the like, or take it as a name."""
         self._count(event, 1)
         if event.tag is not None:
             self._refuse(event, f"a tag ({event.tag})", "leave it out, and quote what is a text.")
@@ -228,10 +227,10 @@ class _Growing:
         around.name = self._reader.shared(name)
 
     def take_alias(self, event: Any) -> None:
-        """What has been named before, once more."""
+        """Add the value of an anchor once more."""
         if event.anchor not in self._known:
-            said = f"an alias (*{event.anchor}) of nothing that is complete before it"
-            self._refuse(event, said, f"write &{event.anchor} where its value stands first.")
+            problem = f"an alias (*{event.anchor}) of nothing that is complete before it"
+            self._refuse(event, problem, f"write &{event.anchor} where its value stands first.")
         if self._open[-1].takes_name:
             self._refuse(event, f"an alias (*{event.anchor}) for a name", "write the name out.")
         value, values = self._known[event.anchor]
@@ -239,13 +238,13 @@ class _Growing:
         self._put(value, event)
 
     def begin(self, event: Any) -> None:
-        """A list or mapping; what comes next is in it."""
+        """Open a list or mapping; what comes next goes into it."""
         self._count(event, 1)
         if event.tag is not None:
             self._refuse(event, f"a tag ({event.tag})", "leave it out.")
         if len(self._open) == self._reader.depth_max:
-            said = f"nesting deeper than {self._reader.depth_max}"
-            self._refuse(event, said, "look for a bracket too many.")
+            problem = f"nesting deeper than {self._reader.depth_max}"
+            self._refuse(event, problem, "look for a bracket too many.")
         is_list = isinstance(event, yaml.SequenceStartEvent)
         if self._open and self._open[-1].takes_name:
             found = "a list" if is_list else "a mapping"
@@ -254,7 +253,9 @@ class _Growing:
         self._open.append(_Open(value, event.anchor, self._reader.nodes - 1, is_list))
 
     def end(self, event: Any) -> None:
-        """The last one that began is whole."""
+        """Close the innermost list or mapping."""
+        # `<<` gives defaults. They are filled in only now, so that they never replace a name that
+        # the mapping itself has, before the `<<` or after it.
         ended = self._open.pop()
         for below in ended.beneath:
             for name, value in below.items():
@@ -281,12 +282,12 @@ class _Growing:
     def _lay_beneath(self, around: _Open, value: Any, event: Any) -> None:
         below = value if isinstance(value, list) else [value]
         if not all(isinstance(each, dict) for each in below):
-            said = "expected a mapping to merge (<<), found something else"
-            self._refuse(event, said, "say `<<: *name` of a mapping, or quote the <<.")
+            problem = "expected a mapping to merge (<<), found something else"
+            self._refuse(event, problem, "say `<<: *name` of a mapping, or quote the <<.")
         around.beneath += below
 
-    def _refuse(self, event: Any, said: str, next_step: str) -> NoReturn:
-        raise Broken(_line(self._part, event), said, next_step)
+    def _refuse(self, event: Any, problem: str, next_step: str) -> NoReturn:
+        raise Broken(_line(self._part, event), problem, next_step)
 
 
 _TAKES: dict[type, Callable[[_Growing, Any], None]] = {
@@ -308,7 +309,7 @@ def _name(event: Any) -> str:
 
 
 def _events(part: DocumentText) -> Iterator[Any]:
-    """The events of a part; Broken when it is no YAML."""
+    """The parser's events for a part; Broken if it is not YAML."""
     text = part.text
     try:
         parser = _Loader(_joined(text))
@@ -330,7 +331,8 @@ def _events(part: DocumentText) -> Iterator[Any]:
 
 
 def _joined(text: bytes) -> bytes:
-    """JSON may write a character beyond the first 65,536 as two halves, which YAML cannot."""
+    """The text, with escapes for two halves of one character (`\\ud83d\\ude00`) joined: JSON may
+    write characters beyond the first 65,536 so, and YAML cannot."""
     if text.removeprefix(b"---").lstrip()[:1] not in (b"{", b"["):
         return text
     return _PAIR.sub(_one, text)

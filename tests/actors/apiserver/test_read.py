@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from counter import Counter, about, finish, named, step, told, with_meta
+from cursors import catch_up
 
 from actors.apiserver.memory import EVENTS_KEPT, KEPT_MS
 from testbed import Selector
@@ -71,7 +72,7 @@ def test_any_revision_will_do_means_as_far_as_the_server_has_read() -> None:
     assert laggard.get(Pod, "b").meta.name == "b"
     cursor.advance()
     assert names(listed(laggard, "0")) == ["a", "b"]
-    cursor.catch_up()
+    catch_up(cursor)
     leader.delete(gone)
     assert names(listed(laggard, "0")) == ["a", "b", "c"]
     assert laggard.get(Pod, "c", "0") == gone
@@ -97,7 +98,7 @@ def test_a_read_may_ask_for_no_less_than_it_has_seen() -> None:
         assert (e.value.causes, e.value.retry_after_s) == (("ResourceVersionTooLarge",), 1)
     waiting = laggard.begin(Operation("list", "pods", revision=revision))
     step(waiting)
-    laggard.server.cursor("pods").catch_up()
+    catch_up(laggard.server.cursor("pods"))
     assert names(finish(waiting)) == ["a"]
 
 
@@ -211,7 +212,7 @@ def test_a_watch_at_a_server_that_is_behind_hears_when_that_has_read() -> None:
     assert ([named(d) for d in told(begun)], told(ahead)) == (["a"], [])
     cursor.advance()
     assert ([named(d) for d in told(begun)], told(ahead)) == (["b"], [])
-    cursor.catch_up()
+    catch_up(cursor)
     assert ([named(d) for d in told(begun)], [named(d) for d in told(ahead)]) == (["c"], ["c"])
 
 

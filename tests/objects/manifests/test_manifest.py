@@ -285,7 +285,7 @@ def test_nothing_more_is_read_of_a_text_that_is_too_much() -> None:
 
 
 def test_only_who_assembles_a_world_gives_an_identity() -> None:
-    """What anybody else creates gets its own from the Store, whatever it says."""
+    """Objects of any other creator get a uid from the Store, whatever they say."""
     (pod,) = manifest.parse(POD)
     create = Operation("create", "pods", "web", "default", pod)
     made = answer_at_once(StoreEndpoint(Store()), create, "alpha")

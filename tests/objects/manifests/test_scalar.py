@@ -104,7 +104,7 @@ TREES = st.recursive(
 @settings(derandomize=True, deadline=None)
 @given(TREES)
 def test_a_tree_is_read_as_it_was_written(tree: object) -> None:
-    """However lists and mappings stand in one another, and whichever of them is empty."""
+    """However lists and mappings are nested, and with any of them empty."""
     text = "\n".join(lines(tree)) + "\n"
     assert yaml.safe_load(text) == tree
     assert json.dumps(yaml.safe_load(text), sort_keys=True) == json.dumps(tree, sort_keys=True)

@@ -43,7 +43,7 @@ def test_json_is_yaml() -> None:
 
 
 def test_an_alias_is_what_it_names() -> None:
-    """Also beneath a mapping (`<<`), whose own names win, and of several the first."""
+    """Also as defaults of a mapping (`<<`): its own names win, then the first of several."""
     text = "a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\ne:\n  <<: [{b: 4}, *x]\nf: [&y no, *y]"
     assert trees(text) == [
         {
@@ -95,7 +95,7 @@ def test_what_is_hostile_or_broken_is_refused_with_its_line(
     with pytest.raises(Broken) as caught:
         trees(text)
     assert caught.value.line == line
-    assert said in caught.value.said
+    assert said in caught.value.problem
     assert caught.value.next_step.endswith(".")
 
 
