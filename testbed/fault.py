@@ -270,9 +270,7 @@ class Allowed:
             levers.note_fault(touches)
             way.strike()
 
-        option = Option(
-            FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor, word, target, "",
-            nth, may=lambda: touches,
-        )  # fmt: skip
+        option = Option(FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor)
+        option.may_touch = lambda: touches
         option.fault = self.fault
-        return option
+        return option.about(word, target, nth=nth)

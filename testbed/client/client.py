@@ -197,13 +197,13 @@ class Client:
     def now(self) -> int:
         """What this actor's own clock says, in ms; a clock step may have shifted it."""
         life = self._live_seat().life
-        life.told_time_at = self._table.step
+        life.saw_time_at = self._table.step
         return self._table.now_ms + life.role.clock_shift_ms
 
     def elapsed(self) -> int:
         """What a clock of this actor says that nobody sets, in ms: for how long something took,
         never for when it was."""
-        self._live_seat().life.told_time_at = self._table.step
+        self._live_seat().life.saw_time_at = self._table.step
         return self._table.now_ms
 
     def sleep(self, ms: int, name: str = "sleep") -> Waitable:
@@ -248,7 +248,7 @@ class Client:
         life = self._live_seat().life
         self._table.end_life(life)
         if again_after_ms is not None:
-            self._table.begin_again(life.role, again_after_ms)
+            self._table.head.begin_again(life.role, again_after_ms)
         raise Crashed(f"{self.name} has ended itself")
 
     # -- choices and records --------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Client:
         """One of the alternatives, dullest first; all randomness of an actor is this."""
         if not alternatives:
             raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
-        return alternatives[self._table.pick(self._live_seat(), label, alternatives)]
+        return alternatives[self._table.head.pick(self._live_seat(), label, alternatives)]
 
     def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> int:
         """Write a line into the trace that no actor can read; its number, for `because=`."""
@@ -266,7 +266,7 @@ class Client:
         given = {**(facts or {}), **more}
         record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
         self._table.records.append(record)
-        self._table.on_record(record)
+        self._table.head.recorded(record)
         return number
 
     def show(self, name: str, what: Any) -> None:

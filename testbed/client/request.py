@@ -148,10 +148,11 @@ class Request:
         # Only the request itself crosses the wire; its later parts are the Endpoint's own.
         if self.part == 1 and role.cut_off_until_ms > due_ms:
             due_ms = role.cut_off_until_ms
-        self.option = option = Option(
-            SERVE, self.path, self.serve, (table.step,), due_ms, role.name, verb, key, "",
-            self.nth, 0, None, self.may, "", self,
-        )  # fmt: skip
+        option = Option(SERVE, self.path, self.serve, (table.step,), due_ms, role.name)
+        option.verb, option.key, option.nth = verb, key, self.nth
+        option.may_touch = self.may
+        option.source = self
+        self.option = option
         table.offer(option)
 
     def serve(self) -> None:
@@ -187,7 +188,7 @@ class Request:
         """Tell the Step which revision it wrote, or else read, and how it was refused."""
         table = self.wire.table
         changes = table.marks.changes
-        table.turn_said(str(changes[-1].revision) if changes else revision, outcome)
+        table.note_outcome(str(changes[-1].revision) if changes else revision, outcome)
 
     def answer(self, value: Any, error: ApiError | None = None) -> None:
         """It has taken effect, or was refused: offer to tell its caller, if there still is one."""
@@ -204,11 +205,12 @@ class Request:
                 self.value.close()
             return
         operation, table = self.operation, wire.table
-        self.option = Option(
-            ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.asked,
-            operation.key, "", self.nth, 0, self.seat, None, "", self,
-        )  # fmt: skip
-        table.offer(self.option)
+        causes = (table.step,)
+        option = Option(ANSWER, self.path, self.tell, causes, 0, self.role.name, self.seat)
+        option.verb, option.key, option.nth = operation.asked, operation.key, self.nth
+        option.source = self
+        self.option = option
+        table.offer(option)
 
     def tell(self) -> Seat:
         """Let its caller go on with the answer."""

@@ -193,14 +193,15 @@ class Stream:
         self._withdraw()
         seat, _ = self._reader
         role = self.life.role
-        nth = self.life.said_next((DELIVER, self.path, "", key, change))
+        nth = self.life.next_nth((DELIVER, self.path, "", key, change))
         asked = self._asked_at
         causes = (step,) if step == asked else (min(step, asked), max(step, asked))
-        self._offered = Option(
-            DELIVER, self.path, self._deliver, causes, due_ms, role.name, "", key, change, nth, 0,
-            seat, self._may, "", self,
-        )  # fmt: skip
-        self.streams.table.offer(self._offered)
+        option = Option(DELIVER, self.path, self._deliver, causes, due_ms, role.name, seat)
+        option.key, option.change, option.nth = key, change, nth
+        option.may_touch = self._may
+        option.source = self
+        self._offered = option
+        self.streams.table.offer(option)
 
     def _may(self) -> Footprint:
         cache = f"cache:{self.life.role.name}/{self.plural}"
@@ -217,14 +218,14 @@ class Stream:
         table.marks.reads.append(HISTORY)
         table.marks.writes.append(self.head)
         if self.error is not None:
-            table.turn_said("", self.error.reason)
+            table.note_outcome("", self.error.reason)
             return table.end_wait(seat, error=self.error)
         bookmark = offered.change == BOOKMARK
         if bookmark:
             table.marks.reads += (self.tail, *sorted(self._hears))
         delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
         refusal = delivery.error.reason if delivery.error is not None else ""
-        table.turn_said(str(delivery.revision), refusal)
+        table.note_outcome(str(delivery.revision), refusal)
         self.streams.delivered.append((self, delivery))
         if delivery.error is not None:
             self.break_off(delivery.error)

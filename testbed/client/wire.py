@@ -65,7 +65,7 @@ class Wire:
         if not post.is_up:
             raise _refused(post)
         # It is told the time, and nobody knows what its answer makes of that.
-        seat.life.told_time_at = self.table.step
+        seat.life.saw_time_at = self.table.step
         handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
         try:
             next(handler)
@@ -185,10 +185,10 @@ class Wire:
         causes = (step, here) if step < here else (here,)
         due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
-        option = Option(
-            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms, "", "",
-            cursor.plural, "", nth, may=lambda: touches, source=post,
-        )  # fmt: skip
+        option = Option(FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms)
+        option.key, option.nth = cursor.plural, nth
+        option.may_touch = lambda: touches
+        option.source = post
         post.feeds[cursor.plural] = (cursor, option)
         self.table.offer(option)
 
@@ -219,12 +219,10 @@ class Wire:
         step = self.table.step
         post.starts += 1
         touches = Footprint(writes=frozenset({post.key}))
-        self.table.offer(
-            Option(
-                START, path, lambda: self.restart(post), (step,), due_ms, nth=post.starts,
-                may=lambda: touches,
-            )
-        )  # fmt: skip
+        option = Option(START, path, lambda: self.restart(post), (step,), due_ms)
+        option.nth = post.starts
+        option.may_touch = lambda: touches
+        self.table.offer(option)
 
     def restart(self, post: Post) -> None:
         """It is up again, with empty memory."""

@@ -349,7 +349,7 @@ def _holds(step: Step, what: Pattern) -> bool:
 
 def unheld(held: Option) -> Option:
     """What a `hold` or a `release` in a trace is about, as an Option of its own kind."""
-    return Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
+    return Option(held.label, held.path, _never, actor=held.actor).about(held.verb, held.key)
 
 
 def _is_request_of(step: Step, what: Pattern) -> bool:

@@ -203,10 +203,8 @@ class Alternatives(Sequence[Option]):
         nth = seat.life.nth(PICK, seat.path, label)
 
         def shown(alternative: object) -> Option:
-            return Option(
-                PICK, seat.path, _decided, (step,), now_ms, actor, label, "", "", nth,
-                label=_label(alternative),
-            )  # fmt: skip
+            option = Option(PICK, seat.path, _decided, (step,), now_ms, actor)
+            return option.about(label, nth=nth, label=_label(alternative))
 
         return cls(alternatives, shown)
 

@@ -101,7 +101,7 @@ class Watchdog:
 
     def _ask(self, why: BaseException) -> None:
         self._asked = True
-        self.table.wake_driver(why)
+        self.table.ask_to_stop(why)
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, self._tick_s)
 
@@ -114,7 +114,7 @@ class Watchdog:
         """In the frame that spins. Not in one of trio, which would not survive it, nor while the
         World tears down what is left, which it must do to the end."""
         if not _may_raise_in(frame):
-            self.table.wake_driver(error)
+            self.table.ask_to_stop(error)
         elif self.table.running is not None or not self.table.is_over:
             if self._raised is not None:
                 self._chase(frame)
