@@ -305,9 +305,10 @@ class Table:
         It returns the same Seat only if that awaited something that is not the World's
         (`seat.trap`). The driver must then get it out of there; only a driver knows how.
         """
-        advance = self.head.advance
+        head = self._head
+        assert head is not None
         while self._carry(seat):
-            mover = advance()
+            mover = head.advance()
             if mover is not seat:
                 return mover
         return seat
