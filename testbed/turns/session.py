@@ -45,8 +45,8 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
         trio.play_all(tables())
 
 
-# A collection in the middle of a Run would run finalizers of the actor's objects at a moment that
-# no Chooser has chosen. It would also cost time: nearly all that a Run makes lives until its end.
+# A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment
+# that no Chooser has chosen.
 @contextmanager
 def guarded(table: Table) -> Iterator[None]:
     """Collect no garbage during a Run, and set a watchdog beside it."""

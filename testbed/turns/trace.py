@@ -63,8 +63,7 @@ class Step:
 
     @property
     def did(self) -> Footprint:
-        """What it touched; exact once the turn has ended. A later turn may still add what is late.
-        """
+        """What it touched; exact once the turn has ended, but for what is late (see Marks)."""
         return self.marks.footprint() | self.marks.late | self.option.own
 
     def line(self) -> dict[str, Any]:
