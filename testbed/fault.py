@@ -214,7 +214,7 @@ class Levers:
             reads=frozenset({role.lives_key, request.post.key}), writes=frozenset({request.key})
         )
         causes = option.causes if option is not None else ()
-        return Way(request.said, partial(request.withdraw, error), role.name, touches, causes)
+        return Way(request.title, partial(request.withdraw, error), role.name, touches, causes)
 
     def break_watch(self, stream: Stream) -> None:
         """Close it; its reader is told, and may resume it from the last revision it saw."""
@@ -270,9 +270,7 @@ class Allowed:
             levers.note_fault(touches)
             way.strike()
 
-        option = Option(
-            FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor, word, target, "",
-            nth, may=lambda: touches,
-        )  # fmt: skip
+        option = Option(FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor)
+        option.may_touch = lambda: touches
         option.fault = self.fault
-        return option
+        return option.about(word, target, nth=nth)

@@ -14,11 +14,10 @@ from testbed.switches import Component
 
 @attrs.frozen
 class Actor:
-    """Frozen settings and a `run`; all that changes lives inside `run`, and dies with it.
+    """Frozen settings and a `run`. All that changes lives inside `run`, and dies with it.
 
-    The World calls `run` once for each life, from the first turn of that life. So a restart
-    begins with empty memory by construction, and building a World a thousand times is free of
-    effects.
+    The World calls `run` once for each life, in the first turn of that life. So a restart always
+    begins with empty memory, and to assemble a World a thousand times has no effect.
     """
 
     name: str
@@ -28,24 +27,25 @@ class Actor:
     """Orders the timers of one instant: users 0, node runtime 1, kubelet 2, controller 3,
     scheduler 4, autoscaler 5, cloud 6. The testbed only compares it."""
     shares_memory: ClassVar[bool] = True
-    """False declares that its tasks share nothing but Caches, queues and signals, so that a
-    search may treat them as independent where those are."""
+    """False declares that its tasks share only Caches, queues and signals. A search may then treat
+    turns of two tasks as independent if these are."""
     component: ClassVar[Component | None] = None
-    """What its switches are, if it has any; `client.switches` then says what holds for it."""
+    """Declares its switches, if it has any; `client.switches` has their values."""
 
     @property
     def told(self) -> Mapping[str, str]:
-        """What its constructor was told of its switches, `profile` among them: what the user of
-        its World says goes before that."""
+        """The switches, `profile` among them, that its constructor was given; what the user of the
+        World gives overrides them."""
         return {}
 
     async def run(self, client: Client) -> None:
-        """What it does. Its life ends when all its tasks have, or by an exception."""
+        """What the program does. Its life ends with its last task, or by an exception."""
         raise NotImplementedError(f"{type(self).__name__} has no `run`")
 
 
 def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
-    """Settings stand for themselves if they cannot change; anything else must be made anew."""
+    """What makes the actor for each life: frozen settings return themselves, a factory is called.
+    Settings that can change are refused."""
     makes: object = given
     if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
         raise ScenarioError(
@@ -77,7 +77,7 @@ def _is_frozen(actor: Actor) -> bool:
 
 
 def _needs_more(given: object) -> bool:
-    """Whether it is a class that cannot make an actor without being told its name."""
+    """Whether it is a class that cannot make an actor without arguments."""
     try:
         return isinstance(given, type) and not given()
     except TypeError:

@@ -1,4 +1,10 @@
-"""Audit: hands out objects as recording views, so that a read nobody declared is an error."""
+"""Audit: shows objects through views, so that to read an undeclared field is an error.
+
+A search may leave out a Run because of what a Cache has declared in `reads=`. If an actor reads
+another field all the same, that Run was left out wrongly, and no figure would show it. So the tests
+play the scenarios once with views in place of the objects. A view gives out declared fields only.
+It refuses everything that looks at the whole object: methods, `==`, `hash`, iteration, `len`.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +19,20 @@ from testbed.store.selector import is_whole
 T = TypeVar("T")
 
 ALWAYS = ("meta.name", "meta.namespace", "meta.uid", "key", "kind", "plural")
-"""Identity: whoever has an object may know which one it is, but not at which revision: to know
-that is to know of every change."""
+"""The identity of an object, which may always be read. The revision is not part of it: to read
+that is to learn of every change."""
 
 
 def audited(
     item: T, declared: tuple[str, ...], actor: str, refused: Callable[[str], ScenarioError]
 ) -> T:
-    """The object behind a view that allows only the declared fields, and what lies below them;
-    `refused` notes what went wrong, so that no actor can catch it away."""
+    """The object behind a view that allows only the declared fields and what lies below them.
+    `refused` makes the error and keeps it, so the Run ends even if the actor catches it."""
     return cast(T, _View(item, "", (*declared, *ALWAYS), actor, refused))
 
 
 class _View:
-    """Looks like the object at a dotted path; refuses to show what was not declared."""
+    """Looks like the object at a dotted path, and refuses to show what is not declared."""
 
     __slots__ = ("_actor", "_declared", "_item", "_path", "_refused")
 
@@ -61,7 +67,7 @@ class _View:
         return shown
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Of a Map."""
+        """Like `get` of a Map."""
         return self._seen(name, self._item.get(name, default))
 
     def __eq__(self, other: object) -> bool:
@@ -108,8 +114,8 @@ class _View:
 
 
 def whole(item: T) -> T:
-    """The object itself, to be written: to write back what came from a Cache is to have read all of
-    it, which only an actor may that has declared its revision."""
+    """The object itself, to be written. To write an object from a Cache is to read all of it, so
+    the actor must have declared the revision."""
     seen: Any = item
     if type(seen) is not _View:
         return item
@@ -119,5 +125,6 @@ def whole(item: T) -> T:
 
 
 def unwrapped(item: Any) -> Any:
-    """The object behind a view, for the harness, which reads what it likes; itself, if none."""
+    """The object behind a view, or the object itself if there is no view; for the testbed, which
+    may read everything."""
     return object.__getattribute__(item, "_item") if type(item) is _View else item

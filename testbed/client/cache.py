@@ -1,12 +1,12 @@
-"""Cache: an actor's own view of one kind, as stale as its watch (the reflector and informer).
+"""Cache: an actor's own view of one kind, as stale as its watch (reflector and informer).
 
-1. List whatever the server has read, or, if this was listed before, nothing older than what was
-   seen then (API-54); what changed is told to the handlers as additions, updates, deletions.
-2. Watch from the revision of the list; apply each Delivery, tell the handlers.
-3. The watch broke: wait (0.8 s, doubling to 30 s, and 0.8 s again when the last such wait is two
-   minutes ago; API-55), watch again from the last revision seen.
-4. The history is gone (Expired): back to 1. If the server has not read so far itself, list again
-   from the Store.
+1. List what the server has cached; after the first list, nothing older than the revision seen so
+   far (API-54). Call the handlers for what was added, updated and deleted.
+2. Watch from the revision of the list; apply each Delivery, and call the handlers.
+3. If the watch breaks, back off (0.8 s, doubling to 30 s, and 0.8 s again if the last backoff was
+   more than two minutes ago; API-55), then watch again from the last revision seen.
+4. If that history is gone (Expired), relist: back to 1. If the server's own cache is older than
+   the revision seen, list from the Store instead.
 """
 
 from __future__ import annotations
@@ -35,16 +35,18 @@ Handler = Callable[..., None]
 
 
 class Cache(Generic[O]):
-    """What one actor knows of one kind. Made in `run`; its reader is a task of that actor.
+    """What one actor knows of one kind: an informer. Made in `run`; its reader is a task of that
+    actor.
 
-    `reads` declares the fields the actor looks at (`("spec.node_name",)`); None declares them all.
-    Of an object that stays it is told only of changes to those: nobody is told of any other, so
-    what else an object holds, its revision included, may be older than the watch is.
+    `reads` declares the fields that the actor looks at (`("spec.node_name",)`); None declares all.
+    A change of other fields alone is not delivered. So the other fields of an object, its revision
+    among them, may be older than the watch.
 
-    It begins with whatever its server has read, which may be older than what an earlier life of the
-    actor knew; with `quorum`, with what the Store itself holds.
+    The first list shows what the server has cached, which may be older than what an earlier life of
+    the actor knew; with `quorum`, it shows what the Store holds.
 
-    Handlers are plain functions, run by the reader in the turn of the delivery: they cannot await.
+    Handlers are plain functions. The reader calls them in the turn of the delivery, so they cannot
+    await.
     """
 
     def __init__(
@@ -60,9 +62,9 @@ class Cache(Generic[O]):
         self.selector = selector
         self.reads = reads
         self.known: dict[str, O] = {}
-        """What it holds, by key; for the testbed: to look at it leaves no mark."""
+        """What it holds, by key; for the testbed, since to look here leaves no mark."""
         self.is_listing = False
-        """While its handlers are told what a list has shown: of what is gone they are told as it
+        """Whether its handlers are being called for a list. A `delete` then gets the object as it
         was last known, which may be long ago (API-56)."""
         self._revision = UNSET
         self._quorum = quorum
@@ -95,7 +97,7 @@ class Cache(Generic[O]):
 
     @property
     def upto(self) -> Revision:
-        """How far it has read; for the testbed: to look at it leaves no mark."""
+        """How far it has read; for the testbed, since to look here leaves no mark."""
         return self._revision
 
     def synced(self) -> Waitable:
@@ -103,13 +105,13 @@ class Cache(Generic[O]):
         return self._synced.wait()
 
     def get(self, name: str, namespace: str = "default") -> O | None:
-        """The object of that name as this actor knows it; None if it knows of none."""
+        """The object of that name as this actor knows it, or None."""
         self._table.marks.reads.append(self._key)
         item = self.known.get(key_of(self.kind, name, namespace))
         return None if item is None else self._shown(item)
 
     def all(self) -> list[O]:
-        """All it knows, in order of their keys."""
+        """All objects that it holds, in order of their keys."""
         self._table.marks.reads.append(self._key)
         return [self._shown(self.known[key]) for key in sorted(self.known)]
 
@@ -120,8 +122,8 @@ class Cache(Generic[O]):
         update: Handler | None = None,
         delete: Handler | None = None,
     ) -> None:
-        """Call these from now on: `add(new)`, `update(old, new)`, `delete(last)`. Sets of them are
-        independent of each other and called in the order they were given (API-57)."""
+        """Add handlers, called from now on: `add(new)`, `update(old, new)`, `delete(last)`. Sets of
+        handlers do not affect each other; they are called in the order they were added (API-57)."""
         for handler in (add, update, delete):
             if inspect.iscoroutinefunction(handler):
                 raise self._table.refused(
@@ -154,7 +156,9 @@ class Cache(Generic[O]):
                 else:
                     news = await stream.next()
             except Expired:
-                # What a list may not be as old as, a server that is behind may not have read.
+                # Relist, and accept nothing older than what was seen. If no list was seen since
+                # the last Expired, `at` becomes unset here, and the Store itself is asked: the
+                # server is behind what was seen, and cannot answer.
                 at, self._revision, stream = self._revision, UNSET, None
             except ApiError as error:
                 stream = None
@@ -166,25 +170,26 @@ class Cache(Generic[O]):
                 retried_at_ms = self._table.now_ms
                 await client.sleep(retry_ms, f"retry {kind.plural}")
                 retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
-            # Not within the `try`: what a handler raises is no refusal, and ends the actor.
+            # Outside the `try`: an ApiError that a handler raises is no refusal of the server's.
             if isinstance(news, Listing):
                 self._replace(news)
             elif news is not None:
                 self._apply(news)
 
     def _replace(self, listing: Listing) -> None:
-        """Take over a list: what lies between it and what was known is lost (API-56)."""
+        """Replace all that it holds by a list; changes between the two are lost (API-56)."""
         self._table.marks.writes.append(self._key)
         new = {item.key: item for item in listing.items}
         old, self.known, self._revision = self.known, new, listing.revision
         self.is_listing = True
         for key in sorted({*old, *new}):
-            self._tell(old.get(key), new.get(key))
+            self._notify(old.get(key), new.get(key))
         self.is_listing = False
         self._synced.set()
 
     def _apply(self, delivery: Delivery) -> None:
-        """Take over one Delivery, and tell the handlers."""
+        """Apply one Delivery, and call the handlers. A bookmark has no object: it only moves the
+        revision, so that a later watch need not begin so far back."""
         self._table.marks.writes.append(self._key)
         self._revision = delivery.revision
         if delivery.type == BOOKMARK:
@@ -193,12 +198,12 @@ class Cache(Generic[O]):
         old = self.known.get(item.key)
         if delivery.type == DELETED:
             if self.known.pop(item.key, None) is not None:
-                self._tell(item, None)
+                self._notify(item, None)
         else:
             self.known[item.key] = item
-            self._tell(old, item)
+            self._notify(old, item)
 
-    def _tell(self, old: O | None, new: O | None) -> None:
+    def _notify(self, old: O | None, new: O | None) -> None:
         self._table.marks.is_handed_on |= bool(self._handlers)
         for add, update, delete in self._handlers:
             if new is None:
@@ -211,7 +216,7 @@ class Cache(Generic[O]):
                 update(self._shown(old), self._shown(new))
 
     def _differ(self, old: O, new: O) -> bool:
-        """Whether they do in anything that the actor has declared."""
+        """Whether they differ in a field that the actor has declared."""
         if old is new or self.reads is None:
             return old is not new and old != new
         return differ_in(self.reads, old, new)

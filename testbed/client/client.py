@@ -1,4 +1,4 @@
-"""Client: all an actor holds. Whatever it wants of the World, it asks for here."""
+"""Client: all that an actor holds of the World."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ O = TypeVar("O", bound=Object)  # noqa: E741
 
 
 class Client:
-    """One life's access to the World. Every await on it is a turn; nothing else may be awaited.
+    """One life's access to the World. Every await on it ends a turn; nothing else may be awaited.
 
-    The verbs raise an ApiError when they are refused, `Unavailable` when no answer came and the
-    operation may or may not have taken effect. Once the life is over, every call raises Crashed.
+    The verbs raise an ApiError when they are refused. `Unavailable` says that no answer came, and
+    that the operation may or may not have taken effect. After a crash, every call raises Crashed.
     """
 
     def __init__(self, table: Table, wire: Wire, life: Life) -> None:
@@ -36,17 +36,17 @@ class Client:
 
     @property
     def name(self) -> str:
-        """The actor's own name."""
+        """The name of the actor."""
         return self._life.role.name
 
     @property
     def life(self) -> int:
-        """Which life of that actor this is, from 1: for names no other life of it has given."""
+        """Which life of the actor this is, from 1; part of names that must differ between lives."""
         return self._life.number
 
     @property
     def switches(self) -> Any:
-        """What holds for this actor: its component's switches, by name; None if it has none."""
+        """The values of this actor's switches; None if its component has none."""
         return self._life.role.switches
 
     # -- what is asked of Endpoints -------------------------------------------------------------
@@ -60,7 +60,7 @@ class Client:
         at: Revision = UNSET,
         timeout_ms: int | None = None,
     ) -> O:
-        """The object of that name, as it is now or as it was at a revision; NotFound."""
+        """Get the object of that name, as it is now or as it was at a revision; NotFound."""
         operation = Operation("get", kind.plural, name, _within(kind, namespace), revision=at)
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
@@ -73,7 +73,7 @@ class Client:
         options: Map[Any] = NO_OPTIONS,
         timeout_ms: int | None = None,
     ) -> Listing:
-        """The selected objects of that kind, one snapshot, with the revision it is of."""
+        """List the selected objects of that kind: one snapshot, with its revision."""
         operation = Operation("list", kind.plural, selector=selector, revision=at, options=options)
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
@@ -86,8 +86,8 @@ class Client:
         options: Map[Any] = NO_OPTIONS,
         timeout_ms: int | None = None,
     ) -> Stream:
-        """A watch on every Change after that revision; `await stream.next()` reads it. Expired
-        if that history is gone."""
+        """Watch every Change after that revision; `await stream.next()` gives the next. Expired if
+        that history is gone."""
         operation = Operation(
             "watch", kind.plural, selector=selector, revision=since, options=options
         )
@@ -96,7 +96,7 @@ class Client:
     async def create(
         self, item: O, *, subresource: str = "", timeout_ms: int | None = None, because: int = 0
     ) -> O:
-        """Create it; the answer carries its uid and revision. AlreadyExists."""
+        """Create an object; the answer has its uid and revision. AlreadyExists."""
         return await self._write("create", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
 
     async def update(
@@ -108,7 +108,7 @@ class Client:
         timeout_ms: int | None = None,
         because: int = 0,
     ) -> O:
-        """Replace it. Conflict if it has changed since the revision in its Meta was read; with
+        """Replace an object. Conflict if it has changed since the revision in its Meta; with
         `whatever_it_was`, or without a revision, the last writer wins."""
         if whatever_it_was:
             item = whole(item).with_meta(revision=UNSET)
@@ -124,8 +124,8 @@ class Client:
         timeout_ms: int | None = None,
         because: int = 0,
     ) -> O:
-        """Change so much of whatever bears its name now, as the tree says in the wire's own words:
-        `{"status": {"phase": "Running"}}`. How: `merge`, or `strategic`. NotFound."""
+        """Patch the object that has the item's name now. The tree has the fields as they stand on
+        the wire: `{"status": {"phase": "Running"}}`. `how` is `merge` or `strategic`. NotFound."""
         meta, options, change = item.meta, Map({"how": how}), frozen(tree, nulls=True)
         operation = Operation(
             "patch", item.plural, meta.name, meta.namespace, change, subresource=subresource,
@@ -142,9 +142,9 @@ class Client:
         timeout_ms: int | None = None,
         because: int = 0,
     ) -> None:
-        """Delete it, if it is still the same object at the same revision; with
-        `whatever_it_was`, whatever bears its name now. Before an API server the options
-        `grace_s` and `propagation` say how. NotFound, Conflict."""
+        """Delete an object if it is still the same one at the same revision; with
+        `whatever_it_was`, the object that has its name now. An API server reads the options
+        `grace_s` and `propagation`. NotFound, Conflict."""
         meta = item.meta
         operation = Operation(
             "delete", item.plural, meta.name, meta.namespace,
@@ -172,9 +172,9 @@ class Client:
     async def ask(
         self, operation: Operation, *, timeout_ms: int | None = None, because: int = 0
     ) -> Any:
-        """Any Operation of any Endpoint: announced, served, and answered, each when the World
-        says so. `because` names a record it follows from. With `timeout_ms` it ends in TimedOut
-        when the answer is later than that; the Operation stays on its way."""
+        """Ask any Endpoint for any Operation. It is announced, served and answered, each when the
+        World says so. `because` is the number of the Record that it follows from. With `timeout_ms`
+        it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
         seat = self._seat()
         if seat.life.is_alive:
             post = self._wire.post_of(operation, seat.life.role)
@@ -189,89 +189,90 @@ class Client:
         return await give_turn()
 
     def tell(self, operation: Operation) -> None:
-        """Send a message: an Operation nobody waits for."""
+        """Send a message: an Operation without an answer."""
         self._wire.tell(self._live_seat(), operation)
 
     # -- time and tasks -------------------------------------------------------------------------
 
     def now(self) -> int:
-        """What this actor's own clock says, in ms; a clock step may have shifted it."""
+        """The time in ms by this actor's own clock, which a clock step may have shifted."""
         life = self._live_seat().life
-        life.told_time_at = self._table.step
+        life.saw_time_at = self._table.step
         return self._table.now_ms + life.role.clock_shift_ms
 
     def elapsed(self) -> int:
-        """What a clock of this actor says that nobody sets, in ms: for how long something took,
-        never for when it was."""
-        self._live_seat().life.told_time_at = self._table.step
+        """The time in ms by a clock that is never set, to measure how long something takes."""
+        self._live_seat().life.saw_time_at = self._table.step
         return self._table.now_ms
 
     def sleep(self, ms: int, name: str = "sleep") -> Waitable:
-        """Wait that long; the name is how a race file speaks of this timer."""
+        """Wait that long; the name is what race files call this timer."""
         return Sleep(self._table, ms, name)
 
     def alarm(self, name: str) -> Alarm:
-        """A timer that may be set anew while a task waits for it; the name is how a race file
-        speaks of it."""
+        """A timer that may be set again while a task waits for it; the name is what race files
+        call it."""
         return Alarm(self._table, f"{self.name}/{name}", name)
 
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
-        """Begin another task of this actor, `actor/name`; it starts when the World says so."""
+        """Spawn another task of this actor, `actor/name`; it starts when the World says so."""
         life = self._live_seat().life
         return Task(self._table, self._table.spawn(life, name, lambda: fn(*args)))
 
     def join(self, task: Task) -> Waitable:
-        """Wait until that task has ended; what it returned, or None if it was cancelled."""
+        """Wait until that task has ended. Gives what it returned, or None if it was cancelled."""
         return Join(self._table, task.seat)
 
     def cancel(self, task: Task) -> None:
-        """End that task's wait with Cancelled, whenever the World lets it go on."""
+        """Raise Cancelled in that task's wait, when the World says so."""
         self._live_seat()
         self._table.cancel(task.seat)
 
     def signal(self, name: str = "signal") -> Signal:
-        """Something tasks of this actor can wait for until another one sets it."""
+        """A signal: tasks of this actor wait for it until another task sets it."""
         return Signal(self._table, f"{self.name}/{name}")
 
     def queue(self, name: str = "queue", *, idle: bool = False) -> Queue:
-        """A first-in-first-out line between tasks of this actor; `idle`: waiting on it when
-        nothing comes is a rest, not a deadlock."""
+        """A first-in-first-out queue between tasks of this actor. With `idle`, a task that waits
+        for an item for ever is no deadlock."""
         return Queue(self._table, f"{self.name}/{name}", idle)
 
     def first(self, *waits: Waitable) -> Waitable:
-        """Wait for whichever ends first: `(its place among them, its value)`."""
+        """Wait for the first of several waits to end; gives `(its index, its value)`."""
         return First(self._table, waits)
 
     def exit(self, again_after_ms: int | None = None) -> NoReturn:
-        """End this life, as a program ends itself: what it has sent stays sent. Whoever watches
-        over it begins another one so much later; None: nobody does."""
+        """End this life, as a program exits; its requests stay in flight. A new life begins that
+        much later, as if restarted from outside; None: there is none."""
         life = self._live_seat().life
         self._table.end_life(life)
         if again_after_ms is not None:
-            self._table.begin_again(life.role, again_after_ms)
+            self._table.head.begin_again(life.role, again_after_ms)
         raise Crashed(f"{self.name} has ended itself")
 
     # -- choices and records --------------------------------------------------------------------
 
     def pick(self, label: str, alternatives: Sequence[T]) -> T:
-        """One of the alternatives, dullest first; all randomness of an actor is this."""
+        """Let the Chooser pick one of the alternatives, dullest first; an actor has no other
+        randomness."""
         if not alternatives:
             raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
-        return alternatives[self._table.pick(self._live_seat(), label, alternatives)]
+        return alternatives[self._table.head.pick(self._live_seat(), label, alternatives)]
 
     def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> int:
-        """Write a line into the trace that no actor can read; its number, for `because=`."""
+        """Write a Record into the trace, which no actor can read. Returns its number, for
+        `because=`."""
         seat = self._live_seat()
         number = len(self._table.records) + 1
         given = {**(facts or {}), **more}
         record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
         self._table.records.append(record)
-        self._table.on_record(record)
+        self._table.head.recorded(record)
         return number
 
     def show(self, name: str, what: Any) -> None:
-        """Let Invariants see something that this life keeps: `role.life.shown[name]`. They look
-        when a turn has ended, and may touch nothing; no actor can look."""
+        """Show something of this life to invariants, as `role.life.shown[name]`. They look when a
+        turn has ended, and may change nothing; no actor can look."""
         self._live_seat().life.shown[name] = what
 
     def _seat(self) -> Seat:
@@ -294,7 +295,7 @@ class Client:
 
 
 class Task:
-    """A task of this actor, as `spawn` gave it: join it, or cancel it."""
+    """A task of this actor, as `spawn` returns it: join it, or cancel it."""
 
     __slots__ = ("_table", "seat")
 
@@ -304,7 +305,7 @@ class Task:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over, in whichever way."""
+        """Whether it has ended, by a return, an error or a cancellation."""
         self._table.marks.reads.append(self.seat.end_key)
         return self.seat.has_ended
 

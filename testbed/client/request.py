@@ -1,4 +1,4 @@
-"""Request: one Operation on its way. Post: the place of its Endpoint on the wire."""
+"""Request: one Operation in flight. Post: the place of an Endpoint on the wire."""
 
 from __future__ import annotations
 
@@ -15,43 +15,49 @@ from testbed.turns.table import Table
 
 
 class Post:
-    """An Endpoint at its place on the wire: whether it is up, what it has in hand."""
+    """The place of an Endpoint on the wire: whether it is up, and the requests that it has."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.name = endpoint.name
         self.key = f"endpoint:{endpoint.name}"
-        """Written when it goes away and comes back, read by all that crosses to it or from it."""
+        """Its key in a Footprint: written when it goes down and comes back, read by all that
+        crosses the wire to it or from it."""
         self.server = self
+        """Itself, as the source of its feeds."""
         self.is_up = True
         self.requests: dict[Request, None] = {}
-        """Those it has not answered, and those whose answer is on its way, oldest first."""
+        """The requests that it has not answered, or that have an answer in flight, oldest first."""
         self.feeds: dict[str, tuple[Cursor, Option]] = {}
-        """Cursors that may move, by kind, and the Option that moves each."""
+        """By kind, the cursor that lags behind, and the Option that moves it."""
         self.fed: dict[str, int] = {}
-        """How often a move of each has been offered."""
+        """By kind, how often a move of its cursor has been offered."""
         self.starts = 0
-        """How often it was announced that it will be brought back."""
+        """How often its restart has been offered."""
 
 
 class Carrier(Protocol):
-    """What a Request asks of the Wire that carries it."""
+    """What a Request needs of the Wire that carries it."""
 
     table: Table
     paused: dict[Request, None]
-    """Half served, waiting for a cursor."""
+    """Requests that are half served and wait for a cursor."""
     served: Request | None
-    """The one that was served in this turn."""
+    """The request that was served in this turn."""
 
     def pause(self, request: Request, pause: Pause) -> None:
-        """Called when its handler has yielded: offer the next part when its wait is over."""
+        """Offer the next part when the Pause is over. Called when the handler has yielded it."""
 
     def open_stream(self, request: Request, watch: Watch) -> Stream:
-        """Called when its Endpoint has opened a watch: the caller's end of that."""
+        """Make the reader's end of a watch that the Endpoint has opened."""
 
 
+# A request takes at least two turns. `announce` offers a `serve`; in that turn the operation takes
+# effect, and `answer` offers an `answer`; in that turn its caller goes on. A handler that pauses
+# is served in several parts. Between any two of these turns the caller or the Endpoint may crash,
+# so an operation may have taken effect although its caller never sees an answer.
 class Request:
-    """One Operation on its way: announced, half served, or served and not yet answered."""
+    """One Operation in flight: announced, half served, or served and not yet answered."""
 
     __slots__ = (
         "because", "error", "handler", "is_served", "life", "nth", "operation", "option", "part",
@@ -73,11 +79,15 @@ class Request:
         self.because = because
         self.handler: Handler | None = None
         self.nth = 1
-        """Which of its sentence it is; its answer is the answer to just that one."""
+        """The `nth` of its sentence; its answer and its faults have the same."""
         self.part = 1
+        """Which part of it is served next."""
         self.pause: Pause | None = None
+        """What its handler waits for, if it is half served."""
         self.is_served = False
+        """Whether its last part was served; the answer may still be in flight."""
         self.option: Option | None = None
+        """The `serve` or `answer` that is offered for it."""
         self.value: Any = None
         self.error: ApiError | None = None
 
@@ -86,24 +96,24 @@ class Request:
 
     @property
     def server(self) -> Post:
-        """The place it goes to."""
+        """Where it goes to."""
         return self.post
 
     @property
-    def said(self) -> str:
-        """What a fault that strikes it is said to strike: `alpha create notes/default/n`, or
-        `alpha/cache-notes list notes` if it is not of its main task."""
+    def title(self) -> str:
+        """What a fault calls it: `alpha create notes/default/n`, or `alpha/cache-notes list notes`
+        if another task than the main one sent it."""
         nth = f"#{self.nth}" if self.nth > 1 else ""
         return f"{self.path.removesuffix('/main')} {self.operation}{nth}"
 
     @property
     def key(self) -> str:
-        """What it shares, in a Footprint, with its answer and with the faults on it."""
+        """The key in a Footprint that it shares with its answer and its faults."""
         return request_key(self.path, self.operation.verb, self.operation.key, self.nth)
 
     @property
     def is_awaited(self) -> bool:
-        """Whether the task that asked is still there, and still waits for just this."""
+        """Whether the task that asked still waits for this very answer."""
         seat = self.seat
         return seat is not None and seat.number == self.ticket and self.life.is_alive
 
@@ -114,12 +124,12 @@ class Request:
 
     @property
     def is_half_served(self) -> bool:
-        """Whether a part of it was served, and another is to be."""
+        """Whether a part of it was served, and another part is still to come."""
         return self.part > 1 and not self.is_served
 
     @property
     def waits_for_commits(self) -> bool:
-        """Whether what it waits for is a cursor that any commit moves."""
+        """Whether it waits for a cursor that every commit moves."""
         cursor = None if self.pause is None else self.pause.cursor
         return cursor is not None and cursor.follows
 
@@ -128,8 +138,8 @@ class Request:
         may = self.post.endpoint.may(self.operation, self.role.name)
         if self.pause is not None:
             may |= self.pause.may
-        # Which of two commits came first is told to a watch that is opened later, too: so what may
-        # commit says beforehand that it may matter.
+        # A watch that is opened later still shows which of two commits came first. So a request
+        # that may commit announces a write of that order, too.
         writes = {f"order:{key.removeprefix(LOG)}" for key in may.writes if key.startswith(LOG)}
         if self.operation.verb == "watch":
             writes.add(f"watches:{self.role.name}/watch-{self.operation.plural}")
@@ -138,24 +148,25 @@ class Request:
         return may | Footprint(writes=frozenset(writes))
 
     def announce(self, due_ms: int = 0) -> None:
-        """Offer its `serve`, or that of its next part."""
+        """Offer to serve it, or its next part."""
         operation, role, table = self.operation, self.role, self.wire.table
         verb, key = operation.asked, operation.key
         if self.part == 1:
             self.nth = self.life.nth(SERVE, self.path, verb, key)
         else:
             verb = f"{verb}.{self.part}"
-        # Only the request itself crosses the wire; its later parts are the Endpoint's own.
+        # A partition delays the request only: its later parts happen inside the Endpoint.
         if self.part == 1 and role.cut_off_until_ms > due_ms:
             due_ms = role.cut_off_until_ms
-        self.option = option = Option(
-            SERVE, self.path, self.serve, (table.step,), due_ms, role.name, verb, key, "",
-            self.nth, 0, None, self.may, "", self,
-        )  # fmt: skip
+        option = Option(SERVE, self.path, self.serve, (table.step,), due_ms, role.name)
+        option.verb, option.key, option.nth = verb, key, self.nth
+        option.may_touch = self.may
+        option.source = self
+        self.option = option
         table.offer(option)
 
     def serve(self) -> None:
-        """Let it take effect: run its handler to the next Pause, or to its answer."""
+        """Run its handler to the next Pause or to its answer; here it takes effect."""
         self.option = None
         self.wire.served = self
         turn = self.wire.table.turn
@@ -184,13 +195,14 @@ class Request:
             self.wire.pause(self, pause)
 
     def _note(self, revision: str, outcome: str) -> None:
-        """Tell the Step which revision it wrote, or else read, and how it was refused."""
+        """Note on the Step which revision it wrote, or else read, and how it was refused."""
         table = self.wire.table
         changes = table.marks.changes
-        table.turn_said(str(changes[-1].revision) if changes else revision, outcome)
+        table.note_outcome(str(changes[-1].revision) if changes else revision, outcome)
 
     def answer(self, value: Any, error: ApiError | None = None) -> None:
-        """It has taken effect, or was refused: offer to tell its caller, if there still is one."""
+        """Offer the answer to its caller. If that no longer waits, drop the answer; a watch that it
+        has opened is closed."""
         self.is_served = True
         self.handler = self.pause = None
         self.value = value
@@ -204,20 +216,22 @@ class Request:
                 self.value.close()
             return
         operation, table = self.operation, wire.table
-        self.option = Option(
-            ANSWER, self.path, self.tell, (table.step,), 0, self.role.name, operation.asked,
-            operation.key, "", self.nth, 0, self.seat, None, "", self,
-        )  # fmt: skip
-        table.offer(self.option)
+        causes = (table.step,)
+        option = Option(ANSWER, self.path, self.tell, causes, 0, self.role.name, self.seat)
+        option.verb, option.key, option.nth = operation.asked, operation.key, self.nth
+        option.source = self
+        self.option = option
+        table.offer(option)
 
     def tell(self) -> Seat:
-        """Let its caller go on with the answer."""
+        """End the wait of its caller with the answer."""
         self.post.requests.pop(self, None)
         assert self.seat is not None
         return self.wire.table.end_wait(self.seat, self.value, self.error)
 
     def forsake(self) -> None:
-        """Its caller waits no longer: an answer that is already there has nobody to go to."""
+        """Forget a caller that no longer waits. An answer in flight is dropped; a request that is
+        not served yet still takes effect."""
         self.wire.table.marks.writes.append(self.key)
         self.wire.table.marks.reads.append(self.post.key)
         if self.is_served:
@@ -226,7 +240,7 @@ class Request:
                 self.value.close()
 
     def withdraw(self, error: ApiError) -> None:
-        """Its answer will be this error, whatever has become of it: a fault's doing."""
+        """Answer it with this error, whether or not it has taken effect. Faults call this."""
         self.wire.table.marks.writes.append(self.key)
         self.wire.table.marks.reads.append(self.role.lives_key)
         pending = self.wire.table.pending
@@ -243,8 +257,8 @@ class Request:
 
 
 def _revision_of(value: Any) -> str:
-    """The revision an answer speaks of: an object's, a list's; of several objects, the last's."""
+    """The revision of what was answered, an object or a list; of several objects, the last's."""
     if isinstance(value, tuple) and value:
         value = value[-1]
-    said = getattr(value, "revision", None) or getattr(getattr(value, "meta", None), "revision", "")
-    return str(said)
+    meta = getattr(value, "meta", None)
+    return str(getattr(value, "revision", None) or getattr(meta, "revision", ""))

@@ -1,4 +1,4 @@
-"""Stream: one open watch, Endpoint to reader; each delivery is an Option of its own."""
+"""Stream: one open watch, from its Endpoint to its reader; each delivery is one Option."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
 
 BOOKMARK_MS = 60_000
-"""How long after it fell behind a quiet watch is sent a bookmark (API-44)."""
+"""How long after it fell behind a quiet watch is due a bookmark (API-44)."""
 
 
 class Streams:
-    """All open watches of a World, and what the turn under way has handed to their readers."""
+    """All open watches of a World, and what was delivered in the turn under way."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.open: dict[Stream, None] = {}
         self.delivered: list[tuple[Stream, Delivery]] = []
-        """For invariants to look at; emptied when they have."""
+        """The deliveries of this turn; emptied when the invariants have looked."""
         self.commits: dict[int, tuple[int, int]] = {}
-        """Revision to (Step, virtual time) of its commit."""
+        """By revision: the Step and the virtual time of its commit."""
         self.fed: dict[tuple[str, int], int] = {}
-        """Endpoint and serial of a Change to the Step in which a lagging cursor read it."""
+        """By Endpoint and serial of a Change: the Step in which a lagging cursor read it."""
         self.feeding = 0
-        """The Step in which one does so right now."""
+        """The Step under way, while a lagging cursor reads a Change in it; else 0."""
 
     def made_by(self, delivery: Delivery, endpoint: str) -> tuple[int, int]:
-        """The Step that made a delivery possible, and the time of the commit it tells of."""
+        """The Step that made a delivery possible, and the time of the commit that it reports."""
         change = delivery.change
         here = (self.table.step, self.table.now_ms)
         if change is None:
@@ -52,6 +52,10 @@ class Server(Protocol):
     """Its key in a Footprint."""
 
 
+# A Stream offers one Option at a time, and only while its reader waits: why the watch has ended,
+# or the next Change, or a bookmark. `_look` works out which whenever something may have changed.
+# What is offered is taken from the watch in the turn that delivers it, not before; so a closed or
+# compacted watch loses nothing silently, and its reader always learns that it has ended.
 class Stream:
     """One open watch, as its reader holds it: `await stream.next()` gives the next Delivery."""
 
@@ -68,26 +72,28 @@ class Stream:
         name = f"{life.role.name}/watch-{plural}"
         nth = next(n for n in range(1, len(taken) + 2) if _nth_path(name, n) not in taken)
         self.path = _nth_path(name, nth)
-        """The process its deliveries belong to; free again when it is closed."""
-        # The two ends of a first-in-first-out line: what is committed is added at the tail, and a
-        # delivery takes from the head, so neither need know of the other.
+        """The path of its deliveries; another watch may have it once this one is closed."""
+        # Footprint keys for the two ends of a queue: a commit adds at the tail, a delivery takes
+        # from the head. With two keys a commit and a delivery commute.
         self.tail = watch.key = f"stream:{self.path}"
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
         self._hears = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
-        # What is committed before it opens it hears just as well as what is committed after.
+        # It also delivers what was committed before it was opened, since its revision.
         follows = watch.cursor.follows
         streams.table.marks.writes += (self.head, self._named, *(() if follows else (self.tail,)))
         for change in watch.queue:
             watch.cursor.store.heard(change, self.tail)
         self.error: ApiError | None = None
-        """Why it was broken; told once everything else about it is withdrawn."""
+        """Why it has ended; the next and last thing that its reader is given."""
         self.opened_at = watch.since
         self._reader: tuple[Seat, Callable[[Any], Any]] | None = None
+        """The task that waits for a delivery, if one does, and what its value passes through."""
         self._asked_at = 0
+        """The Step in which that began to wait."""
         self._offered: Option | None = None
         self._owing_since: tuple[int, int] | None = None
-        """The Step and the time at which it fell behind; None when it is not."""
+        """The Step and the time at which it came to owe a bookmark; None if it owes none."""
         watch.on_ready = lambda _: self._look()
         watch.on_owing = lambda _: self._owe()
         life.streams.append(self)
@@ -96,26 +102,28 @@ class Stream:
             self._owe()
 
     @property
-    def said(self) -> str:
-        """What a fault that strikes it is said to strike: `notes to alpha`."""
+    def title(self) -> str:
+        """What a fault calls it: `notes to alpha`."""
         name = self.life.role.name
         return f"{self.plural} to {name}{self.path.removeprefix(f'{name}/watch-{self.plural}')}"
 
     @property
     def is_silent(self) -> bool:
-        """Whether its reader waits, and nothing at all is on its way to him."""
+        """Whether its reader waits and nothing at all is in flight to it."""
         return self._reader is not None and self._offered is None
 
     def next(self) -> NextDelivery:
-        """The next Delivery, in order and gap-free; raises WatchBroken or Expired at its end."""
+        """Wait for the next Delivery; they come in order and without a gap. Raises WatchBroken or
+        Expired at the end of the watch."""
         return NextDelivery(self)
 
     def close(self) -> None:
-        """Nothing more is delivered; whoever reads on is told."""
+        """End the watch; to read on then raises WatchBroken."""
         self.break_off(WatchBroken(f"the watch of {self.plural} was closed by its reader"))
 
     def break_off(self, error: ApiError) -> None:
-        """Close it and tell its reader so, now or when it next asks: never silence."""
+        """End the watch with an error. Its reader gets the error now, or when it next waits; it is
+        never left to wait in silence."""
         self.watch.close()
         self._withdraw()
         self._mark_all()
@@ -129,25 +137,25 @@ class Stream:
             self._look()
 
     def read(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        """The reader waits: offer what there is to deliver."""
+        """Let this task be the reader, and offer it what there is to deliver."""
         if self._reader is not None:
             readers = f"{self._reader[0].path}, {seat.path}"
             raise self.streams.table.refused(f"{self.path} has two readers: {readers}")
         self._reader = (seat, wrap)
         self._asked_at = self.streams.table.step
-        # Another Option is offered if it was closed, or if a compaction was faster.
+        # What is offered here depends on whether it was closed or compacted before.
         self.streams.table.marks.reads += (self.head, HISTORY)
         self._look()
 
     def leave(self) -> None:
-        """The reader has gone on, or waits for something else."""
+        """Forget the reader, which no longer waits; what was offered to it is withdrawn."""
         self._withdraw()
         if self._reader is not None:
             self._reader = None
             self.note()
 
     def note(self) -> None:
-        """Mark whatever may add to it: the order of that and of this turn matters."""
+        """Mark all that may add to it as read, since the order of that and of this turn matters."""
         self.streams.table.marks.reads.extend(sorted(self._hears))
 
     def may_end(self) -> Footprint:
@@ -168,7 +176,10 @@ class Stream:
         self._look()
 
     def _look(self) -> None:
-        """Offer the waiting reader: why the watch ended, its next Change, or a bookmark."""
+        """Offer the waiting reader why the watch has ended, its next Change, or a bookmark.
+
+        A Change that is offered stays offered. A bookmark gives way to a Change.
+        """
         if self._reader is None:
             return
         offered = self._offered
@@ -188,26 +199,27 @@ class Stream:
             self._offer(BOOKMARK, self.plural, step, since_ms + BOOKMARK_MS)
 
     def _offer(self, change: str, key: str, step: int, due_ms: int) -> None:
-        """It was made possible by that Step, and by the one in which its reader asked."""
+        """Offer a delivery. Its causes are that Step, and the one in which its reader asked."""
         assert self._reader is not None
         self._withdraw()
         seat, _ = self._reader
         role = self.life.role
-        nth = self.life.said_next((DELIVER, self.path, "", key, change))
+        nth = self.life.next_nth((DELIVER, self.path, "", key, change))
         asked = self._asked_at
         causes = (step,) if step == asked else (min(step, asked), max(step, asked))
-        self._offered = Option(
-            DELIVER, self.path, self._deliver, causes, due_ms, role.name, "", key, change, nth, 0,
-            seat, self._may, "", self,
-        )  # fmt: skip
-        self.streams.table.offer(self._offered)
+        option = Option(DELIVER, self.path, self._deliver, causes, due_ms, role.name, seat)
+        option.key, option.change, option.nth = key, change, nth
+        option.may_touch = self._may
+        option.source = self
+        self._offered = option
+        self.streams.table.offer(option)
 
     def _may(self) -> Footprint:
         cache = f"cache:{self.life.role.name}/{self.plural}"
         return Footprint(frozenset({HISTORY}), self.life.role.may.writes | {cache, self.head})
 
     def _deliver(self) -> Seat:
-        """Hand the reader what was offered, in one Option: the stream is the network."""
+        """Give the reader what was offered, and end its wait."""
         offered, reader, table = self._offered, self._reader, self.streams.table
         assert offered is not None
         assert reader is not None
@@ -217,14 +229,14 @@ class Stream:
         table.marks.reads.append(HISTORY)
         table.marks.writes.append(self.head)
         if self.error is not None:
-            table.turn_said("", self.error.reason)
+            table.note_outcome("", self.error.reason)
             return table.end_wait(seat, error=self.error)
         bookmark = offered.change == BOOKMARK
         if bookmark:
             table.marks.reads += (self.tail, *sorted(self._hears))
         delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
         refusal = delivery.error.reason if delivery.error is not None else ""
-        table.turn_said(str(delivery.revision), refusal)
+        table.note_outcome(str(delivery.revision), refusal)
         self.streams.delivered.append((self, delivery))
         if delivery.error is not None:
             self.break_off(delivery.error)
@@ -257,6 +269,6 @@ def _nth_path(name: str, nth: int) -> str:
 
 
 def _lag_of(role: Role, plural: str, committed_ms: int) -> int:
-    """How late deliveries of what was committed then come to that actor."""
+    """How late that actor gets deliveries of what was committed at that time."""
     by_ms, until_ms = role.lags.get(plural, (0, 0))
     return by_ms if committed_ms < until_ms else 0

@@ -1,8 +1,8 @@
 """Wire: carries Operations to their Endpoints, and answers and watch deliveries back.
 
-An Operation is announced (a `serve` Option), takes effect at one point (when that is performed),
-and is answered at a later one (an `answer`). Between the two the caller may crash, the reply may
-be lost, or the caller may see its own write come back on a watch.
+An Operation is announced as a `serve` Option, takes effect when that is performed, and is answered
+by an `answer` Option in a later turn. Between the two its caller may crash, the reply may be lost,
+or the caller may see its own write on a watch.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from testbed.turns.option import FEED, START, WAKE, Option
 from testbed.turns.table import Table
 
 COUNT = "count"
-"""The key of what is committed while somebody waits for a revision."""
+"""Footprint key that a commit writes while a request waits for a revision."""
 
 
 class Wire:
-    """Between the Clients and the Endpoints; every Operation, answer and delivery crosses it."""
+    """What lies between Clients and Endpoints; every Operation, answer and delivery crosses it."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.posts: dict[str, Post] = {}
         self.front = "store"
-        """Which Endpoint stands before the Store: the first that does."""
+        """The name of the front: the first Endpoint that stands before the Store, or the Store's
+        own."""
         self.paused: dict[Request, None] = {}
-        """Half served, waiting for a cursor."""
+        """Requests that are half served and wait for a cursor."""
         self.served: Request | None = None
-        """The one that was served in this turn: whose commits those of the turn are."""
+        """The request that was served in this turn, and so has made the commits of the turn."""
         self.streams = Streams(table)
 
     def ask(
@@ -64,8 +65,8 @@ class Wire:
         self.table.marks.reads.append(post.key)
         if not post.is_up:
             raise _refused(post)
-        # It is told the time, and nobody knows what its answer makes of that.
-        seat.life.told_time_at = self.table.step
+        # The Endpoint is given the time, and its answer may depend on that.
+        seat.life.saw_time_at = self.table.step
         handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
         try:
             next(handler)
@@ -77,14 +78,15 @@ class Wire:
         except ApiError:
             raise
         except Exception as error:
-            # The Endpoint is broken, not its caller: the Run ends by it, and no `except Exception`
-            # of the actor may get to see it.
+            # The Endpoint is broken, not its caller. The error ends the Run, and the actor gets
+            # Crashed instead, which its `except Exception` cannot catch.
             self.table.fail(error)
             raise Crashed(f"{post.name} is broken") from error
         raise self.table.refused(f"{post.name} is near, so its {operation.verb} may not pause")
 
     def tell(self, seat: Seat, operation: Operation) -> None:
-        """Announce an Operation nobody waits for: a message; one to a near Endpoint is there."""
+        """Announce a message: an Operation without an answer. A near Endpoint gets it at once; an
+        Endpoint that is down never does."""
         post = self.post_of(operation, seat.life.role)
         if post.endpoint.near:
             with suppress(ApiError):
@@ -98,7 +100,7 @@ class Wire:
             request.announce()
 
     def serve(self, endpoint: Endpoint) -> Post:
-        """Put an Endpoint at its place on the wire."""
+        """Put an Endpoint on the wire, in place of one with the same name."""
         post = self.posts[endpoint.name] = Post(endpoint)
         if endpoint.is_front and not self.posts[self.front].endpoint.is_front:
             self.front = endpoint.name
@@ -106,11 +108,11 @@ class Wire:
         return post
 
     def post_of(self, operation: Operation, role: Role) -> Post:
-        """The place of the Endpoint that an Operation of that actor goes to."""
+        """Where an Operation of that actor goes: the Endpoint it names, its home, or the front."""
         return self.post(operation.endpoint or role.home or self.front)
 
     def post(self, name: str) -> Post:
-        """The Endpoint of that name, at its place."""
+        """The place of the Endpoint of that name."""
         post = self.posts.get(name)
         if post is None:
             raise self.table.refused(
@@ -121,7 +123,8 @@ class Wire:
     # -- pauses, feeds, streams -----------------------------------------------------------------
 
     def pause(self, request: Request, pause: Pause) -> None:
-        """A handler has yielded: its next part is an Option, now or when its wait is over."""
+        """Offer the next part of a request whose handler has paused: now, at a time, or when a
+        cursor has arrived."""
         self.paused.pop(request, None)
         if pause.cursor is None:
             request.announce(pause.until_ms or 0)
@@ -129,7 +132,8 @@ class Wire:
             self._wait_for(request, pause, pause.cursor)
 
     def _wait_for(self, request: Request, pause: Pause, cursor: Cursor) -> None:
-        """It goes on when that has come so far: by its feeds, or by commits of any kind."""
+        """Let it go on when the cursor has reached the revision, by feeds or by commits; at the
+        latest at the time that the Pause names."""
         self.table.marks.reads.append(LOG if cursor.follows else cursor.key)
         if cursor.revision >= pause.revision:
             request.announce()
@@ -139,8 +143,11 @@ class Wire:
                 request.announce(pause.until_ms)
 
     def release_paused(self) -> None:
-        """Offer the next part of what waited for a cursor that has arrived; at a turn's end. It
-        takes the commits of several turns to get there, and each is one of them."""
+        """Offer the next part of requests whose cursor has arrived; called at the end of a turn.
+
+        A cursor may need the commits of several turns to arrive. So each of these turns writes
+        COUNT, which keeps their order.
+        """
         marks = self.table.marks
         if marks.changes and any(request.waits_for_commits for request in self.paused):
             marks.writes.append(COUNT)
@@ -179,55 +186,55 @@ class Wire:
                 self.offer_feed(post, cursor)
 
         touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
-        # Its commit made it possible, however many were to be fed before it.
+        # Its cause is its own commit, even if this cursor had older Changes to read first.
         here = self.table.step
         step, committed_ms = self.streams.commits.get(cursor.next_revision, (here, 0))
         causes = (step, here) if step < here else (here,)
         due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
-        option = Option(
-            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms, "", "",
-            cursor.plural, "", nth, may=lambda: touches, source=post,
-        )  # fmt: skip
+        option = Option(FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms)
+        option.key, option.nth = cursor.plural, nth
+        option.may_touch = lambda: touches
+        option.source = post
         post.feeds[cursor.plural] = (cursor, option)
         self.table.offer(option)
 
     def open_stream(self, request: Request, watch: Watch) -> Stream:
-        """The caller's end of a watch its Endpoint has opened."""
+        """Make the caller's end of a watch that its Endpoint has opened."""
         return Stream(self.streams, request.post, watch, request.life, request.operation)
 
     # -- crashes of an Endpoint -----------------------------------------------------------------
 
+    # A request that was not served has no effect; one that is half served keeps the effect of the
+    # parts that were; one that is served loses only its answer. Every caller gets the same error,
+    # so none can tell which of the three it was, just as with a real connection.
     def crash(self, post: Post) -> None:
-        """What is not served is refused, what is half served stops there, what is served loses
-        its answer; all callers get one error, and cannot tell which it was. Watches break."""
+        """Take an Endpoint down: fail all its requests with Unavailable, and break its watches."""
         post.is_up = False
         self.table.marks.writes.append(post.key)
         for _, option in post.feeds.values():
             self.table.pending.remove(option)
         post.feeds.clear()
         for request in list(post.requests):
-            said = f"{post.name} went away before it answered"
-            request.withdraw(Unavailable(said, causes=(CONNECTION_LOST,)))
+            message = f"{post.name} went away before it answered"
+            request.withdraw(Unavailable(message, causes=(CONNECTION_LOST,)))
         for stream in [stream for stream in self.streams.open if stream.server is post]:
             stream.break_off(WatchBroken(f"{post.name} went away"))
 
     def restart_later(self, post: Post, after_ms: int) -> None:
-        """Offer to bring it back, so much later."""
+        """Offer to bring it back, that much later."""
         due_ms = self.table.now_ms + after_ms
         path = f"{post.name}/start"
         step = self.table.step
         post.starts += 1
         touches = Footprint(writes=frozenset({post.key}))
-        self.table.offer(
-            Option(
-                START, path, lambda: self.restart(post), (step,), due_ms, nth=post.starts,
-                may=lambda: touches,
-            )
-        )  # fmt: skip
+        option = Option(START, path, lambda: self.restart(post), (step,), due_ms)
+        option.nth = post.starts
+        option.may_touch = lambda: touches
+        self.table.offer(option)
 
     def restart(self, post: Post) -> None:
-        """It is up again, with empty memory."""
+        """Bring it back, with empty memory."""
         self.table.marks.writes.append(post.key)
         if not post.is_up:
             post.is_up = True

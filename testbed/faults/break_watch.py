@@ -23,4 +23,4 @@ class BreakWatch(Fault):
             name = stream.life.role.name
             if self.hits(name):
                 strike = partial(levers.break_watch, stream)
-                yield Way(stream.said, strike, name, stream.may_end())
+                yield Way(stream.title, strike, name, stream.may_end())

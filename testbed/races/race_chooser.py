@@ -349,7 +349,7 @@ def request_of(fault: Option) -> Option:
     key, _, nth = key.partition("#")
     path = who if "/" in who else f"{who}/main"
     actor = who.partition("/")[0]
-    return Option(SERVE, path, _never, actor=actor, verb=verb, key=key, nth=int(nth or 1))
+    return Option(SERVE, path, _never, actor=actor).about(verb, key, nth=int(nth or 1))
 
 
 def _never() -> None:

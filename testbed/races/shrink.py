@@ -376,7 +376,7 @@ def _holds(step: Step, what: Pattern) -> bool:
 
 def option_held(held: Option) -> Option:
     """Return the Option that a `hold` or a `release` in a trace is about, with its own kind."""
-    return Option(held.label, held.path, _never, verb=held.verb, key=held.key, actor=held.actor)
+    return Option(held.label, held.path, _never, actor=held.actor).about(held.verb, held.key)
 
 
 def _is_request_of(step: Step, what: Pattern) -> bool:

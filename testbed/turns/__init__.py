@@ -1,5 +1,5 @@
 """Turns: what may happen next, which task moves, and the record of it.
 
 May use: errors, objects, store.
-In order: option, life, pending, trace, table, drivers, waits, watchdog, session.
+In order: option, life, pending, trace, head, table, drivers, waits, watchdog, session.
 """

@@ -19,13 +19,13 @@ from testbed.turns.option import Option
 
 ADVICE = "Crashed ends the task: catch Exception, never BaseException, and never bare."
 REFUSALS_MAX = 100
-"""So often a task may await again, in nested `finally` blocks, what it cannot, before it is
-abandoned."""
+"""How many awaits of a task that must end are refused before the task is abandoned; nested
+`finally` blocks may need several."""
 _HERE = os.path.dirname(os.path.dirname(__file__))
 
 
 class Role:
-    """An actor's name, and what outlives its lives: how to make it, its rank, its network."""
+    """An actor's name and all that outlives its lives: how to make it, its rank, its network."""
 
     def __init__(self, name: str, factory: Callable[[], Any], rank: int, shares: bool) -> None:
         if not re.fullmatch(r"[\w.-]+", name) or rank < 0:
@@ -35,46 +35,49 @@ class Role:
             )
         self.name = name
         self.factory = factory
-        """Makes the actor anew for each life: a restart begins with empty memory."""
+        """Makes the actor for each life, so that a restart begins with empty memory."""
         self.rank = rank
         self.shares_memory = shares
         self.memory = f"mem:{name}"
-        """Its key in a Footprint. Each turn of a task writes it; if the actor declared that its
-        tasks share no memory each only reads it, and so clashes with a crash and with no other."""
+        """Its key in a Footprint. Every turn of its tasks writes it. If the actor declared that its
+        tasks share no memory, they only read it, and then clash with a crash alone."""
         self.lives_key = f"life:{name}"
-        """Written when a life of it ends, read by what it has sent and waits for."""
+        """Written when a life of it ends, read by requests in flight and waits."""
         self.ends_key = f"ends:{name}"
-        """Written when a task of it ends: any may be the last, with which its life does."""
+        """Written when a task of it ends, since its life ends with the last task."""
         self.may = Footprint(writes=frozenset({self.memory}))
-        """What a turn of a task may touch, as far as that can be known before."""
+        """What a turn of a task may touch, as far as that is known before."""
         self.actor: Any = None
-        """What it was made into for that life."""
+        """What `factory` made for the current life."""
         self.life: Life | None = None
-        """The current one, or the last; None before the first."""
+        """The current life, or the last; None before the first."""
         self.lives = 0
         self.is_starting = False
         """Whether its next life has been announced."""
         self.switches: Any = None
-        """How it behaves, where it may behave in several ways."""
+        """The switches of its component; None if it has none."""
         self.home = ""
-        """The Endpoint it speaks to if it names none; empty: the World's first before the Store."""
+        """The Endpoint that answers it if an Operation names none; empty: the World's front."""
         self.homes: tuple[str, ...] = ()
-        """Where one life after another begins, over and over."""
+        """The homes that one life after another gets, in a circle."""
         self.clock_shift_ms = 0
+        """How far its own clock is ahead of virtual time."""
         self.cut_off_until_ms = 0
-        """Partitioned until then: nothing of it crosses the wire."""
+        """Until then it is partitioned: nothing it sends or receives crosses the wire."""
         self.lags: dict[str, tuple[int, int]] = {}
-        """Plural to (by, until): how late watch deliveries of that kind come, and for how long."""
+        """Plural to (by, until): how late watch deliveries of that kind come, and until when."""
 
     @property
     def is_up(self) -> bool:
-        """Whether a life of it is under way."""
+        """Whether a life of it goes on."""
         return self.life is not None and self.life.is_alive
 
 
+# Tasks, tickets, watches and answers belong to a life, never to the actor's name. So an answer
+# to a request of a dead life has nowhere to go, and a restarted actor cannot receive it: the next
+# life has other Seats. What the next life must know, it reads from the Store.
 class Life:
-    """One incarnation of an actor. Tasks, tickets, watches and replies belong to it, never to the
-    actor's name, so that nothing addressed to a dead life can reach the next one."""
+    """One incarnation of an actor: it ends with a crash, and all that was its own ends with it."""
 
     def __init__(self, role: Role) -> None:
         role.lives += 1
@@ -85,38 +88,41 @@ class Life:
         self.seats: dict[str, Seat] = {}
         """Its tasks that have not ended, by path, in the order they were spawned."""
         self.streams: list[Any] = []
+        """Its open watches."""
         self.caches: list[Any] = []
         self.shown: dict[str, Any] = {}
-        """What it lets those see who judge it, by name; no actor can, its own life included."""
+        """What it shows to invariants, by name; no actor can look, not even this one."""
         self.stalled_until_ms = 0
-        self.told_time_at = 0
-        """The Step in which it last looked at its clock, or asked what is near and can."""
+        self.saw_time_at = 0
+        """The Step in which it last looked at its clock, or asked an Endpoint that can tell it."""
         self._names: dict[str, int] = {}
-        self._said: dict[tuple[str, str, str, str, str], int] = {}
+        self._counts: dict[tuple[str, str, str, str, str], int] = {}
+        """How many Options of each sentence were performed, or announced if they always are."""
 
     def path_for(self, name: str) -> str:
-        """`alpha/name`, or `alpha/name#2` for the second of a name in this life."""
+        """`alpha/name`, or `alpha/name#2` for the second task of that name in this life."""
         nth = self._names[name] = self._names.get(name, 0) + 1
         return f"{self.role.name}/{name}" if nth == 1 else f"{self.role.name}/{name}#{nth}"
 
     def nth(self, kind: str, path: str, verb: str = "", key: str = "", change: str = "") -> int:
-        """Which of that sentence the next one is, from 1."""
-        said = (kind, path, verb, key, change)
-        nth = self._said[said] = self._said.get(said, 0) + 1
+        """Count one more Option of that sentence; returns its number, from 1."""
+        sentence = (kind, path, verb, key, change)
+        nth = self._counts[sentence] = self._counts.get(sentence, 0) + 1
         return nth
 
-    def said_next(self, said: tuple[str, str, str, str, str]) -> int:
-        """The same for what may be taken back and offered again: it counts when it happens."""
-        return self._said.get(said, 0) + 1
+    def next_nth(self, sentence: tuple[str, str, str, str, str]) -> int:
+        """The number of the next Option of that sentence, not counted yet: for an Option that may
+        be withdrawn and offered again."""
+        return self._counts.get(sentence, 0) + 1
 
-    def said_now(self, said: tuple[str, str, str, str, str], end: Callable[[], Any]) -> Any:
-        """It happens: count it, and let it."""
-        self._said[said] = self._said.get(said, 0) + 1
+    def count_and(self, sentence: tuple[str, str, str, str, str], end: Callable[[], Any]) -> Any:
+        """Count an Option of that sentence, which is performed now, and call `end`."""
+        self._counts[sentence] = self._counts.get(sentence, 0) + 1
         return end()
 
 
 class Seat:
-    """One task of a life, as the table sees it: parked, or moving; what it waits for."""
+    """One task of a life, as the Table sees it: parked or moving, and what it waits for."""
 
     __slots__ = (
         "context", "coro", "end_key", "error", "fn", "has_ended", "host", "is_cancelled", "is_idle",
@@ -133,38 +139,43 @@ class Seat:
     ) -> None:
         self.path = path
         self.end_key = f"end:{path}"
-        """Written when it ends, read by whoever asks whether it has."""
+        """Its key in a Footprint: written when it ends, read to ask whether it has ended."""
         self.life = life
         self.fn = fn
         self.context = context
-        """Its context variables: a copy of its spawner's, as for any task."""
+        """Its context variables: a copy of its spawner's, as for any task of Python's."""
         self.coro: Coroutine[Any, Any, Any] | None = None
         """None until its `start` is performed."""
         self.has_ended = False
         self.is_cancelled = False
-        """Whether it has been asked to end, and was not yet told."""
+        """Whether it is to be cancelled, and Cancelled has not been raised in it yet."""
         self.result: object = None
         self.number = 0
-        """The ticket: which wait this is; counted up when a wait ends."""
+        """The number of its present wait, which an Option keeps as its ticket. It grows when a wait
+        ends, so an Option offered for an older wait no longer fits."""
         self.offered: list[Option] = []
-        """The Options that would end the present wait; those not performed are withdrawn."""
+        """The Options that would end the present wait; when one is performed, the others go."""
         self.waits_for: object = "its start"
+        """What it waits for, as a stuck World says it."""
         self.is_idle = False
-        """Whether it waits for what may rightly never come: a watch, or an idle inbox."""
+        """Whether its wait may go on for ever, like that for a watch or an idle queue."""
         self.joined_by: dict[Seat, Callable[[], None]] = {}
+        """The tasks that wait for its end, and what offers each of them to go on."""
         self.value: object = None
+        """What its wait ended with; sent into it when it moves."""
         self.error: BaseException | None = None
-        """What its wait ended with: sent, or raised, into it when it moves."""
+        """What its wait ended with instead; raised in it when it moves."""
         self.trap: object = None
         """Something it awaited that is not the World's."""
         self.refusals = 0
+        """How many of its awaits were refused, because it must end."""
         self.host: Any = None
-        """The driver's own."""
+        """Where its driver has parked it."""
 
 
 @attrs.frozen
 class Death:
-    """How a life ended by an exception: the first one, in whichever of its tasks."""
+    """How a life ended by an exception: the first that any of its tasks raised."""
 
     actor: str
     path: str
@@ -173,17 +184,17 @@ class Death:
 
 
 def death_of(seat: Seat, error: Exception) -> Death:
-    """How that task ended: the exception, and the last line of the actor's own code it was in."""
+    """How that task ended: by which exception, and at which line of the actor's own code."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(_HERE)]
     frame = (theirs or frames)[-1]
     name = os.path.basename(frame.filename)
-    said = ": ".join(part for part in (type(error).__name__, _text_of(error)) if part)
-    return Death(seat.life.role.name, seat.path, said, f"{name}:{frame.lineno} in {frame.name}")
+    text = ": ".join(part for part in (type(error).__name__, _text_of(error)) if part)
+    return Death(seat.life.role.name, seat.path, text, f"{name}:{frame.lineno} in {frame.name}")
 
 
 def is_unwinding() -> bool:
-    """Whether the code on the stack runs because of Crashed: in an `except` or a `finally`."""
+    """Whether the code on the stack runs in an `except` or a `finally` because of Crashed."""
     error = sys.exception()
     while error is not None:
         if isinstance(error, Crashed | Cancelled):
@@ -193,13 +204,13 @@ def is_unwinding() -> bool:
 
 
 def abandon(coro: Coroutine[Any, Any, Any]) -> None:
-    """Leave a task that swallows whatever it is told as it is, for ever: collecting it, be it when
-    Python exits, would tell it once more, and it would go on in somebody else's turn."""
+    """Keep a task that swallows Crashed alive for ever. To collect it, even when Python exits,
+    would raise GeneratorExit in it, and it would go on within the turn of another task."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(coro))
 
 
 def endless(seat: Seat) -> str:
-    """What is said of a task that was abandoned."""
+    """The error text for a task that was abandoned."""
     return (
         f"{seat.path} does not end: it has awaited {REFUSALS_MAX} times since it was told to.\n"
         "Crashed ends the task: let no `finally` begin again what it has interrupted."
@@ -207,7 +218,7 @@ def endless(seat: Seat) -> str:
 
 
 def alien(seat: Seat, trap: object) -> str:
-    """What is said of a task that awaited something else than its Client."""
+    """The error text for a task that awaited something else than its Client."""
     kind = trap if isinstance(trap, type) else type(trap)
     return (
         f"{seat.path} awaited something that is not the World's: {kind.__name__}.\n"
@@ -219,5 +230,5 @@ def alien(seat: Seat, trap: object) -> str:
 def _text_of(error: Exception) -> str:
     try:
         return str(error)
-    except Exception as another:  # noqa: BLE001 - it is a user's, and only told
+    except Exception as another:  # noqa: BLE001 - a user's `__str__` may raise anything
         return f"(its text cannot be had: {type(another).__name__})"

@@ -1,5 +1,4 @@
-"""Option: one thing that may happen next. Choice: its number, or that it is held back. Footprint:
-what it touches."""
+"""Option: one thing that may happen next. Choice: what a Chooser answers when shown Options."""
 
 from __future__ import annotations
 
@@ -16,35 +15,38 @@ SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
     "serve", "answer", "feed", "deliver", "start", "resume", "wake", "fault", "pick",
 )  # fmt: skip
 HOLD, RELEASE, PASS = "hold", "release", "pass"
-"""Steps that are no turn: an Option was taken out of the pending ones, or came back to them; or
-only time has passed."""
+"""Kinds of Steps that are no turn: an Option was held back or released, or only time has passed."""
 CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20, WAKE: 30}
-"""First part of the place of an Option among those of one instant; a rank is added to a wake's."""
+"""Orders the kinds among Options that are due at one instant; an actor's rank is added to a wake's.
+"""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
-"""What samplers count and draw among; the rest is glue, done at once in calm order."""
+"""The kinds that samplers count and draw among; the others follow at once, in calm order."""
 
 
 @attrs.frozen
 class HoldBack:
-    """Chosen instead of an index: that ready Option is taken out of the pending ones, so that
-    everything else, and time, may pass it. It is no turn. When nothing else can
-    move, the Chooser is asked with no Option ready: it releases something then."""
+    """Chosen instead of an index: hold a ready Option back, so that other Options and time may
+    pass it.
+
+    It is no turn. When nothing else can move, the Chooser is asked once more, with no Option
+    ready; it must then release what it holds, or let a fault strike.
+    """
 
     index: int
     for_ms: int | None = None
-    """It becomes due so much later; None: until it is released."""
+    """How much later it becomes due; None: it is held until it is released."""
 
 
 @attrs.frozen
 class LetPass:
-    """Chosen instead of an index: time passes, and nothing else; not beyond the earliest due."""
+    """Chosen instead of an index: only time passes, at most until the next Option is due."""
 
     to_ms: int
 
 
 @attrs.frozen
 class Release:
-    """Chosen instead of an index: that one of `options.held` comes back, and comes next."""
+    """Chosen instead of an index: release one of `options.held`; it comes next."""
 
     index: int
 
@@ -54,7 +56,8 @@ Choice = int | HoldBack | Release | LetPass
 
 
 class Sentence(NamedTuple):
-    """The identity of an Option: no revision, serial or turn number, so it survives an edit."""
+    """The identity of an Option. It has no revision, serial or turn number, so it survives an edit
+    of the actor."""
 
     kind: str
     path: str
@@ -69,22 +72,23 @@ class Sentence(NamedTuple):
 
 
 def request_key(path: str, verb: str, key: str, nth: int) -> str:
-    """The key that a request, its answer and the faults on it share; whichever part it is at."""
+    """The footprint key that a request, each of its parts, its answer and its faults share."""
     return f"request:{path} {verb.partition('/')[0].partition('.')[0]} {key}#{nth}"
 
 
 class Option:
-    """One thing that may happen next. Made by whoever offers it, performed by the World alone."""
+    """One thing that may happen next. Whatever offers it makes it; only the World performs it."""
 
     __slots__ = (
-        "actor", "causes", "change", "due_ms", "fault", "has_waited", "key", "kind", "label",
+        "actor", "causes", "change", "due_ms", "fault", "is_timed", "key", "kind", "label",
         "may_touch", "nth", "path", "perform", "place", "rank", "seat", "source", "ticket", "verb",
     )  # fmt: skip
-    has_waited: bool
 
     fault: Any
-    """The Fault it is a way of; only a fault has one."""
+    """The Fault that would strike; set on faults alone."""
 
+    # One or two of these are made in each turn. So the arguments go by position, which Python
+    # passes to a class twice as fast as keywords, and what few Options have is set afterwards.
     def __init__(
         self,
         kind: str,
@@ -93,15 +97,7 @@ class Option:
         causes: tuple[int, ...] = (),
         due_ms: int = 0,
         actor: str = "",
-        verb: str = "",
-        key: str = "",
-        change: str = "",
-        nth: int = 1,
-        rank: int = 0,
         seat: Any = None,
-        may: Callable[[], Footprint] | None = None,
-        label: str = "",
-        source: Any = None,
     ) -> None:
         self.kind = kind
         """serve, answer, feed, deliver, start, resume, wake, fault or pick."""
@@ -112,38 +108,48 @@ class Option:
         self.causes = causes
         """The numbers of the Steps that made it possible, oldest first."""
         self.due_ms = due_ms
+        """The virtual time at which it may happen."""
         self.actor = actor
-        """The actor whose path it is, or that a fault strikes; empty for a cursor."""
+        """The actor that its path belongs to, or that a fault strikes; empty for a cursor."""
+        self.seat = seat
+        """The Seat that would move; None if no task does."""
+        self.ticket = seat.number if seat is not None else 0
+        """The number of the wait it would end; the Seat must still be in that wait then."""
+        self.verb = self.key = self.change = self.label = ""
+        self.nth = 1
+        """How many Options with this sentence its life has had, this one included."""
+        self.rank = 0
+        """Orders the wakes of one instant; the testbed only compares it."""
+        self.may_touch: Callable[[], Footprint] | None = None
+        """Works out what it may touch; None: what any turn of its Seat may touch."""
+        self.source: Any = None
+        """The Request, Stream or Post that offers it, if any does."""
+        self.is_timed = False
+        """Whether it has had to wait for its due time, when it was offered or since."""
+        self.place: tuple[Any, ...] | None = None
+        """Its place in calm order while it is pending; None otherwise."""
+
+    def about(
+        self, verb: str = "", key: str = "", change: str = "", nth: int = 1, label: str = ""
+    ) -> Option:
+        """Set the rest of its sentence, and return it. The label is what a person calls an
+        alternative of a pick; on a `hold` or a `release` it is the kind of the held Option."""
         self.verb = verb
         self.key = key
         self.change = change
         self.nth = nth
-        """Which of its sentence it is since its life began, from 1."""
-        self.rank = rank
-        """Orders the wakes of one instant; the testbed only compares it."""
-        self.seat = seat
-        """The Seat that would move; None if no task does."""
-        self.ticket = seat.number if seat is not None else 0
-        """The wait of that Seat it would end; it must still be the same one when performed."""
-        self.may_touch = may
-        self.source = source
-        """The Request, Stream or Post that offers it, if any does."""
         self.label = label
-        """What a person calls a pick's alternative; the kind of what is held or released."""
-        self.place: tuple[Any, ...] | None = None
-        """Its place in calm order while it is pending; None otherwise."""
+        return self
 
     @property
     def life(self) -> int:
-        """Which life of its actor it belongs to, from 1; 0 if it belongs to none. What an old life
-        has sent may be on its way still: no two pending Options share a sentence and a life."""
+        """The number of the life it belongs to, from 1; 0 if it belongs to none.
+
+        A request of a dead life may still be in flight. So a sentence alone may stand twice among
+        the pending Options; a sentence and a life together never do.
+        """
         life = getattr(self.seat or self.source, "life", None)
         return 0 if life is None else life.number
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether it had to wait for its time, when it was offered or since: noted only if so."""
-        return hasattr(self, "has_waited")
 
     @property
     def may(self) -> Footprint:
@@ -155,12 +161,12 @@ class Option:
 
     @property
     def own(self) -> Footprint:
-        """What performing it touches, whatever else it does: worked out only if asked.
+        """What performing it touches, whatever its actor or Endpoint then does.
 
-        A task's next turn writes `task:<path>`, so that whatever may end one wait clashes with
-        all else that may. What crosses the wire reads `wire:<actor>`, which a partition writes. A
-        request shares a key with its answer; it reads `life:<actor>`, since whether it is to be
-        answered depends on whether its caller lives.
+        - A turn of a task writes `task:<path>`, so all Options that may end one wait clash.
+        - What crosses the wire reads `wire:<actor>`, which a partition writes.
+        - A request shares a key with its answer. Both read `life:<actor>`, because a request is
+          only answered while its caller lives.
         """
         server = getattr(self.source, "server", None)
         reads = [] if server is None else [server.key]
@@ -181,7 +187,7 @@ class Option:
 
     @property
     def is_effect(self) -> bool:
-        """Whether it changes more than its own actor: what samplers draw among."""
+        """Whether it changes more than its own actor; samplers draw among these."""
         return self.kind in EFFECTS
 
     @property

@@ -11,13 +11,13 @@ from testbed.turns.life import Seat
 from testbed.turns.option import CALM_ORDER, PICK, Option
 
 HELD: tuple[Any, ...] = ()
-"""The place of an Option that is held: it is not among the pending ones, and not performed."""
+"""The place of an Option that is held back: it has none in the line, and is not gone."""
 FIRST = -1
-"""Where the kind stands in a place: what was released comes before all else of its instant."""
+"""Stands for the kind in the place of a released Option, which comes first in its instant."""
 
 
 def calm_place(option: Option) -> tuple[int, int, int, str]:
-    """Its place in calm order, wherever it stands now: what was released stands before it."""
+    """Its place in calm order, whether or not it was held back and released."""
     causes = option.causes
     return (
         option.due_ms,
@@ -27,19 +27,22 @@ def calm_place(option: Option) -> tuple[int, int, int, str]:
     )
 
 
+# The line is kept sorted by tuples that end in a serial and the Option. The serial is unique, so
+# two Options are never compared, and no `id()` or hash can decide. An Option keeps its tuple as its
+# `place`, which finds it again by bisection; a change of its due time is a remove and an add.
 class Pending:
     """The sorted list of all Options that are announced and not yet performed.
 
-    The order is the calm one: (due time, kind, newest cause first, path, serial). Newest cause
-    first means that what was begun is finished before anything else starts; with it option 0, for
-    ever, is the textbook execution.
+    It is in calm order: (due time, kind, newest cause first, path, serial). With the newest cause
+    first, what has begun is finished before anything else starts. So always to choose option 0 is
+    the textbook execution.
     """
 
     def __init__(self) -> None:
         self.now_ms = 0
         """Virtual time: it moves when an Option that is due later is performed."""
         self.held: dict[Option, None] = {}
-        """What was taken out for a while, oldest first; time may pass over it."""
+        """The Options that are held back, oldest first; time may pass their due time."""
         self._line: list[tuple[Any, ...]] = []
         self._serial = 0
 
@@ -50,13 +53,13 @@ class Pending:
         return (place[-1] for place in self._line)
 
     def add(self, option: Option) -> None:
-        """Announce it: from now on it may happen, at its due time or later."""
+        """Announce an Option: it may happen at its due time or later."""
         self._serial = serial = self._serial + 1
         option.place = place = (*calm_place(option), serial, option)
         insort(self._line, place)
 
     def remove(self, option: Option) -> None:
-        """Take it out, performed or withdrawn; one that is not pending is left alone."""
+        """Remove an Option, held back or not; nothing if it is not pending."""
         place = option.place
         if place is None:
             return
@@ -67,13 +70,13 @@ class Pending:
             del self.held[option]
 
     def hold(self, option: Option) -> None:
-        """Take it out for a while; who announced it still may withdraw it."""
+        """Hold an Option back until it is released. It may still be withdrawn meanwhile."""
         self.remove(option)
         option.place = HELD
         self.held[option] = None
 
     def release(self, option: Option) -> None:
-        """Put back what was held: it comes next, unless it is not due yet."""
+        """Release an Option that was held back: it comes next, unless it is not due yet."""
         self.remove(option)
         due_ms = option.due_ms
         if due_ms <= self.now_ms and self._line:
@@ -83,7 +86,7 @@ class Pending:
         insort(self._line, place)
 
     def postpone(self, option: Option, due_ms: int) -> None:
-        """Take it out and put it back with a later due time, as a stall or a lag does."""
+        """Give an Option a later due time, as a stall or a lag does; never an earlier one."""
         if option.place is None or due_ms <= option.due_ms:
             return
         if option.place:
@@ -94,7 +97,7 @@ class Pending:
             option.due_ms = due_ms
 
     def ready(self, delay_max_ms: int) -> int:
-        """How many may happen next: those due within `delay_max_ms` of the earliest."""
+        """How many Options may happen next: those due within `delay_max_ms` of the earliest."""
         line = self._line
         if not line:
             return 0
@@ -102,30 +105,30 @@ class Pending:
         return len(line) if line[-1][0] <= limit else bisect_left(line, (limit + 1,))
 
     def take(self, index: int) -> Option:
-        """Take out the Option at that place: it is being performed."""
+        """Remove the Option at that index of the line, to perform it."""
         option: Option = self._line.pop(index)[-1]
         option.place = None
         return option
 
     def at(self, index: int) -> Option:
-        """The Option at that place of the line."""
+        """The Option at that index of the line."""
         return self._line[index][-1]  # type: ignore[no-any-return]
 
     def first(self, count: int) -> list[Option]:
-        """The Options at so many places of the line, from its beginning."""
+        """The first Options of the line, that many."""
         return [place[-1] for place in self._line[:count]]
 
     @property
     def next_due_ms(self) -> int:
-        """When the earliest is due; only asked while there is one."""
+        """When the earliest Option is due; only asked while there is one."""
         return self._line[0][0]  # type: ignore[no-any-return]
 
 
 class Options(Sequence[Option]):
-    """What a Chooser is shown: the ready Options in calm order, the possible faults behind them.
+    """What a Chooser is shown: the ready Options in calm order, then the possible faults.
 
-    A view, valid until `choose` returns. Nothing is built to show it; the faults are worked out
-    the first time somebody looks past `ready`, so a Chooser that rarely wants one rarely pays.
+    It is a view, valid until `choose` returns, and costs nothing to show. The faults are worked out
+    when the Chooser first looks past `ready`, so a Chooser that rarely wants one rarely pays.
     """
 
     __slots__ = ("_faults", "_find_faults", "_pending", "ready")
@@ -135,10 +138,10 @@ class Options(Sequence[Option]):
         self._find_faults = find_faults
         self._faults: list[Option] | None = None
         self.ready = 0
-        """How many of them are not faults: those have the indices 0 … ready - 1."""
+        """How many Options are ready; they have the indices 0 … ready - 1, the faults follow."""
 
     def show(self, delay_max_ms: int) -> int:
-        """Look at the line anew, at the beginning of a turn; how many are ready."""
+        """Show the line as it is now, at the beginning of a turn; returns how many are ready."""
         self._faults = None
         self.ready = self._pending.ready(delay_max_ms)
         return self.ready
@@ -157,11 +160,11 @@ class Options(Sequence[Option]):
 
     @property
     def held(self) -> tuple[Option, ...]:
-        """What is held now, oldest first; a Chooser may release any of it."""
+        """The Options that are held back, oldest first; a Chooser may release any of them."""
         return tuple(self._pending.held)
 
     def in_line(self) -> list[Option]:
-        """The ready ones, in a list of their own."""
+        """The ready Options as a list."""
         return self._pending.first(self.ready)
 
     def __len__(self) -> int:
@@ -182,9 +185,9 @@ class Options(Sequence[Option]):
 
 
 class Alternatives(Sequence[Option]):
-    """The labelled alternatives of one pick, dullest first, shown as Options of their own.
+    """The labelled alternatives of one pick, dullest first, each shown as an Option.
 
-    Each is made when somebody looks at it: a pick among a thousand nodes costs what is looked at.
+    An Option is made when the Chooser looks at it, so a pick among a thousand nodes is cheap.
     """
 
     __slots__ = ("_made", "_shown", "_values")
@@ -198,26 +201,24 @@ class Alternatives(Sequence[Option]):
     def of(
         cls, seat: Seat, label: str, alternatives: Sequence[object], step: int, now_ms: int
     ) -> Alternatives:
-        """The Options that stand for the alternatives a task picks from."""
+        """The Options that stand for what a task picks from."""
         actor = seat.life.role.name
         nth = seat.life.nth(PICK, seat.path, label)
 
         def shown(alternative: object) -> Option:
-            return Option(
-                PICK, seat.path, _decided, (step,), now_ms, actor, label, "", "", nth,
-                label=_label(alternative),
-            )  # fmt: skip
+            option = Option(PICK, seat.path, _decided, (step,), now_ms, actor)
+            return option.about(label, nth=nth, label=_label(alternative))
 
         return cls(alternatives, shown)
 
     @property
     def ready(self) -> int:
-        """All of them."""
+        """How many may be chosen: all of them."""
         return len(self._values)
 
     @property
     def faults(self) -> Sequence[Option]:
-        """None: a pick is answered within the turn that asks."""
+        """None: a pick is part of the turn that asks, and no fault can strike within a turn."""
         return ()
 
     def __len__(self) -> int:
@@ -238,7 +239,7 @@ class Alternatives(Sequence[Option]):
 
 
 def _decided() -> None:
-    """A pick is decided; nothing else happens."""
+    """Do nothing: a pick is decided when it is chosen."""
 
 
 def _label(alternative: object) -> str:

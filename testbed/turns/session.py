@@ -1,4 +1,4 @@
-"""Session: plays World after World in one driver, with nothing of one left for the next."""
+"""Session: plays one World after another in one driver; nothing of one is left for the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.turns.watchdog import Watchdog
 
 DRIVERS = ("trio", "direct")
 YOUNG = 1
-"""The generations of the collector in which all is that was made of late."""
+"""Python's collector has generations; those up to this one hold what was made recently."""
 
 
 class Playable(Protocol):
@@ -23,12 +23,12 @@ class Playable(Protocol):
     table: Table
 
     def conclude(self) -> None:
-        """Called when its Run has ended and all is torn down."""
+        """Called when its Run has ended and is torn down; raises what ended it, if no verdict."""
 
 
 def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
-    """Play prepared Worlds, one after another, in one session of a driver. The iterable is asked
-    for the next one only when the last has ended, so it may look at its verdict and decide."""
+    """Play prepared Worlds, one after another, in one session of a driver. Each is asked for when
+    the one before has ended, so a generator may look at that verdict to decide what comes next."""
     if driver not in DRIVERS:
         raise UnknownName("driver", driver, DRIVERS)
 
@@ -45,9 +45,11 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
         trio.play_all(tables())
 
 
+# A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment
+# that no Chooser has chosen.
 @contextmanager
 def guarded(table: Table) -> Iterator[None]:
-    """No garbage collection in the middle of a Run, and a watchdog beside it."""
+    """Collect no garbage during a Run, and set a watchdog beside it."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -60,9 +62,9 @@ def guarded(table: Table) -> Iterator[None]:
 
 @contextmanager
 def collected_between() -> Iterator[None]:
-    """Many Runs: what is there already is left alone by the collector, which works when it is
-    called and never by itself. Only what is young is looked at first: a look at all there is costs
-    as much as a hundred Runs, and what is old has been looked at before."""
+    """Let garbage be collected only when `gc.collect` is called, and freeze the objects that exist
+    already: for many Runs. Before the freeze only young objects are collected, because to look at
+    all of them costs as much as a hundred Runs."""
     was_enabled = gc.isenabled()
     gc.collect(YOUNG)
     gc.freeze()

@@ -1,9 +1,9 @@
-"""Turns: parks every task of every actor, and lets exactly one move at a time.
+"""Table: where every task of every actor is parked, and where the turn is handed on.
 
 An actor's coroutine is *carried*: `Table.move` sends into it until it awaits, which yields TRAP,
 the one thing an actor can wait with. Then the World plays turns until some task is to move. If it
-is the same one, no driver is entered at all; else the driver hands over to it. So the code that
-decides never runs on an actor's stack, and no error of it can be raised into an actor.
+is the same task, `move` sends into it again; else the driver hands over to the other one. So the
+code that decides never runs on an actor's stack, and no error of it can be raised into an actor.
 
 A driver (`drivers/`) is what calls `move`: a trio task for each Seat, or a bare loop.
 """
@@ -14,12 +14,13 @@ import contextvars
 import inspect
 import types
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator
 from functools import partial
 from typing import Any, Final
 
 from testbed.errors import Cancelled, Crashed, HarnessBug, HarnessError, Overrun, ScenarioError
 from testbed.store.footprint import Marks
+from testbed.turns.head import Driver, Head
 from testbed.turns.life import (
     ADVICE,
     REFUSALS_MAX,
@@ -33,61 +34,63 @@ from testbed.turns.life import (
     endless,
     is_unwinding,
 )
-from testbed.turns.option import ANSWER, DELIVER, RESUME, START, Option
+from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
 from testbed.turns.trace import Record, Step
 
 TRAP: Final = object()
+"""What a task yields to give up the turn. Anything else that it yields is not the World's."""
 
 
 @types.coroutine
 def give_turn() -> Generator[object, Any, Any]:
-    """Park the calling task until an Option that ends its wait is performed: the only trap."""
+    """Park the calling task until an Option that ends its wait is performed."""
     return (yield TRAP)
 
 
 class Table:
-    """The one place where tasks wait and the turn is handed on; the World sits at its head."""
+    """The one place where tasks wait and the turn is handed on; a Head decides."""
 
     def __init__(self) -> None:
         self.pending = Pending()
         self.marks = Marks()
         self.step = 0
-        """The number of the Step under way: the cause of whatever is offered during it."""
+        """The number of the Step under way: the cause of every Option offered during it."""
+        self.turn: Step | None = None
+        """That Step itself, if anything will read it."""
         self.running: Seat | None = None
         """The task whose code is on the stack; None while the World decides."""
-        self._context = contextvars.copy_context()
-        """What a new life finds set; what it sets itself, no other life sees."""
+        self.driver: Driver | None = None
+        """What carries the tasks, if it can be asleep or has tasks of its own."""
         self.roles: dict[str, Role] = {}
         self.dying: deque[Seat] = deque()
+        """The parked tasks of dead lives, in the order in which they are to be ended."""
         self.deaths: list[Death] = []
         self.last_fault_ms = 0
         self.faults = 0
         """How many have struck."""
         self.records: list[Record] = []
-        self.on_record: Callable[[Record], None]
-        """Called with each new one; set by the World."""
-        self.pick: Callable[[Seat, str, Sequence[object]], int]
-        """Lets the Chooser decide which of these; set by the World, never raises."""
-        self.begin_again: Callable[[Role, int], None]
-        """Begins another life of an actor so much later; set by the World."""
         self.audits = False
         """Whether Caches hand out recording views, to catch a read that was not declared."""
         self.failure: BaseException | None = None
-        """What the World's own task will raise, bare, when all is cleared away."""
+        """The first error that ends the Run; the World's own task raises it, after the teardown."""
         self.stop: BaseException | None = None
-        """Asked from outside: end at the next turn (Overrun, KeyboardInterrupt, a cancellation)."""
+        """Why the Run must end at its next turn: Overrun, KeyboardInterrupt, a cancellation."""
         self.is_over = False
-        """Whether the Run has ended, and what still moves is only torn down."""
-        self.turn: Step | None = None
-        """That Step, while anybody reads it."""
-        self.advance: Callable[[], Seat | None]
-        """Plays turns until a task is to move; set by the World, never raises."""
-        self.wake_driver: Callable[[BaseException], None] = self._ask_to_stop
-        """Asks, from a signal handler, for the Run to end at its next turn; a driver that may be
-        asleep replaces it."""
-        self.intruder: Callable[[], str] = lambda: "a task"
-        """Names the task that runs now; set by the driver."""
+        """Whether the Run has ended and is being torn down."""
+        self._head: Head | None = None
+        self._context = contextvars.copy_context()
+        """The context variables of a new life; what a life sets, no other life sees."""
+
+    @property
+    def head(self) -> Head:
+        """What decides; only asked for during a Run."""
+        assert self._head is not None, "no Run has begun at this Table"
+        return self._head
+
+    def begin(self, head: Head) -> None:
+        """Begin the Run: from now on that decides."""
+        self._head = head
 
     # -- offering -------------------------------------------------------------------------------
 
@@ -97,7 +100,8 @@ class Table:
         return self.pending.now_ms
 
     def offer(self, option: Option) -> None:
-        """Announce an Option; a stalled actor's, or a cut-off one's, for when that is over."""
+        """Announce an Option. If its actor is stalled or partitioned, it becomes due when that is
+        over."""
         due = self.pending.now_ms
         seat = option.seat
         if seat is not None:
@@ -110,7 +114,7 @@ class Table:
         if due > option.due_ms:
             option.due_ms = due
         if option.due_ms > self.pending.now_ms:
-            option.has_waited = True
+            option.is_timed = True
         self.pending.add(option)
 
     def offer_turn(
@@ -118,27 +122,29 @@ class Table:
     ) -> Option:
         """Offer what ends a wait of a task inside its actor: start, resume, wake."""
         life = seat.life
-        said = (kind, seat.path, verb, "", "")
-        # Counted when it happens, so that its number does not tell how often it was taken back.
-        nth = life.said_next(said) + sum(o.kind == kind and o.verb == verb for o in seat.offered)
-        rank = life.role.rank if kind == "wake" else 0
-        option = Option(
-            kind, seat.path, partial(life.said_now, said, end), (self.step,), due_ms,
-            life.role.name, verb, "", "", nth, rank, seat,
-        )  # fmt: skip
+        sentence = (kind, seat.path, verb, "", "")
+        # Counted when it is performed, not here: else its number would tell how often it was
+        # offered and withdrawn. Equal Options that this wait offers beside it come before it.
+        nth = life.next_nth(sentence)
+        nth += sum(o.kind == kind and o.verb == verb for o in seat.offered)
+        perform = partial(life.count_and, sentence, end)
+        option = Option(kind, seat.path, perform, (self.step,), due_ms, life.role.name, seat)
+        option.verb, option.nth = verb, nth
+        if kind == WAKE:
+            option.rank = life.role.rank
         self.offer(option)
         return option
 
     def postpone(self, life: Life, until_ms: int, which: Callable[[Option], bool]) -> None:
-        """Put back what this actor could do, of a kind, to a later due time."""
+        """Give all of an actor's Options for which that is true a later due time."""
         name = life.role.name
         for option in [o for o in (*self.pending, *self.pending.held) if o.actor == name]:
             if which(option):
                 self.pending.postpone(option, until_ms)
                 if option.due_ms > self.now_ms:
-                    option.has_waited = True
+                    option.is_timed = True
 
-    def turn_said(self, revision: str, outcome: str) -> None:
+    def note_outcome(self, revision: str, outcome: str) -> None:
         """Note on the Step under way which revision it read or wrote, and how it was refused."""
         if self.turn is not None:
             self.turn.revision = revision
@@ -147,8 +153,8 @@ class Table:
     # -- waiting --------------------------------------------------------------------------------
 
     def wait(self, seat: Seat, reason: object, *, is_idle: bool = False) -> None:
-        """The calling task begins to wait; whoever calls offers what ends it. The reason is put
-        in words only for a World that got stuck."""
+        """Begin a wait of the calling task; the caller then offers what ends it. The reason becomes
+        a text only if the World gets stuck."""
         seat.waits_for = reason
         seat.is_idle = is_idle
         if seat.is_cancelled:
@@ -157,7 +163,8 @@ class Table:
     def end_wait(
         self, seat: Seat, value: object = None, error: BaseException | None = None
     ) -> Seat:
-        """Its wait is over: withdraw the other Options of it; it is to move."""
+        """End its wait with a value or an error, and withdraw the other Options of that wait.
+        Returns the task, which is to move."""
         seat.number += 1
         offered = seat.offered
         if len(offered) > 1:
@@ -171,7 +178,7 @@ class Table:
     # -- tasks ----------------------------------------------------------------------------------
 
     def begin_life(self, role: Role, run: Callable[[], Coroutine[Any, Any, Any]]) -> Life:
-        """A new incarnation, whose main task is `run`; called when its `start` is performed."""
+        """Begin a new life whose main task is `run`; called when its `start` is performed."""
         life = Life(role)
         seat = Seat(life.path_for("main"), life, run, self._context.copy())
         life.seats[seat.path] = seat
@@ -188,8 +195,8 @@ class Table:
         return seat
 
     def cancel(self, seat: Seat) -> None:
-        """Offer that the wait of a parked task ends with Cancelled; a task that has not started
-        never does. One that moves at the moment is the caller itself, and is refused."""
+        """Offer that the wait of a parked task ends with Cancelled. A task that has not started
+        ends at once; a task that cancels itself is refused."""
         if seat is self.running:
             raise self.refused(f"{seat.path} cancels itself; let it return instead")
         self.marks.writes.append(f"task:{seat.path}")
@@ -204,8 +211,8 @@ class Table:
             self._offer_cancel(seat)
 
     def _offer_cancel(self, seat: Seat) -> None:
-        """Offered again with every wait until it has happened: if another Option ends the present
-        one first, the next one is cancelled."""
+        """Offer the cancellation in the present wait. If another Option ends that wait first,
+        `wait` offers it again in the next one."""
 
         def cancel() -> Seat:
             seat.is_cancelled = False
@@ -214,7 +221,7 @@ class Table:
         self.offer_turn(seat, RESUME, "cancel", 0, cancel)
 
     def withdraw(self, option: Option) -> None:
-        """Take back what would have ended a wait that goes on; if it is pending at all."""
+        """Take back an Option while the wait it would end goes on; nothing if it is not pending."""
         if option.place is not None:
             self.pending.remove(option)
             if option.seat is not None:
@@ -225,9 +232,13 @@ class Table:
             self.pending.remove(option)
         seat.offered.clear()
 
+    # A crash has two parts. First, within the turn that causes it, the Client refuses and all
+    # Options of the life go. Then the World raises `Crashed` into its parked tasks, one by one and
+    # in path order. So no `except` or `finally` of the actor can still write, and none of them can
+    # decide an order. Requests already sent stay in flight, as on a real network.
     def end_life(self, life: Life) -> None:
-        """The life is over, now: its Client refuses, its Options go, what it has sent stays sent;
-        `Crashed` will be raised into its parked tasks one by one, in path order."""
+        """End a life: its Client refuses from now on, its Options are withdrawn, its watches are
+        closed, and its parked tasks are queued in `dying`."""
         if not life.is_alive:
             return
         life.is_alive = False
@@ -244,16 +255,17 @@ class Table:
                 self.dying.append(seat)
 
     def next_dying(self) -> Seat:
-        """The next parked task of a dead life, with `Crashed` to be raised in it."""
+        """The next parked task of a dead life; `Crashed` is raised in it when it moves."""
         seat = self.dying.popleft()
         return self.end_wait(seat, error=Crashed(f"{seat.life.role.name} has crashed"))
 
     def caller(self) -> Seat:
-        """The task that calls its Client: it must hold the turn, and live."""
+        """The task that is calling its Client; it must hold the turn, and its life must go on."""
         seat = self.running
         if seat is None:
+            name = "a task" if self.driver is None else self.driver.running()
             error = HarnessBug(
-                f"{self.intruder()} moved without holding the turn (step {self.step}).\n"
+                f"{name} moved without holding the turn (step {self.step}).\n"
                 "Only `client.spawn` makes tasks that may use the Client: no nursery, thread "
                 "or callback of its own reaches the World."
             )
@@ -263,30 +275,40 @@ class Table:
             self.refused(f"{seat.path} swallowed Crashed and went on (step {self.step}).\n{ADVICE}")
         return seat
 
-    def refused(self, said: str) -> ScenarioError:
+    def refused(self, text: str) -> ScenarioError:
         """The error to raise in an actor that broke a rule; it ends the Run even if caught."""
-        error = ScenarioError(said)
+        error = ScenarioError(text)
         self.fail(error)
         return error
-
-    def _ask_to_stop(self, why: BaseException) -> None:
-        self.stop = self.stop or why
 
     def fail(self, error: BaseException) -> None:
         """Keep the first error that ends the Run; the World's own task raises it."""
         if self.failure is None:
             self.failure = error
 
+    def ask_to_stop(self, why: BaseException) -> None:
+        """Ask, from a signal handler, for the Run to end at its next turn."""
+        if self.driver is None:
+            self.stop = self.stop or why
+        else:
+            self.driver.ask_to_stop(why)
+
     # -- moving ---------------------------------------------------------------------------------
 
+    # How the turn is handed over. A task gives it up with an await, which ends in `yield TRAP`;
+    # then `coro.send` returns below, and no frame of the actor is left on the stack. Only now the
+    # Head plays turns, until one of them ends the wait of some task. Its errors pass no actor's
+    # `except`; its Options carry a ticket, so none of them can end a wait that is already over.
     def move(self, seat: Seat) -> Seat | None:
-        """Let this task move until another is to: that one, or None at the end of the Run.
+        """Let this task move until another is to; returns that one, or None at the end of the Run.
 
-        The same Seat comes back only when it awaited what is not the World's (`seat.trap`); the
-        driver then gets it out of there, since only a driver knows how.
+        It returns the same Seat only if that awaited something that is not the World's
+        (`seat.trap`). The driver must then get it out of there; only a driver knows how.
         """
+        head = self._head
+        assert head is not None
         while self._carry(seat):
-            mover = self.advance()
+            mover = head.advance()
             if mover is not seat:
                 return mover
         return seat
@@ -322,6 +344,9 @@ class Table:
                 self.running = None
             if trap is TRAP and life.is_alive:
                 return True
+            # Either a dead life awaits in a `finally`, and no Option will ever end that wait: raise
+            # Crashed again, until the task ends or has been refused too often. Or a task awaits
+            # trio or asyncio, which would let the machine decide what moves next.
             seat.refusals += 1
             if trap is not TRAP:
                 self.fail(ScenarioError(alien(seat, trap)))
@@ -330,7 +355,7 @@ class Table:
             seat.error = Crashed(f"{life.role.name} has crashed")
 
     def _begin(self, seat: Seat) -> Coroutine[Any, Any, Any] | None:
-        """Call what the task is to run; None if that has failed already."""
+        """Make the coroutine of a task that starts; None if that fails."""
         self.running = seat
         try:
             coro = seat.context.run(seat.fn)
@@ -351,14 +376,15 @@ class Table:
         self.marks.writes += (seat.end_key, seat.life.role.ends_key)
         life = seat.life
         life.seats.pop(seat.path, None)
-        for waiting, tell in list(seat.joined_by.items()):
+        for waiting, notify in list(seat.joined_by.items()):
             if waiting.life.is_alive:
-                tell()
+                notify()
         if life.is_alive and not life.seats:
             self.end_life(life)
 
     def _seat_failed(self, seat: Seat, error: BaseException) -> None:
-        """The first exception in any task of a life ends that life; a person's or ours, the Run."""
+        """End a task by an exception. The actor's own exception ends its life; a HarnessError, an
+        Overrun or an interrupt ends the Run."""
         life = seat.life
         if isinstance(error, Overrun) and self.is_over:
             self.fail(ScenarioError(f"{error}: it goes on after the Run has ended.\n{ADVICE}"))

@@ -1,4 +1,4 @@
-"""Trace: the record of one Run, a line of JSON per Step; its choices alone replay the Run."""
+"""Trace: the record of one Run, one line of JSON for each Step; its choices alone replay it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from testbed.turns.option import HOLD, Choice, Option, Sentence
 
 FORMAT = "testbed-trace/1"
 SAID = "said"
-"""The fact of a record that is a sentence for people, without its subject and its full stop."""
+"""The name of the fact that is a sentence for people, without its subject and full stop."""
 FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 class Step:
-    """One Option performed, held or released, or one pick decided: who, what, when, and why."""
+    """One Option performed, held back or released, or one pick decided: who, what, when and why."""
 
     __slots__ = (
         "because", "causes", "choice", "marks", "now_ms", "number", "of", "operation", "option",
@@ -32,28 +32,28 @@ class Step:
 
     def __init__(self, number: int, option: Option, choice: int, of: int, marks: Marks) -> None:
         self.number = number
-        """From 1, counting picks, holds and releases as well."""
+        """From 1; picks, holds and releases count as well."""
         self.option = option
         self.choice = choice
-        """The index the Chooser gave; from `of` on it is a fault's."""
+        """The index that the Chooser gave; from `of` on, the indices are faults."""
         self.of = of
         """How many ready Options there were."""
         self.marks = marks
         self.now_ms = 0
         self.causes = option.causes
         self.revision = ""
-        """The Store's revision that was read or written."""
+        """The revision of the Store that was read or written."""
         self.outcome = ""
-        """The reason of a refusal; empty when all went well."""
+        """The reason of a refusal; empty if nothing was refused."""
         self.because = 0
-        """The number of the record it follows from, if its caller named one."""
+        """The number of the Record that its caller gave as `because`; 0 if none."""
         self.operation: Operation | None = None
-        """What was asked, of a `serve`; for stories, and not in the line."""
+        """What a `serve` was asked; for stories, and not part of the line."""
 
     @property
     def kind(self) -> str:
-        """Of its Option: serve, answer, feed, deliver, start, resume, wake, fault or pick; or hold,
-        release, pass."""
+        """The kind of its Option: serve, answer, feed, deliver, start, resume, wake, fault or pick;
+        or hold, release, pass."""
         return self.option.kind
 
     @property
@@ -63,11 +63,11 @@ class Step:
 
     @property
     def did(self) -> Footprint:
-        """What it touched: exact, once the turn has ended; a later turn may still add to it."""
+        """What it touched; exact once the turn has ended, but for what is late (see Marks)."""
         return self.marks.footprint() | self.marks.late | self.option.own
 
     def line(self) -> dict[str, Any]:
-        """As it stands in a trace; what is empty is left out."""
+        """Its line in a trace; empty fields are left out."""
         option = self.option
         line: dict[str, Any] = {"n": self.number, "at": self.now_ms, "do": option.kind}
         line["who"] = option.path
@@ -88,7 +88,7 @@ class Step:
         line["choice"] = self.choice
         line["of"] = self.of
         line["by"] = self.causes
-        # What follows from the Option itself is left out.
+        # `option.own` is left out: it follows from the fields above.
         did = self.marks.footprint()
         if did.reads:
             line["reads"] = sorted(did.reads)
@@ -99,7 +99,7 @@ class Step:
 
 @attrs.frozen
 class Record:
-    """A line an actor wrote into the trace; no actor can read it, invariants and stories do."""
+    """A line that an actor wrote into the trace, for invariants and stories; no actor reads it."""
 
     number: int
     """From 1, in the order they were written."""
@@ -110,7 +110,7 @@ class Record:
     """The task that wrote it."""
     name: str
     facts: dict[str, Any]
-    """As they were when it was written, whatever becomes of a list among them later."""
+    """Its facts, copied when it was written, so that a list among them may change later."""
 
     def __attrs_post_init__(self) -> None:
         try:
@@ -125,8 +125,8 @@ class Record:
 
     @property
     def said(self) -> str:
-        """What it did, as its actor says it (`said` among the facts), or that it recorded this:
-        `chose n1 for pods/default/c`. A sentence has the actor before it, and where it was."""
+        """What the actor did, without its name: `chose n1 for pods/default/c`. It is the fact
+        `said`, or else the name of the Record and its facts."""
         facts = self.facts
         if isinstance(said := facts.get(SAID), str) and said:
             return said
@@ -135,11 +135,11 @@ class Record:
 
     @property
     def speaks_of(self) -> frozenset[str]:
-        """The words that stand among its facts: keys of objects, names."""
+        """The strings among its facts, such as keys of objects and names."""
         return frozenset(value for value in self.facts.values() if isinstance(value, str))
 
     def line(self) -> dict[str, Any]:
-        """As it stands in a trace."""
+        """Its line in a trace."""
         return {
             "record": self.number,
             "at": self.now_ms,
@@ -150,11 +150,11 @@ class Record:
 
 
 UNCHANGING = frozenset({str, int, bool, type(None)})
-"""The types of nearly all that is recorded."""
+"""The types of nearly all facts; values of these need no copy."""
 
 
 def _as_it_is_now(value: Any) -> Any:
-    """A copy of what could still change; a set, which has no order, as a sorted list."""
+    """A copy of a value that could still change; a set, which has no order, as a sorted list."""
     if type(value) in UNCHANGING:
         return value
     if isinstance(value, (list, tuple)):
@@ -167,11 +167,12 @@ def _as_it_is_now(value: Any) -> Any:
 
 
 class Trace:
-    """The record of one Run, while it is made and after.
+    """The record of one Run, during the Run and after it.
 
-    A Run nobody reads keeps its choices only. One that is kept is rendered when asked for; one
-    with a sink is written line by line as turns end, and not kept. Every line ends with the
-    running checksum of all before it, so a file that was cut or edited says where.
+    By default it has the choices only. With `keep` it also has all Steps and Records, and renders
+    them when asked. With a `sink` it writes each line as soon as the turn has ended, and keeps
+    none. Every line ends with a running checksum of all lines so far, so a reader can tell where a
+    file was cut or edited.
     """
 
     def __init__(
@@ -181,24 +182,25 @@ class Trace:
         self.keep = keep
         self.sink = sink
         self.choices: list[Choice] = []
-        """What alone replays the Run."""
+        """The decisions of the Chooser; they are enough to replay the Run."""
         self.numbered = 0
-        """How many Steps it has."""
+        """How many Steps the Run has had."""
         self.items: list[Step | Record] = []
-        """Steps and records in order; all of them when kept, else those of the turn under way."""
+        """Steps and Records in order; with `keep` all of them, else those of the turn under way."""
         self.end: dict[str, Any] | None = None
+        """The last line; None until the Run has ended."""
         self.bytes_written = 0
         self._sum = 0
         self._written = 0
 
     @property
     def steps(self) -> list[Step]:
-        """The Steps alone; empty unless the trace is kept."""
+        """The Steps without the Records; empty unless the trace is kept."""
         return [item for item in self.items if isinstance(item, Step)]
 
     @property
     def is_read(self) -> bool:
-        """Whether anybody will read it: if not, Steps are not even collected."""
+        """Whether it is kept or written; if not, no Step need be made."""
         return self.keep or self.sink is not None
 
     def begin(self) -> None:
@@ -207,7 +209,7 @@ class Trace:
             self._write(self.header)
 
     def flush(self) -> None:
-        """Write what the turn that has just ended left; called by the World."""
+        """Write the lines of the turn that has just ended; called by the Play."""
         if self.sink is not None:
             for item in self.items[self._written :]:
                 self._write(item.line())
@@ -230,7 +232,7 @@ class Trace:
         self.bytes_written += len(line)
 
     def lines(self) -> Iterator[bytes]:
-        """The whole of a kept trace, as it would stand in a file."""
+        """All lines of a kept trace, as in a file."""
         total = 0
         end = [] if self.end is None else [self.end]
         for content in (self.header, *(item.line() for item in self.items), *end):
@@ -246,7 +248,8 @@ class Trace:
 
 
 def summed(content: dict[str, Any], before: int) -> tuple[bytes, int]:
-    """A line of JSON that ends in the running checksum of it and all before it; and that."""
+    """A line of JSON that ends in the running checksum, and that checksum; `before` is that of the
+    line before."""
     body = encode_line(content)
     total = zlib.crc32(body, before)
     return b'%s,"sum":"%08x"}\n' % (body[:-1], total), total
@@ -254,12 +257,12 @@ def summed(content: dict[str, Any], before: int) -> tuple[bytes, int]:
 
 @attrs.frozen
 class Recorded:
-    """A trace read back from a file, and found whole."""
+    """A trace that was read back from a file and checked."""
 
     path: str
     header: dict[str, Any]
     steps: tuple[dict[str, Any], ...]
-    """The lines that are choices: turns and picks."""
+    """The lines that are Steps, not Records: turns, picks and what is no turn."""
     lines: tuple[bytes, ...]
     end: dict[str, Any]
 
@@ -288,7 +291,7 @@ def load(path: str) -> Recorded:
 
 
 def _read(path: str) -> bytes:
-    """All of the file, unless it is larger than any trace: it need not be a file that ends."""
+    """All of the file; refused if it is larger than any trace, such as a device that never ends."""
     try:
         with Path(path).open("rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
@@ -355,7 +358,8 @@ def _checked(path: str, number: int, line: bytes, before: int) -> tuple[dict[str
 
 
 def _misshapen(content: Any, number: int) -> str:
-    """What was expected of a line whose sum is right, since anybody can work out a sum."""
+    """What is wrong with a line although its sum is right: what was expected, or an empty text.
+    Any program can work out a sum, so the fields are checked, too."""
     if not isinstance(content, dict):
         return "a JSON object"
     if number == 1:

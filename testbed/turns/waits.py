@@ -1,5 +1,5 @@
-"""Waits inside an actor: a timer, one that is set anew, the end of a task, a signal, a queue, the
-first of several."""
+"""Waits inside an actor: for a timer, an alarm, the end of a task, a signal, a queue, or the first
+of several of these."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from testbed.turns.table import TRAP, Table
 class Waitable:
     """Something a task can wait for, by itself or as one of several (`client.first`).
 
-    A subclass offers, in `arm`, the Options that would end the wait, and forgets the task in
-    `disarm`. Whatever ends it passes its value through `wrap`, which knows which wait of several
-    it was.
+    A subclass offers in `arm` the Options that would end the wait, and forgets the task in
+    `disarm`. An Option that ends it passes the value through `wrap`, which adds its index if it is
+    one of several.
     """
 
     reason = ""
-    """What the task waits for, as a stuck World tells it."""
+    """What the task waits for, as a stuck World says it."""
     is_idle = False
-    """Whether it may rightly never end, as for a watch or an inbox of a quiet actor."""
+    """Whether the wait may go on for ever, like that for a watch or an idle queue."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        """The task begins to wait."""
+        """Called when the task begins to wait: offer what may end the wait."""
 
     def disarm(self, seat: Seat) -> None:
-        """The task has stopped waiting, whichever way."""
+        """Called when the wait is over, also by an error: forget the task."""
 
     def note(self) -> None:
-        """Called when it begins and stops being one of several: mark what may end it."""
+        """Called before `arm` and before `disarm` if it is one of several: mark what may end it."""
 
     def __await__(self) -> Generator[object, Any, Any]:
         table = self.table
@@ -53,8 +53,41 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+class _Place:
+    """One task in one wait, with the Option that would end the wait, while that is offered."""
+
+    def __init__(self, table: Table, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        self.table = table
+        self._seat = seat
+        self._wrap = wrap
+        self._offered: Option | None = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the wait may end now, or at a time that is set."""
+        return self._offered is not None
+
+    # A `finally` of a dead life may still set a signal or put something in a queue. That may not
+    # wake a task of the same life, to which the World is about to raise Crashed.
+    def offer(self, kind: str, verb: str, due_ms: int, end: Callable[[], Seat]) -> None:
+        """Offer the end of the wait; not to a task of a dead life."""
+        if self._seat.life.is_alive:
+            self._offered = self.table.offer_turn(self._seat, kind, verb, due_ms, end)
+
+    def take_back(self) -> None:
+        """Withdraw what is offered, if anything is."""
+        if self._offered is not None:
+            self.table.withdraw(self._offered)
+            self._offered = None
+
+    def end(self, value: Any) -> Seat:
+        """End the wait with that value."""
+        self._offered = None
+        return self.table.end_wait(self._seat, self._wrap(value))
+
+
 class Sleep(Waitable):
-    """The wait for a timer, by the name a race file speaks of it."""
+    """The wait for a timer; its name is what race files call the timer."""
 
     def __init__(self, table: Table, ms: int, name: str) -> None:
         super().__init__(table)
@@ -71,19 +104,20 @@ class Sleep(Waitable):
 
 
 class Alarm:
-    """A timer that is set by one task, and may be set anew while another waits for it. A wait for
-    one that is not set is a rest."""
+    """A timer that one task sets, and may set again while another task waits for it. To wait for
+    an alarm that is not set is no deadlock: the World may come to rest."""
 
     def __init__(self, table: Table, path: str, name: str) -> None:
         self._table = table
         self._key = f"alarm:{path}"
         self.name = name
-        """How a race file speaks of it."""
+        """What race files call it."""
         self.due_ms: int | None = None
+        """When it goes off; None if it is not set."""
         self.waiting: _Ring | None = None
 
     def set(self, ms: int | None) -> None:
-        """Let it go off after so many milliseconds, and at no other time; None: not at all."""
+        """Let it go off after that many milliseconds, whatever was set before; None: not at all."""
         table = self._table
         if isinstance(ms, float):
             raise table.refused(f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds")
@@ -95,12 +129,12 @@ class Alarm:
                 self.waiting.look()
 
     def wait(self) -> Waitable:
-        """Wait until it goes off; from then on it is not set."""
+        """Wait until it goes off; then it is no longer set."""
         return _Ring(self._table, self, self._key)
 
 
 class _Ring(Waitable):
-    """The wait for an alarm: offered at the time that it is set to."""
+    """The wait for an alarm; its end is offered for the time that the alarm is set to."""
 
     is_idle = True
 
@@ -109,27 +143,23 @@ class _Ring(Waitable):
         self.alarm = alarm
         self.key = key
         self.reason = f"timer {alarm.name}"
-        self._seat: Seat | None = None
-        self._wrap: Callable[[Any], Any] = _as_it_is
-        self._offered: Option | None = None
+        self._place: _Place | None = None
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         alarm = self.alarm
         if alarm.waiting is not None:
             raise self.table.refused(f"{seat.path} and another task wait for one {self.reason}")
         self.table.marks.reads.append(self.key)
-        self._seat, self._wrap, alarm.waiting = seat, wrap, self
+        self._place, alarm.waiting = _Place(self.table, seat, wrap), self
         self.look()
 
     def look(self) -> None:
-        """Offer its end at the time it is set to by now, and at no other."""
-        seat, due_ms = self._seat, self.alarm.due_ms
-        if self._offered is not None:
-            self.table.withdraw(self._offered)
-            self._offered = None
-        if due_ms is not None and seat is not None and seat.life.is_alive:
-            name = self.alarm.name
-            self._offered = self.table.offer_turn(seat, WAKE, name, due_ms, self._end)
+        """Offer its end for the time that the alarm is set to now, and for no other."""
+        place, due_ms = self._place, self.alarm.due_ms
+        assert place is not None
+        place.take_back()
+        if due_ms is not None:
+            place.offer(WAKE, self.alarm.name, due_ms, self._end)
 
     def disarm(self, seat: Seat) -> None:
         self.table.marks.reads.append(self.key)
@@ -137,10 +167,10 @@ class _Ring(Waitable):
             self.alarm.waiting = None
 
     def _end(self) -> Seat:
-        assert self._seat is not None
+        assert self._place is not None
         self.table.marks.writes.append(self.key)
-        self.alarm.due_ms = self._offered = None
-        return self.table.end_wait(self._seat, self._wrap(None))
+        self.alarm.due_ms = None
+        return self._place.end(None)
 
 
 class Join(Waitable):
@@ -171,12 +201,12 @@ class Join(Waitable):
 
 
 class Signal:
-    """Set or not; a wait for it ends when it is set, each in a turn of its own."""
+    """Set or not set. When it is set, each wait for it may end, each in a turn of its own."""
 
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
         self._key = f"signal:{path}"
-        self._waiting: dict[_Place, None] = {}
+        self._waiting: dict[_InLine, None] = {}
         self._is_set = False
 
     @property
@@ -190,7 +220,7 @@ class Signal:
         self._turn_to(True)
 
     def clear(self) -> None:
-        """From now on waits for it wait."""
+        """From now on, a task that waits for it is parked."""
         self._turn_to(False)
 
     def _turn_to(self, is_set: bool) -> None:
@@ -205,13 +235,14 @@ class Signal:
 
 
 class Queue:
-    """First in, first out, without a bound; each waiting task is offered what is there."""
+    """First in, first out, without a bound. While it holds an item, every waiting task is offered
+    the oldest; the first to move takes it."""
 
     def __init__(self, table: Table, path: str, is_idle: bool) -> None:
         self._table = table
         self._key = f"queue:{path}"
         self._is_idle = is_idle
-        self._waiting: dict[_Place, None] = {}
+        self._waiting: dict[_InLine, None] = {}
         self._items: deque[Any] = deque()
 
     def __len__(self) -> int:
@@ -219,7 +250,7 @@ class Queue:
         return len(self._items)
 
     def put(self, item: Any) -> None:
-        """Add it at the end; every waiting task may be the one that takes it."""
+        """Add an item at the end; any waiting task may be the one that takes it."""
         self._table.marks.writes.append(self._key)
         self._items.append(item)
         for place in list(self._waiting):
@@ -240,13 +271,13 @@ class Queue:
 
 
 class _Line(Waitable):
-    """The wait for a signal or a queue: offered as long as there is something to end it."""
+    """The wait for a signal or a queue; its end is offered while there is something to take."""
 
     def __init__(
         self,
         table: Table,
         key: str,
-        waiting: dict[_Place, None],
+        waiting: dict[_InLine, None],
         is_there: Callable[[], bool],
         take: Callable[[], Any],
     ) -> None:
@@ -256,13 +287,13 @@ class _Line(Waitable):
         self.waiting = waiting
         self.is_there = is_there
         self.take = take
-        self._places: dict[Seat, _Place] = {}
+        self._places: dict[Seat, _InLine] = {}
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         if seat in self._places:
             raise self.table.refused(f"{seat.path} waits for one thing twice: {self.reason}")
         self.table.marks.reads.append(self.key)
-        place = self._places[seat] = _Place(self, seat, wrap)
+        place = self._places[seat] = _InLine(self, seat, wrap)
         self.waiting[place] = None
         place.look()
 
@@ -273,36 +304,29 @@ class _Line(Waitable):
             self.waiting.pop(place, None)
 
 
-class _Place:
-    """One task that waits in a line; the same wait may be shared by several tasks."""
+class _InLine(_Place):
+    """One task in a line. Several tasks may await the same `_Line`, and each has its own place."""
 
     def __init__(self, line: _Line, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+        super().__init__(line.table, seat, wrap)
         self._line = line
-        self._seat = seat
-        self._wrap = wrap
-        self._offered: Option | None = None
 
     def look(self) -> None:
-        """Offer to go on, or take that back, as things are now. The tasks of a dead life, whose
-        `finally` may still set or put something, are offered nothing any more."""
-        line, seat = self._line, self._seat
-        if not line.is_there():
-            if self._offered is not None:
-                line.table.withdraw(self._offered)
-                self._offered = None
-        elif self._offered is None and seat.life.is_alive:
-            self._offered = line.table.offer_turn(seat, RESUME, line.reason, 0, self._end)
+        """Offer that the task goes on, or take that back, depending on what there is to take."""
+        if not self._line.is_there():
+            self.take_back()
+        elif not self.is_offered:
+            self.offer(RESUME, self._line.reason, 0, self._end)
 
     def _end(self) -> Seat:
         line = self._line
         line.table.marks.reads.append(line.key)
-        self._offered = None
         del line.waiting[self]
-        return line.table.end_wait(self._seat, self._wrap(line.take()))
+        return self.end(line.take())
 
 
 class First(Waitable):
-    """The wait for whichever of several ends first; the Options of the others are withdrawn."""
+    """The wait for the first of several to end; the Options of the others are then withdrawn."""
 
     def __init__(self, table: Table, waits: Sequence[Waitable]) -> None:
         super().__init__(table)
@@ -313,9 +337,9 @@ class First(Waitable):
         self.is_idle = any(wait.is_idle for wait in waits)
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        for place, wait in enumerate(self.waits):
+        for index, wait in enumerate(self.waits):
             wait.note()
-            wait.arm(seat, lambda value, place=place: wrap((place, value)))  # type: ignore[misc]
+            wait.arm(seat, lambda value, index=index: wrap((index, value)))  # type: ignore[misc]
 
     def note(self) -> None:
         for wait in self.waits:

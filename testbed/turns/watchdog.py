@@ -1,17 +1,17 @@
-"""Watchdog: ends from outside what cannot end itself, an actor that never yields; and Ctrl-C.
+"""Watchdog: ends a turn that does not end by itself, because its actor never yields; and Ctrl-C.
 
 The World reads no clock, so this is a timer of the operating system. It looks at the number of the
-turn, and when that has not moved for `SECONDS` of wall time:
+turn. When that has not moved for `SECONDS` of wall time:
 
-1. The driver is asked: if trio's loop still turns, the turn ends by itself.
-2. If that had no effect, an exception is raised in the frame that spins, unless that frame is
-   trio's own, where it would destroy the whole `trio.run`.
-3. If that was caught and the spin goes on, it is raised again where nothing catches it: in the
-   `except` clause itself.
+1. It asks the driver: if trio's loop still runs, the turn can end in the usual way.
+2. If that has no effect, it raises an exception in the frame that spins. It does not raise in a
+   frame of trio's own, where an exception would destroy the whole `trio.run`.
+3. If the actor catches that and spins on, it raises the exception again inside the `except` clause,
+   where nothing catches it.
 
-Ctrl-C ends the Run at its next turn; if there is none within `PATIENCE_S`, it goes the same way.
-It needs the main thread, and leaves alone a SIGALRM or SIGINT that somebody else has taken; trio,
-which would raise KeyboardInterrupt anywhere in the World, is not somebody else.
+Ctrl-C ends the Run at its next turn; if there is none within `PATIENCE_S`, it takes the same steps.
+The watchdog needs the main thread. It leaves a SIGALRM or SIGINT alone for which other code has set
+a handler. It does replace trio's handler, which would raise KeyboardInterrupt anywhere in a World.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from testbed.turns.table import Table
 SECONDS = 10.0
 TICK_S = 0.5
 PATIENCE_S = 0.3
-"""How long after it was asked the turn may still take to end by itself."""
+"""How long the turn may still take to end by itself after the driver was asked."""
 OURS = ("testbed", "trio")
 
 
@@ -44,9 +44,9 @@ class Watchdog:
         self._waited_s = 0.0
         self._asked = False
         self._raised: BaseException | None = None
-        """What was raised in the frame of the turn under way."""
+        """What it has raised in a frame of the turn under way."""
         self._tracer: Any = None
-        """What traced this thread before step 3; restored at the end."""
+        """The trace function of this thread before step 3; restored at the end."""
         self._is_tracing = False
         self._alarm: Any = None
         self._interrupt: Any = None
@@ -93,7 +93,7 @@ class Watchdog:
         self._waited_s += self._tick_s
         if self._waited_s < self.seconds:
             return
-        why = table.stop or Overrun(self._said())
+        why = table.stop or Overrun(self._reason())
         if not self._asked:
             self._ask(why)
         else:
@@ -101,20 +101,20 @@ class Watchdog:
 
     def _ask(self, why: BaseException) -> None:
         self._asked = True
-        self.table.wake_driver(why)
+        self.table.ask_to_stop(why)
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, self._tick_s)
 
-    def _said(self) -> str:
+    def _reason(self) -> str:
         seat = self.table.running
         who = seat.life.role.name if seat is not None else "the World"
         return f"{who} did not yield after turn {self.table.step}"
 
     def _raise(self, frame: FrameType | None, error: BaseException) -> None:
-        """In the frame that spins. Not in one of trio, which would not survive it, nor while the
-        World tears down what is left, which it must do to the end."""
+        """Raise it in the frame that spins. Not in a frame of trio's, which would not survive it,
+        and not during the teardown, which the World must finish."""
         if not _may_raise_in(frame):
-            self.table.wake_driver(error)
+            self.table.ask_to_stop(error)
         elif self.table.running is not None or not self.table.is_over:
             if self._raised is not None:
                 self._chase(frame)
@@ -122,7 +122,11 @@ class Watchdog:
             raise error
 
     def _chase(self, frame: FrameType | None) -> None:
-        """See to it that the error is raised once more while it is being handled."""
+        """Raise the error once more in the `except` clause that has caught it.
+
+        A trace function is called for each line of a traced frame, and may raise there. So every
+        frame of the actor's on the stack gets one, and it raises as soon as the error is handled.
+        """
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
             if _package(frame) in OURS or not _may_raise_in(frame):
@@ -142,7 +146,7 @@ class Watchdog:
 
 
 def _may_raise_in(frame: FrameType | None) -> bool:
-    """Whether that frame is not trio's own, nor of something that trio itself has called."""
+    """Whether that frame is neither trio's own nor a callback that trio itself has called."""
     while frame is not None and not frame.f_code.co_flags & inspect.CO_COROUTINE:
         if _package(frame) in OURS:
             break
@@ -151,7 +155,7 @@ def _may_raise_in(frame: FrameType | None) -> bool:
 
 
 def _package(where: Any) -> str:
-    """The package whose code that frame, or that function, is."""
+    """The package that the code of that frame or function belongs to."""
     if isinstance(where, FrameType):
         name = where.f_globals.get("__name__", "")
     else:

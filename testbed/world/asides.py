@@ -19,20 +19,15 @@ CUT_SHORT = "cut: the chooser ended this run"
 class Asides:
     """Does what a Chooser decides beside turns, and records it for whoever reads the trace."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(
+        self, table: Table, chooser: Chooser, trace: Trace, title: str, *, hears: bool
+    ) -> None:
         self._table = table
-        self._chooser: Chooser
-        self._trace: Trace
-        self._title = ""
-        self._hears = False
-        self._keeps_steps = False
-
-    def begin(self, chooser: Chooser, trace: Trace, title: str, *, hears: bool) -> None:
-        """The Run begins; `hears` says whether this Chooser wants to know when a Step is over."""
         self._chooser = chooser
         self._trace = trace
         self._title = title
         self._hears = hears
+        """Whether the Chooser wants to know when a Step is over."""
         self._keeps_steps = trace.is_read or hears
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
@@ -97,10 +92,8 @@ class Asides:
 
     def _said(self, kind: str, option: Option, due_ms: int = 0) -> Option:
         """What stands in the trace for an Option that is held, or was."""
-        return Option(
-            kind, option.path, _done, (self._table.step,), due_ms, option.actor, option.verb,
-            option.key, option.change, option.nth, label=option.kind,
-        )  # fmt: skip
+        noted = Option(kind, option.path, _done, (self._table.step,), due_ms, option.actor)
+        return noted.about(option.verb, option.key, option.change, option.nth, label=option.kind)
 
     def _note(self, option: Option, choice: int, of: int) -> None:
         trace = self._trace

@@ -27,19 +27,23 @@ class End:
 class Ending:
     """Asked before each turn whether there is to be one."""
 
-    def __init__(self, table: Table, judge: Judge, evidence: Evidence) -> None:
+    def __init__(
+        self,
+        table: Table,
+        judge: Judge,
+        evidence: Evidence,
+        trace: Trace,
+        budget: Budget,
+        *,
+        goes_on: bool,
+    ) -> None:
         self._table = table
         self._judge = judge
         self._evidence = evidence
-        self._budget = Budget()
-        self._trace = Trace({})
-        self._goes_on = False
-
-    def begin(self, budget: Budget, trace: Trace, *, goes_on: bool) -> None:
-        """The Run begins, under these limits."""
-        self._budget = budget
         self._trace = trace
+        self._budget = budget
         self._goes_on = goes_on
+        """Whether the Run goes on after a Violation."""
 
     def is_rest(self, ready: int) -> bool:
         """Whether the Run would come to rest now: nothing can move, or only in a far future."""

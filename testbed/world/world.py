@@ -1,30 +1,51 @@
-"""World: one assembled cluster, run once, thrown away. Its loop is here, and fits on one screen."""
+"""World: one cluster, assembled, run once, thrown away.
+
+Objects are added to the Store, Endpoints put on the wire, actors started, faults allowed,
+invariants claimed, limits set. It is the same assembly each time: nothing here chooses. What
+chooses is the Play (`play.py`), which `prepare` makes for the one Run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, cast
 
-from testbed.chooser import Chooser, Cut, RunInfo
-from testbed.errors import HarnessBug, Overrun, ScenarioError
-from testbed.invariant import Verdict
-from testbed.store.footprint import Marks
+import attrs
+
+from testbed.chooser import Chooser, RunInfo
+from testbed.client.actor import Actor, factory_of
+from testbed.client.client import Client
+from testbed.client.wire import Wire
+from testbed.errors import ScenarioError, UnknownName
+from testbed.fault import Allowed, Fault, Levers
+from testbed.invariant import Evidence, Invariant, Verdict
+from testbed.invariants.caches import CachesEqualTheStore
+from testbed.invariants.history import RevisionsIncrease
+from testbed.invariants.progress import NoActorDies, NobodyIsStuck
+from testbed.invariants.watches import WatchesAreGapFree
+from testbed.objects.meta import Object
+from testbed.policy import BUILT_IN, in_place_of
+from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once
 from testbed.store.store import Store
+from testbed.store.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns.drivers import trio
-from testbed.turns.life import Seat
-from testbed.turns.option import Option
-from testbed.turns.pending import Options
+from testbed.turns.life import Role, Seat
+from testbed.turns.option import START, Option
 from testbed.turns.session import guarded, play_all
-from testbed.turns.trace import Record, Step, Trace
+from testbed.turns.table import Table
+from testbed.turns.trace import Trace
 from testbed.version import VERSION
-from testbed.world.asides import CUT_SHORT, Asides
-from testbed.world.assembly import Assembly
-from testbed.world.ending import End, Ending
+from testbed.world.budget import Budget
+from testbed.world.in_force import InForce
+from testbed.world.judge import Judge
+from testbed.world.play import Play
 
 
-class World(Assembly):
-    """Assemble it, then `run` it under a Chooser. The same assembly and the same choices give the
-    same Run, byte for byte."""
+class World:
+    """One cluster: `add` objects, `serve` Endpoints, `start` actors, `allow` faults, `claim`
+    invariants, `limit` it; then `run` it under a Chooser. The same assembly and the same choices
+    give the same Run, byte for byte."""
 
     def __init__(
         self,
@@ -35,33 +56,127 @@ class World(Assembly):
         audit: bool = False,
         without: Iterable[str] = (),
     ) -> None:
-        super().__init__(scenario, switches, store=store, audit=audit, without=without)
-        self.trace = Trace({})
-        self.verdict: Verdict | None = None
-        """What the Run has shown; None until it has ended."""
+        self.scenario = scenario
+        self.switches = switches or {}
+        self.in_force = InForce(self.switches)
+        """What the switches of its components are."""
+        self.without = frozenset(without)
+        """Actors and objects that are left out, by name and by key."""
+        self.store = Store() if store is None else store
+        self.table = table = Table()
+        table.audits = audit
+        self.wire = Wire(table)
+        self.evidence = Evidence(table, self.wire, self.store)
+        self.judge = Judge(table, self.wire, self.evidence)
+        self.budget = Budget()
+        self.needs_no_race: str = ""
+        """Why even its calm run is violated, if the scenario says so."""
+        self.goes_on = False
+        """Whether the Run goes on after a Violation."""
         self.turns_expected: Callable[[], int] = lambda: 100
         """The length of the calm run, for Choosers that spread things over it."""
-        table = self.table
-        self._options = Options(table.pending, self._find_faults)
-        self._chooser: Chooser
-        self._asides = Asides(table)
-        self._ending = Ending(table, self.judge, self.evidence)
-        self._end = ""
-        self._played = 0
-        """The turns; a pick is a Step, and no turn."""
-        self._turn_is_open = False
-        self._instant_turns = 0
-        self._title = ""
-        table.advance = self._advance
-        table.pick = self._asides.pick
-        table.on_record = self._note_record
+        self.trace = Trace({})
+        """The record of its Run; empty until `prepare`."""
+        self._levers = Levers(table, self.wire, self.store, self.offer_start)
+        self._allowed: list[Allowed] = []
+        self._play: Play | None = None
+        """Its one Run; None until it is prepared."""
+        self.store.marks = table.marks
+        self.store.clock = lambda: table.now_ms
+        self.wire.serve(StoreEndpoint(self.store))
+        self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
+        self.claim(NoActorDies(), NobodyIsStuck())
+
+    # -- assembling -----------------------------------------------------------------------------
+
+    def add(self, *items: Object) -> None:
+        """Put objects into the Store before anything moves, in this order. They are completed as if
+        created through the front, but keep the status, identity and age that they are given."""
+        self.evidence.forget_scenario()
+        for item in [item for item in items if item.key not in self.without]:
+            self._write("create", self._front.completed(item))
+
+    def serve(self, factory: Callable[[Store], Endpoint]) -> None:
+        """Put another Endpoint on the wire, in place of one with the same name. If it becomes the
+        front, it completes the objects that were added before."""
+        self.evidence.forget_scenario()
+        before = self.wire.front
+        endpoint = factory(self.store)
+        if (component := getattr(endpoint, "component", None)) is not None:
+            switched = cast(Switched, endpoint)
+            switched.switches = self.in_force.of(endpoint.name, component, switched.told)
+        self.wire.serve(endpoint)
+        if self.wire.front != before:
+            for entry in self.store.snapshot(""):
+                if isinstance(entry.value, Object):
+                    self._write("update", self._front.completed(entry.value))
+
+    @property
+    def _front(self) -> Front:
+        return cast(Front, self.wire.posts[self.wire.front].endpoint)
+
+    def _write(self, verb: str, item: Object) -> None:
+        meta = item.meta
+        operation = Operation(verb, item.plural, meta.name, meta.namespace, item)
+        answer_at_once(self.wire.posts["store"].endpoint, operation, ASSEMBLY)
+
+    def start(self, *actors: Actor | Callable[[], Actor], at: str | Sequence[str] = ()) -> None:
+        """Start actors: frozen settings, or factories that make one for each life.
+
+        They speak to the Endpoint `at`; without it, to the front, the first Endpoint that stands
+        before the Store. If `at` names several, each life speaks to the next of them, as behind a
+        load balancer.
+        """
+        homes = (at,) if isinstance(at, str) else tuple(at)
+        self.evidence.forget_scenario()
+        for given in actors:
+            factory = factory_of(given)
+            actor = factory()
+            name, switches = actor.name, None
+            is_out = name in self.without
+            if (component := actor.component) is not None:
+                switches = self.in_force.of(name, component, actor.told, is_out=is_out)
+                program = getattr(switches, component.program, BUILT_IN)
+                if program != BUILT_IN:
+                    factory = partial(in_place_of, actor, program)
+                    actor = factory()
+            if is_out:
+                continue
+            if name in self.table.roles or name in self.wire.posts:
+                raise ScenarioError(f"two actors are called {name!r}; give each its own name")
+            role = Role(name, factory, actor.rank, actor.shares_memory)
+            role.switches = switches
+            role.homes = tuple([self.wire.post(home).name for home in homes])
+            self.table.roles[name] = role
+            self.offer_start(role, 0)
+
+    def allow(self, *faults: Fault) -> None:
+        """Let these faults strike, each as often as it says."""
+        self.evidence.forget_scenario()
+        self._allowed.extend(Allowed(fault) for fault in faults)
+
+    def forbid(self) -> None:
+        """Let no fault strike, whatever was allowed before."""
+        self._allowed.clear()
+
+    def claim(self, *invariants: Invariant) -> None:
+        """Judge the Run by these, too."""
+        self.judge.claim(*invariants)
+
+    def limit(self, **limits: Any) -> None:
+        """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Budget."""
+        known = {field.name for field in attrs.fields(Budget)}
+        for name in limits:
+            if name not in known:
+                raise UnknownName("limit", name, known)
+        self.budget = attrs.evolve(self.budget, **limits)
 
     # -- playing --------------------------------------------------------------------------------
 
     def run(
         self, chooser: Chooser, *, driver: str = "trio", trace: Trace | None = None, number: int = 0
     ) -> Verdict:
-        """Drive it to its end, and tell what that has shown."""
+        """Drive it to its end; returns what that has shown."""
         if not self.prepare(chooser, trace=trace, number=number):
             raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
         play_all([self], driver=driver)
@@ -71,7 +186,7 @@ class World(Assembly):
     async def play(
         self, chooser: Chooser, *, trace: Trace | None = None, number: int = 0
     ) -> Verdict:
-        """The same, within a `trio.run` that is already there."""
+        """The same as `run`, within a `trio.run` that is already there."""
         if not self.prepare(chooser, trace=trace, number=number):
             raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
         with guarded(self.table):
@@ -81,217 +196,72 @@ class World(Assembly):
         return self.verdict
 
     def prepare(self, chooser: Chooser, *, trace: Trace | None = None, number: int = 0) -> bool:
-        """Set the Chooser and the trace of the one Run; False if the Chooser has none left."""
-        if self._end or self.trace.numbered:
+        """Make ready the one Run, under this Chooser; False if the Chooser has no Run left."""
+        if self._play is not None:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
         self.in_force.check(self.scenario)
         late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
         info = RunInfo(self.scenario, number, self.faults_max, length, is_up, late_ms)
         if (plan := chooser.begin(info)) is None:
             return False
-        self._chooser = chooser
-        self._title = plan.title
-        self._hears = type(chooser).ended is not Chooser.ended
         self.trace = Trace({}) if trace is None else trace
         self.trace.header.update(
             testbed=VERSION, scenario=self.scenario, switches=dict(self.switches)
         )
         if in_force := self.in_force.flat():
             self.trace.header["in_force"] = in_force
-        self._keeps_steps = self.trace.is_read or self._hears
-        self._flushes = self._keeps_steps and (self.trace.sink is not None or not self.trace.keep)
-        self.judge.minds_order = chooser.minds_order
-        for post in self.wire.posts.values():
-            post.endpoint.begin()
-        self._asides.begin(chooser, self.trace, plan.title, hears=self._hears)
-        self._ending.begin(self.budget, self.trace, goes_on=self.goes_on or chooser.goes_on)
-        self.evidence.choices = self.trace.choices
-        self.trace.begin()
+        self._play = Play(self, chooser, plan, self.trace)
+        self._play.begin()
         return True
 
     def conclude(self) -> None:
-        """Raise, bare, what ended the Run if it was no verdict. Called when all is torn down."""
+        """Raise, bare, what ended the Run if that is no verdict. Called after the teardown."""
+        assert self._play is not None
+        self._play.conclude()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the Run has shown; None until it has ended."""
+        return None if self._play is None else self._play.verdict
+
+    # -- what its Play asks of it ---------------------------------------------------------------
+
+    @property
+    def faults_max(self) -> int:
+        """How many faults may strike in its Run."""
+        return sum(allowed.fault.times_max for allowed in self._allowed)
+
+    @property
+    def faults_struck(self) -> int:
+        """How many faults have struck by now."""
+        return sum(allowed.struck for allowed in self._allowed)
+
+    def find_faults(self) -> list[Option]:
+        """Every fault that could strike now; worked out only when a Chooser looks."""
+        return [o for allowed in self._allowed for o in allowed.options(self._levers)]
+
+    def offer_start(self, role: Role, after_ms: int) -> None:
+        """Offer the next life of an actor, that much later."""
         table = self.table
-        left = [
-            seat.path
-            for role in table.roles.values()
-            if role.life
-            for seat in role.life.seats.values()
-        ]
-        if table.failure is None and left:
-            table.fail(HarnessBug(f"the Run has ended and left {', '.join(left)} behind"))
-        if table.stop is not None and not isinstance(table.stop, Overrun):
-            table.fail(table.stop)
-        if table.failure is not None:
-            raise table.failure
-        assert self.verdict is not None
-        self._chooser.end(self.trace, self.verdict)
+        role.is_starting = True
+        begin = partial(self._begin_life, role)
+        path, due_ms = f"{role.name}/main", table.now_ms + after_ms
+        option = Option(START, path, begin, (table.step,), due_ms, role.name)
+        option.nth = role.lives + 1
+        option.may_touch = lambda: role.may
+        table.offer(option)
 
-    # -- the loop -------------------------------------------------------------------------------
-
-    def _advance(self) -> Seat | None:
-        """Play turns until a task is to move; None when the Run has ended and all is torn down.
-
-        Called on the stack of whoever has given up the turn, so it never raises: an error is kept,
-        ends the Run, and leaves by the World's own task.
-        """
-        while True:
-            try:
-                return self._turns()
-            except BaseException as error:
-                table = self.table
-                if isinstance(error, Overrun | KeyboardInterrupt):
-                    table.stop = table.stop or error
-                else:
-                    table.fail(error)
-
-    def _turns(self) -> Seat | None:
-        table, options, trace = self.table, self._options, self.trace
-        budget, chooser, pending = self.budget, self._chooser, table.pending
-        while True:
-            if table.dying:
-                return table.next_dying()
-            if self._turn_is_open:
-                self._end_turn()
-            if self._end:
-                if self._is_torn_down():
-                    return None
-                continue
-            ready, strike = options.show(budget.delay_max_ms), None
-            if not ready or self._may_end():
-                is_rest = self._ending.is_rest(ready)
-                if pending.held and is_rest:
-                    options.ready = ready = 0
-                else:
-                    strike = chooser.strike(options) if is_rest else None
-                    turns, here = self._played, self._instant_turns
-                    end = None if strike is not None else self._ending.why(ready, turns, here)
-                    if end is not None:
-                        self._finish(end)
-                        continue
-            choice = chooser.choose(options) if strike is None else strike
-            if not isinstance(choice, int):
-                if isinstance(choice, Cut):
-                    self._finish(End("undecided", CUT_SHORT))
-                else:
-                    self._asides.perform(choice, options)
-                continue
-            if 0 <= choice < ready:
-                option = pending.take(choice)
-            elif ready <= choice < len(options):
-                option = options.faults[choice - ready]
-            else:
-                raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
-            if option.due_ms > pending.now_ms:
-                pending.now_ms = option.due_ms
-                self._instant_turns = 0
-            trace.choices.append(choice)
-            self._begin_turn(option, choice, ready)
-            mover: Seat | None = option.perform()
-            if mover is not None:
-                return mover
-
-    def _may_end(self) -> bool:
-        """Whether it is worth asking why the Run should end: not within an instant, mostly."""
-        table, budget = self.table, self.budget
-        return (
-            table.failure is not None
-            or table.stop is not None
-            or bool(self.judge.violations)
-            or self._played >= budget.turns_max
-            or self._instant_turns >= budget.instant_turns_max
-            or table.pending.next_due_ms > table.pending.now_ms
-            or self.trace.sink is not None
-        )
-
-    def _begin_turn(self, option: Option, choice: int, ready: int) -> None:
-        """Open the Step; what it touches is marked from now until the next turn."""
-        table = self.table
-        seat = option.seat
-        if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
-            raise HarnessBug(f"{option!r} was performed for a wait that is over")
-        self.trace.numbered = number = self.trace.numbered + 1
-        self._played += 1
-        self._instant_turns += 1
-        table.step = number
-        self._turn_is_open = True
-        self.wire.served = None
-        marks = table.marks
-        if self._keeps_steps:
-            table.marks = self.store.marks = marks = Marks()
-            table.turn = step = Step(number, option, choice, ready, marks)
-            step.now_ms = table.pending.now_ms
-            self.trace.items.append(step)
-        else:
-            marks.reads.clear()
-            marks.writes.clear()
-            marks.changes.clear()
-
-    def _end_turn(self) -> None:
-        """The turn is over: all it touched is known, so tell the Chooser, and judge."""
-        self._turn_is_open = False
-        table, wire = self.table, self.wire
-        changes = table.marks.changes
-        if changes:
-            now = (table.step, table.pending.now_ms)
-            for change in changes:
-                wire.streams.commits[change.revision] = now
-        if wire.paused:
-            wire.release_paused()
-        step = table.turn
-        if step is not None:
-            table.turn = None
-            if self._hears:
-                self._chooser.ended(step)
-        if changes or wire.streams.delivered or self.judge.has_cause():
-            self.judge.turn_ended(step)
-        if self._flushes:
-            self.trace.flush()
-
-    # -- the end --------------------------------------------------------------------------------
-
-    def _finish(self, end: End) -> None:
-        """The Run has ended: close the trace; what moves from now on is not part of it."""
-        self._end = end.why
-        table = self.table
-        table.marks = self.store.marks = Marks()
-        self.verdict = Verdict(
-            "violated" if self.judge.violations else end.outcome,
-            end.why,
-            tuple(self.judge.violations),
-            self._played,
-            table.now_ms,
-            sum(allowed.struck for allowed in self._allowed),
-            self._title,
-            self._chooser.note,
-        )
-        self.trace.close(
-            {
-                "end": end.why,
-                "verdict": self.verdict.outcome,
-                "violations": [str(violation) for violation in self.judge.violations],
-                "turns": self._played,
-            }
-        )
-
-    def _is_torn_down(self) -> bool:
-        """End every life that has not ended, in order of names; whether none was left."""
-        self.table.is_over = True
-        for _, role in sorted(self.table.roles.items()):
-            if role.life is not None:
-                self.table.end_life(role.life)
-        return not self.table.dying
+    def _begin_life(self, role: Role) -> Seat | None:
+        """Make the actor, and let its main task move; None if it runs already."""
+        role.is_starting = False
+        if role.is_up:
+            return None
+        if role.homes:
+            role.home = role.homes[role.lives % len(role.homes)]
+        actor = role.actor = role.factory()
+        life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
+        return life.seats[f"{role.name}/main"]
 
     def _is_up(self, name: str) -> bool:
         role, post = self.table.roles.get(name), self.wire.posts.get(name)
         return (role is not None and role.is_up) or (post is not None and post.is_up)
-
-    # -- what is offered ------------------------------------------------------------------------
-
-    def _find_faults(self) -> list[Option]:
-        """Every fault that could strike now; worked out only when a Chooser looks for it."""
-        return [o for allowed in self._allowed for o in allowed.options(self._levers)]
-
-    def _note_record(self, record: Record) -> None:
-        if self._keeps_steps:
-            self.trace.items.append(record)

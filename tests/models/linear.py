@@ -105,14 +105,14 @@ def play(build: Build, chooser: Chooser) -> Played:
     world.goes_on = True
     watched = Watched(chooser, world)
     states: list[dict[str, Any]] = []
-    finish = world._finish
-
-    def finished(end: Any) -> None:
-        states.append(state_of(world))
-        finish(end)
-
-    world._finish = finished  # type: ignore[method-assign]
     trace = Trace({}, keep=True)
+    close = trace.close
+
+    def closed(end: dict[str, Any]) -> None:
+        states.append(state_of(world))
+        close(end)
+
+    trace.close = closed  # type: ignore[method-assign]
     world.run(watched, driver="direct", trace=trace)
     steps = [
         Seen(name_of(s.option), s.did, s.now_ms, s.causes, before)
@@ -133,7 +133,7 @@ def state_of(world: World) -> dict[str, Any]:
     state: dict[str, Any] = {
         "store": {e.key: plain(e.value, wrote) for e in world.store.snapshot("")},
         "pending": sorted((name_of(o), o.due_ms) for o in pending if o.change != BOOKMARK),
-        "faults": sorted(name_of(o) for o in world._find_faults()),
+        "faults": sorted(name_of(o) for o in world.find_faults()),
         "up": {post.name: post.is_up for post in world.wire.posts.values()},
     }
     for record in world.table.records:

@@ -15,7 +15,7 @@ def option(
     kind: str, path: str, verb: str = "", key: str = "", change: str = "", nth: int = 1
 ) -> Option:
     """One that is never performed."""
-    return Option(kind, path, lambda: None, verb=verb, key=key, change=change, nth=nth)
+    return Option(kind, path, lambda: None).about(verb, key, change, nth)
 
 
 BIND = "create/binding"

@@ -96,7 +96,7 @@ def step(number: int, path: str, *, reads: str = "", writes: str = "", causes: s
     marks.reads.extend(reads.split())
     marks.writes.extend(writes.split())
     by = tuple(int(cause) for cause in causes.split())
-    option = Option(SERVE, path, lambda: None, by, verb="list" if "log:" in reads else "get")
+    option = Option(SERVE, path, lambda: None, by).about("list" if "log:" in reads else "get")
     return Step(number, option, 0, 1, marks)
 
 

@@ -122,10 +122,8 @@ def test_what_is_held_back_is_shown() -> None:
     world = find("lost_update").world()
     world.run(Calm(), trace=trace)
     for kind in ("hold", "release", "hold"):
-        option = Option(
-            kind, "alpha/main", lambda: None, actor="alpha", verb="update",
-            key="notes/default/list", label="serve",
-        )  # fmt: skip
+        option = Option(kind, "alpha/main", lambda: None, actor="alpha")
+        option.about("update", "notes/default/list", label="serve")
         trace.items.append(Step(len(trace.steps) + 1, option, 0, 1, Marks()))
     matter = Slice(trace)
     said = diagram(Rows(trace, matter, Tale(matter)))

@@ -65,7 +65,7 @@ def test_a_chance_is_a_percentage_and_a_bar(failed: int, runs: int, percent: int
 def option(kind: str, path: str, verb: str, key: str, label: str = "") -> Option:
     """An Option made by hand."""
     actor = path.partition("/")[0]
-    return Option(kind, path, lambda: None, actor=actor, verb=verb, key=key, label=label)
+    return Option(kind, path, lambda: None, actor=actor).about(verb, key, label=label)
 
 
 def test_told_are_the_steps_after_which_it_moved() -> None:

@@ -138,9 +138,8 @@ def test_news_that_was_held_back_is_told_so() -> None:
     write = next(s.number for s in trace.steps if s.marks.changes and s.option.actor == "beta")
 
     def told(number: int, actor: str, key: str) -> str:
-        option = Option(
-            "hold", f"{actor}/watch-notes", lambda: None, actor=actor, key=key, label="deliver"
-        )
+        option = Option("hold", f"{actor}/watch-notes", lambda: None, actor=actor)
+        option.about(key=key, label="deliver")
         kept = Trace({}, keep=True)
         kept.items = list(trace.items)
         kept.items.append(Step(number, option, 0, 1, Marks()))
@@ -157,10 +156,8 @@ def test_a_request_that_was_held_back_is_told_with_its_end() -> None:
     """What of whom, from which Step on, and in which it came to be; or that it never did."""
     trace, violation = played(find("lost_update").world(), Uniform(1))
     for number, until in ((5, " until step 9."), (10, ".")):
-        option = Option(
-            "hold", "alpha/main", lambda: None, actor="alpha", verb="update",
-            key="notes/default/list", label="serve",
-        )  # fmt: skip
+        option = Option("hold", "alpha/main", lambda: None, actor="alpha")
+        option.about("update", "notes/default/list", label="serve")
         kept = Trace({}, keep=True)
         kept.items = [*trace.items, Step(number, option, 0, 1, Marks())]
         kept.items.sort(key=lambda item: item.number if isinstance(item, Step) else 0)

@@ -30,7 +30,7 @@ from testbed.objects import Note
 from testbed.store.endpoint import BETWEEN, Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
-from testbed.turns.drivers.trio import _Play, play_async
+from testbed.turns.drivers.trio import _TrioRun, play_async
 from testbed.turns.option import CALM_ORDER, FAULT, PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
@@ -275,7 +275,7 @@ async def test_a_task_that_is_not_parked_in_a_turn_is_never_woken() -> None:
     """Waking it would destroy all of trio; it is our bug, and said so."""
     world = world_of()
     assert world.prepare(Calm())
-    play = _Play(world.table)
+    play = _TrioRun(world.table)
     with pytest.raises(HarnessBug, match="is not parked in a turn"):
         play.hand_to(None)
     await trio.lowlevel.checkpoint()

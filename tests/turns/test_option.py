@@ -42,7 +42,7 @@ def test_a_sentence_says_kind_path_verb_and_key() -> None:
 def test_an_option_is_called_by_its_label_or_its_sentence() -> None:
     """A pick's alternative has a label of its own; everything else is its sentence."""
     plain = Option("start", "alpha/main", lambda: None)
-    picked = Option("pick", "alpha/main", lambda: None, verb="node", label="n2")
+    picked = Option("pick", "alpha/main", lambda: None).about("node", label="n2")
     assert (str(plain), str(picked)) == ("start alpha/main", "n2")
     assert repr(plain) == "<start alpha/main at 0 ms>"
 

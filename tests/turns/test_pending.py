@@ -33,7 +33,9 @@ def option(
     rank: int = 0,
 ) -> Option:
     """An Option that does nothing."""
-    return Option(kind, path, lambda: None, causes, due_ms, rank=rank)
+    option = Option(kind, path, lambda: None, causes, due_ms)
+    option.rank = rank
+    return option
 
 
 def line_of(*options: Option) -> Pending:

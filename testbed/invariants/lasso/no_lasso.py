@@ -156,7 +156,7 @@ class NoLasso(Invariant):
             for role in evidence.actors
             if role.life is not None
             and role.is_up
-            and role.life.told_time_at > start.step
+            and role.life.saw_time_at > start.step
             and not tells_time(role.life)
         ]
         if clocks and evidence.now_ms > start.now_ms:

@@ -1,5 +1,5 @@
 """The drivers: what carries the tasks of a World. Both give identical traces.
 
-May use: life, table.
+May use: life, head, table.
 Siblings: no file here imports another.
 """

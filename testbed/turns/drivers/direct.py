@@ -1,4 +1,4 @@
-"""The direct driver: a bare loop over `coroutine.send`, no trio; the check for the other."""
+"""The direct driver: a bare loop over `coroutine.send`, without trio. It checks the other one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from testbed.turns.table import Table
 
 
 def play(table: Table) -> None:
-    """Let one task after another move, until the Run has ended and every life is cleared away."""
-    mover: Seat | None = table.advance()
+    """Let one task after another move, until the Run has ended and every life is torn down."""
+    mover: Seat | None = table.head.advance()
     while mover is not None:
         seat, mover = mover, table.move(mover)
         if mover is seat:
-            # It awaited what nobody here can answer; the Run is over, and it is told so.
+            # It awaited something that no driver of ours can answer: raise the error of that in it.
             seat.error = table.failure

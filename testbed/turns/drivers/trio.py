@@ -1,8 +1,8 @@
 """The trio driver: every task of every actor is a trio task, and exactly one of them can run.
 
-trio gives tasks, cancellation and, later, sockets and real time; it decides nothing. Its batches
-are shuffled and its clock breaks ties by `id()`, so there is never more than one task to shuffle
-and never a deadline to break. This is the only file that imports trio.
+trio gives tasks and cancellation; it decides nothing. It shuffles the tasks that can run, and
+breaks ties of its clock by `id()`. So it never has more than one task to shuffle, and never a
+deadline. This is the only file that imports trio.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from testbed.errors import HarnessBug
+from testbed.turns.head import Driver
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 
@@ -30,29 +31,37 @@ class _Host:
         self.is_parked = False
 
 
-class _Play:
-    """One Run on trio: a nursery of carriers, and the World's own task waiting for the end."""
+class _TrioRun(Driver):
+    """One Run on trio: a nursery of carriers, and the World's own task, which waits for the end."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.nursery: trio.Nursery
+        """Has a carrier task for every Seat; opened by `run`."""
         self.main = _Host()
+        self.token = trio.lowlevel.current_trio_token()
         self.is_broken = False
+        """Whether a bug of ours has ended the Run; then trio may cancel parked tasks."""
         self.is_handed_on = False
         """Whether a task has been woken that has not moved yet."""
 
+    def ask_to_stop(self, why: BaseException) -> None:
+        self.token.run_sync_soon(self._stop, why)
+
+    def running(self) -> str:
+        return f"trio task {trio.lowlevel.current_task().name!r}"
+
     async def run(self) -> None:
-        token = trio.lowlevel.current_trio_token()
-        self.table.intruder = lambda: f"trio task {trio.lowlevel.current_task().name!r}"
-        self.table.wake_driver = lambda why: token.run_sync_soon(self._stop, why)
-        # trio ends an async generator that was dropped half way in a task of its own, which would
-        # move beside the holder of the turn; without its hooks that happens where it is dropped.
+        """Play the Run to its end."""
+        self.table.driver = self
+        # If an async generator is dropped half way, trio ends it in a task of its own, which would
+        # move beside the holder of the turn. Without trio's hooks it ends where it is dropped.
         hooks = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(None, None)
         try:
             async with trio.open_nursery() as nursery:
                 self.nursery = nursery
-                mover = self.table.advance()
+                mover = self.table.head.advance()
                 if mover is not None:
                     self.hand_to(mover)
                     self.main.is_parked = True
@@ -61,13 +70,13 @@ class _Play:
                     finally:
                         self.main.is_parked = False
         except BaseException as error:
-            # A nursery raises groups: the World itself raises, bare, the first error there was.
+            # A nursery raises groups; the World raises the first error alone.
             self.table.fail(error)
         finally:
             sys.set_asyncgen_hooks(*hooks)
 
     def _interrupted(self, raise_cancel: Callable[[], Any]) -> trio.lowlevel.Abort:
-        """Somebody cancels the World from outside: it ends at its next turn, then passes it on."""
+        """Cancelled from outside: end the Run at its next turn, then raise that."""
         if self.table.stop is None:
             try:
                 raise_cancel()
@@ -76,12 +85,12 @@ class _Play:
         return self._stay()
 
     def _stay(self, _: Any = None) -> trio.lowlevel.Abort:
-        """A parked task cannot be cancelled by trio: what ends its wait is the World's to decide,
-        unless the World itself is broken."""
+        """Refuse to be cancelled by trio: the World alone ends the wait of a parked task, unless
+        the World itself is broken."""
         return trio.lowlevel.Abort.SUCCEEDED if self.is_broken else trio.lowlevel.Abort.FAILED
 
     def _stop(self, why: BaseException) -> None:
-        """Asked by the watchdog, as soon as trio's own loop gets round to it."""
+        """Called in trio's own loop, some time after the watchdog has asked."""
         self.table.stop = self.table.stop or why
         if not self.is_handed_on and self.main.is_parked:
             self._let_go(HarnessBug(f"no task holds the turn: {why}"))
@@ -92,7 +101,7 @@ class _Play:
         self.nursery.cancel_scope.cancel()
 
     def hand_to(self, mover: Seat | None) -> None:
-        """Let this task move next; None: all is over, wake the World's own task."""
+        """Let this task move next; None: the Run is over, so wake the World's own task."""
         if mover is None:
             self._wake(self.main)
         elif mover.host is None:
@@ -102,8 +111,8 @@ class _Play:
             self._wake(mover.host)
 
     def _wake(self, host: _Host) -> None:
-        """The one call that wakes a task. Waking one that is parked elsewhere, or not at all,
-        would destroy the whole `trio.run`, so that is looked at first."""
+        """Wake a task; the only place that does. To wake one that is not parked in a turn would
+        destroy the whole `trio.run`, so check that first."""
         if not host.is_parked:
             raise HarnessBug(f"{host.task.name} was to be woken, but it is not parked in a turn")
         host.is_parked = False
@@ -114,7 +123,7 @@ class _Play:
         try:
             await self._carried(seat)
         except BaseException as error:
-            # Only a bug of ours gets here: no turn can be handed on any more.
+            # Only a bug of ours gets here. No turn can be handed on any more.
             self._let_go(error)
 
     @types.coroutine
@@ -137,7 +146,7 @@ class _Play:
 
 
 def _expel(seat: Seat) -> Generator[Any, Any, None]:
-    """It awaited trio itself: let trio cancel that wait, in its own way, and give back the rest."""
+    """Get a task out of an await of trio's: let trio cancel it, and note how the wait ended."""
     with trio.CancelScope() as scope:
         scope.cancel()
         try:
@@ -148,16 +157,16 @@ def _expel(seat: Seat) -> Generator[Any, Any, None]:
 
 async def play_async(table: Table) -> None:
     """Play one Run inside a `trio.run` that is already there."""
-    await _Play(table).run()
+    await _TrioRun(table).run()
 
 
 def play_all(tables: Iterable[Table]) -> None:
-    """Play one Run after another in one `trio.run`; whoever yields them looks at them between."""
+    """Play one Run after another in one `trio.run`; the next Table is asked for between two."""
 
     async def session() -> None:
         alive = trio.lowlevel.current_statistics().tasks_living
         for table in tables:
-            await _Play(table).run()
+            await _TrioRun(table).run()
             left = trio.lowlevel.current_statistics().tasks_living - alive
             if left:
                 raise HarnessBug(f"a Run has ended and left {left} trio task(s) behind")
@@ -166,7 +175,7 @@ def play_all(tables: Iterable[Table]) -> None:
 
 
 def checkpoints_per_s(tasks: int, seconds: float) -> float:
-    """How many checkpoints plain trio does with so many tasks: the yardstick of `bench turns`."""
+    """How many checkpoints plain trio does with that many tasks: the yardstick of `bench turns`."""
     count = 0
 
     async def spin(until: float) -> None:

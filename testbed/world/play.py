@@ -1,0 +1,291 @@
+"""Play: one Run of a World, from its first turn to the teardown. The loop stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from testbed.chooser import Chooser, Cut, Plan
+from testbed.client.wire import Wire
+from testbed.errors import HarnessBug, Overrun
+from testbed.invariant import Evidence, Verdict
+from testbed.store.footprint import Marks
+from testbed.store.store import Store
+from testbed.turns.head import Head
+from testbed.turns.life import Role, Seat
+from testbed.turns.option import Option
+from testbed.turns.pending import Options
+from testbed.turns.table import Table
+from testbed.turns.trace import Record, Step, Trace
+from testbed.world.asides import CUT_SHORT, Asides
+from testbed.world.budget import Budget
+from testbed.world.ending import End, Ending
+from testbed.world.judge import Judge
+
+
+class Assembled(Protocol):
+    """What a Play needs of the World that it plays."""
+
+    table: Table
+    wire: Wire
+    store: Store
+    evidence: Evidence
+    judge: Judge
+    budget: Budget
+    goes_on: bool
+
+    @property
+    def faults_struck(self) -> int:
+        """How many faults have struck by now."""
+
+    def find_faults(self) -> list[Option]:
+        """Every fault that could strike now."""
+
+    def offer_start(self, role: Role, after_ms: int) -> None:
+        """Offer the next life of an actor, that much later."""
+
+
+class Play(Head):
+    """One Run under one Chooser: it sits at the head of the Table and decides. Made by
+    `World.prepare`, once for each World."""
+
+    def __init__(self, world: Assembled, chooser: Chooser, plan: Plan, trace: Trace) -> None:
+        self.verdict: Verdict | None = None
+        """What the Run has shown; None until it has ended."""
+        self._world = world
+        self._table = table = world.table
+        self._store = world.store
+        self._wire = world.wire
+        self._judge = world.judge
+        self._budget = budget = world.budget
+        self._chooser = chooser
+        self._title = plan.title
+        self._trace = trace
+        # A Chooser that leaves `ended` as it is looks at no Step. If nothing else does either, no
+        # Step is made at all, which is a good part of the time of a turn.
+        self._hears = type(chooser).ended is not Chooser.ended
+        self._keeps_steps = trace.is_read or self._hears
+        self._flushes = self._keeps_steps and (trace.sink is not None or not trace.keep)
+        self._options = Options(table.pending, world.find_faults)
+        self._asides = Asides(table, chooser, trace, plan.title, hears=self._hears)
+        goes_on = world.goes_on or chooser.goes_on
+        self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
+        self._end = ""
+        """Why the Run has ended; empty until it has."""
+        self._turns_played = 0
+        """A pick is a Step, and no turn."""
+        self._instant_turns = 0
+        """How many of them since time has passed."""
+        self._turn_is_open = False
+
+    def begin(self) -> None:
+        """Take the head of the Table, and write the header of the trace."""
+        self._judge.minds_order = self._chooser.minds_order
+        for post in self._wire.posts.values():
+            post.endpoint.begin()
+        self._world.evidence.choices = self._trace.choices
+        self._table.begin(self)
+        self._trace.begin()
+
+    def conclude(self) -> None:
+        """Raise, bare, what ended the Run if that is no verdict. Called after the teardown."""
+        table = self._table
+        left = [
+            seat.path
+            for role in table.roles.values()
+            if role.life
+            for seat in role.life.seats.values()
+        ]
+        if table.failure is None and left:
+            table.fail(HarnessBug(f"the Run has ended and left {', '.join(left)} behind"))
+        if table.stop is not None and not isinstance(table.stop, Overrun):
+            table.fail(table.stop)
+        if table.failure is not None:
+            raise table.failure
+        assert self.verdict is not None
+        self._chooser.end(self._trace, self.verdict)
+
+    # -- at the head of the Table ---------------------------------------------------------------
+
+    def advance(self) -> Seat | None:
+        while True:
+            try:
+                return self._advance()
+            except BaseException as error:
+                table = self._table
+                if isinstance(error, Overrun | KeyboardInterrupt):
+                    table.stop = table.stop or error
+                else:
+                    table.fail(error)
+
+    def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
+        return self._asides.pick(seat, label, alternatives)
+
+    def recorded(self, record: Record) -> None:
+        if self._keeps_steps:
+            self._trace.items.append(record)
+
+    def begin_again(self, role: Role, after_ms: int) -> None:
+        self._world.offer_start(role, after_ms)
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    def _advance(self) -> Seat | None:
+        """Play turns until a task is to move; None when the Run has ended and is torn down."""
+        table, options, trace = self._table, self._options, self._trace
+        budget, chooser, pending = self._budget, self._chooser, table.pending
+        while True:
+            # The dying come first. Their tasks end one after another, and what these touch is part
+            # of the turn in which their life has ended.
+            if table.dying:
+                return table.next_dying()
+            # Close the turn. No task moves any more, so all that the turn has touched is known.
+            if self._turn_is_open:
+                self._end_turn()
+            if self._end:
+                if self._is_torn_down():
+                    return None
+                continue
+            # May the Run end here? In the middle of an instant there is mostly no need to ask.
+            ready, strike = options.show(budget.delay_max_ms), None
+            if not ready or self._may_end():
+                strike = self._rest()
+                if self._end:
+                    continue
+                ready = options.ready
+            # Choose. A choice that is no index is no turn: something is held back or let go, only
+            # time passes, or the Run is cut.
+            choice = chooser.choose(options) if strike is None else strike
+            if not isinstance(choice, int):
+                if isinstance(choice, Cut):
+                    self._finish(End("undecided", CUT_SHORT))
+                else:
+                    self._asides.perform(choice, options)
+                continue
+            if 0 <= choice < ready:
+                option = pending.take(choice)
+            elif ready <= choice < len(options):
+                option = options.faults[choice - ready]
+            else:
+                raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
+            # Perform it. Time moves first, to when it is due. If it ends the wait of a task, that
+            # task moves, and the turn stays open until it gives the turn up.
+            if option.due_ms > pending.now_ms:
+                pending.now_ms = option.due_ms
+                self._instant_turns = 0
+            trace.choices.append(choice)
+            self._begin_turn(option, choice, ready)
+            mover: Seat | None = option.perform()
+            if mover is not None:
+                return mover
+
+    def _may_end(self) -> bool:
+        """Whether the Run could end now; False in the middle of an instant, mostly."""
+        table, budget = self._table, self._budget
+        return (
+            table.failure is not None
+            or table.stop is not None
+            or bool(self._judge.violations)
+            or self._turns_played >= budget.turns_max
+            or self._instant_turns >= budget.instant_turns_max
+            or table.pending.next_due_ms > table.pending.now_ms
+            or self._trace.sink is not None
+        )
+
+    def _rest(self) -> int | None:
+        """End the Run if nothing more is to happen. Returns the fault that a Chooser lets strike
+        at rest; None if the Run has ended, or goes on with the next choice."""
+        options, ending = self._options, self._ending
+        is_rest = ending.is_rest(options.ready)
+        if is_rest and self._table.pending.held:
+            # What is held back must come back before the Run can end. So the Chooser is shown
+            # nothing that is ready, not even a timer in the far future: it must release something.
+            options.ready = 0
+            return None
+        strike = self._chooser.strike(options) if is_rest else None
+        if strike is None:
+            end = ending.why(options.ready, self._turns_played, self._instant_turns)
+            if end is not None:
+                self._finish(end)
+        return strike
+
+    def _begin_turn(self, option: Option, choice: int, ready: int) -> None:
+        """Open a Step: from now until the next turn, all that is touched is marked on it."""
+        table = self._table
+        seat = option.seat
+        if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
+            raise HarnessBug(f"{option!r} was performed for a wait that is over")
+        self._trace.numbered = number = self._trace.numbered + 1
+        self._turns_played += 1
+        self._instant_turns += 1
+        table.step = number
+        self._turn_is_open = True
+        self._wire.served = None
+        marks = table.marks
+        if self._keeps_steps:
+            table.marks = self._store.marks = marks = Marks()
+            table.turn = step = Step(number, option, choice, ready, marks)
+            step.now_ms = table.pending.now_ms
+            self._trace.items.append(step)
+        else:
+            marks.reads.clear()
+            marks.writes.clear()
+            marks.changes.clear()
+
+    def _end_turn(self) -> None:
+        """Close the Step: tell the Chooser, and let the invariants look."""
+        self._turn_is_open = False
+        table, wire = self._table, self._wire
+        changes = table.marks.changes
+        if changes:
+            now = (table.step, table.pending.now_ms)
+            for change in changes:
+                wire.streams.commits[change.revision] = now
+        if wire.paused:
+            wire.release_paused()
+        step = table.turn
+        if step is not None:
+            table.turn = None
+            if self._hears:
+                self._chooser.ended(step)
+        if changes or wire.streams.delivered or self._judge.has_cause():
+            self._judge.turn_ended(step)
+        if self._flushes:
+            self._trace.flush()
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _finish(self, end: End) -> None:
+        """End the Run: give the verdict, and close the trace. What still moves is torn down, and is
+        no part of the trace."""
+        self._end = end.why
+        table, violations = self._table, self._judge.violations
+        table.marks = self._store.marks = Marks()
+        self.verdict = Verdict(
+            "violated" if violations else end.outcome,
+            end.why,
+            tuple(violations),
+            self._turns_played,
+            table.now_ms,
+            self._world.faults_struck,
+            self._title,
+            self._chooser.note,
+        )
+        self._trace.close(
+            {
+                "end": end.why,
+                "verdict": self.verdict.outcome,
+                "violations": [str(violation) for violation in violations],
+                "turns": self._turns_played,
+            }
+        )
+
+    # The order of the teardown is stated, too: actors by name, their tasks by path, one at a time.
+    # Each turns up in `dying`, and the loop comes back here until no life is left.
+    def _is_torn_down(self) -> bool:
+        """End every life that has not ended; returns whether none was left."""
+        self._table.is_over = True
+        for _, role in sorted(self._table.roles.items()):
+            if role.life is not None:
+                self._table.end_life(role.life)
+        return not self._table.dying
