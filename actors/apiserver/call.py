@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.memory import Desk
-from testbed.errors import Conflict, Forbidden, NotFound
+from actors.apiserver.memory import BareServer
+from testbed.errors import Conflict, Forbidden, Invalid, NotFound
 from testbed.objects import Map, Object, Revision
 from testbed.objects.kinds import kind_by_plural
 from testbed.store.endpoint import Operation
@@ -21,7 +21,7 @@ MODIFIED = (
 class Call:
     """One request: the Operation, who asks, when it was begun, and the server that answers."""
 
-    server: Desk
+    server: BareServer
     operation: Operation
     caller: str
     now_ms: int
@@ -91,6 +91,11 @@ def conflict(kind: type[Object], name: str, why: str, subresource: str = "") -> 
     """The refusal for any object that is not as somebody believes."""
     what = f"{resource_of(kind)}/{subresource}" if subresource else resource_of(kind)
     return Conflict(f'Operation cannot be fulfilled on {what} "{name}": {why}')
+
+
+def invalid(kind: type[Object], name: str, field: str, why: str) -> Invalid:
+    """The refusal of an object that cannot be: `Pod "p" is invalid: metadata.name: …`."""
+    return Invalid(f'{kind_of_message(kind)} "{name}" is invalid: {field}: {why}')
 
 
 def resource_of(kind: type[Object]) -> str:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from actors.apiserver import rules
 from actors.apiserver.admission import priority
 from actors.apiserver.call import Call
-from actors.apiserver.memory import Desk
+from actors.apiserver.memory import BareServer
 from actors.apiserver.verbs import bind as binding
 from actors.apiserver.verbs import create as creating
 from actors.apiserver.verbs import delete as deleting
@@ -46,7 +46,7 @@ VERBS: Mapping[str, Verb] = {
 """What it can be asked, and the file that answers."""
 
 
-class ApiServer(Desk):
+class ApiServer(BareServer):
     """Answers as the API server of Kubernetes does; under another name, another one."""
 
     verbs: ClassVar[Mapping[str, Verb]] = VERBS
@@ -63,8 +63,8 @@ class ApiServer(Desk):
     def completed(self, item: Object) -> Object:
         """As it would be if it had been created here, and had become since what it says it is."""
         if isinstance(item, Pod):
-            item = priority.standing(item, self.all_there(PriorityClass))
-        return rules.standing(item)  # type: ignore[no-any-return]
+            item = priority.initial(item, self.all_there(PriorityClass))
+        return rules.initial(item)  # type: ignore[no-any-return]
 
     # -- footprints -----------------------------------------------------------------------------
 

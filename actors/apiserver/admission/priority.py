@@ -7,8 +7,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.call import Call
-from actors.apiserver.rules import refuse
+from actors.apiserver.call import Call, invalid
 from testbed.errors import BadRequest, ScenarioError
 from testbed.objects import Pod, PriorityClass
 from testbed.objects.meta import key_of
@@ -61,22 +60,22 @@ def check_class(item: PriorityClass) -> None:
         )
     if name.startswith(PREFIX):
         if wrong := _wrong_in_system(item):
-            raise _refuse(item, "metadata.name", f"Forbidden: {RESERVED}{wrong}")
+            raise _invalid(item, "metadata.name", f"Forbidden: {RESERVED}{wrong}")
     elif value > VALUE_MAX:
         said = f"maximum allowed value of a user defined priority is {VALUE_MAX}"
-        raise _refuse(item, "value", f"Forbidden: {said}")
+        raise _invalid(item, "value", f"Forbidden: {said}")
     if item.preemption_policy not in (PREEMPT, NEVER):
         said = f'Unsupported value: "{item.preemption_policy}": supported values: '
-        raise _refuse(item, "preemptionPolicy", f'{said}"{PREEMPT}", "{NEVER}"')
+        raise _invalid(item, "preemptionPolicy", f'{said}"{PREEMPT}", "{NEVER}"')
 
 
 def check_class_change(new: PriorityClass, old: PriorityClass) -> None:
     """Invalid if that class may not become this (PRI-5)."""
     if new.value != old.value:
-        raise _refuse(old, "value", "Forbidden: may not be changed in an update.")
+        raise _invalid(old, "value", "Forbidden: may not be changed in an update.")
     if new.preemption_policy != old.preemption_policy:
         said = f'Invalid value: "{new.preemption_policy}": field is immutable'
-        raise _refuse(old, "preemptionPolicy", said)
+        raise _invalid(old, "preemptionPolicy", said)
 
 
 def check_is_only_default(call: Call, item: PriorityClass, *, is_new: bool) -> None:
@@ -107,8 +106,8 @@ def _wrong_in_system(item: PriorityClass) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if item.global_default else ""
 
 
-def _refuse(item: PriorityClass, field: str, why: str) -> Exception:
-    return refuse(PriorityClass, item.meta.name, field, why)
+def _invalid(item: PriorityClass, field: str, why: str) -> Exception:
+    return invalid(PriorityClass, item.meta.name, field, why)
 
 
 # -- pods ---------------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ def resolved(call: Call, pod: Pod) -> Pod:
     return attrs.evolve(pod, spec=spec)
 
 
-def standing(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
+def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
     """A pod that was there before anything moves: where it does not say how important it is, by its
     class, or by the default, among those that were there before it."""
     spec = pod.spec

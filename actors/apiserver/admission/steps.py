@@ -22,7 +22,7 @@ def admit(call: Call, item: Any) -> Handler:
     if isinstance(item, Pod):
         item = priority.resolved(call, item)
         yield BETWEEN
-    item = rules.begin(item)
+    item = rules.created(item)
     rules.check(item)
     if isinstance(item, PriorityClass):
         priority.check_class(item)

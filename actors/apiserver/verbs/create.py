@@ -8,7 +8,7 @@ import attrs
 
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
-from actors.apiserver.call import Call
+from actors.apiserver.call import Call, invalid
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
 from testbed.objects.form import settled
@@ -66,7 +66,7 @@ def _named(call: Call, item: Any) -> Any:
     if meta.name:
         return item
     if not meta.generate_name:
-        raise rules.refuse(
+        raise invalid(
             type(item), "", "metadata.name", "Required value: name or generateName is required"
         )
     name = call.server.give_name(meta, call.caller)

@@ -6,9 +6,9 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import Call
+from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
 from testbed.store.endpoint import BETWEEN, Handler
 
@@ -85,7 +85,7 @@ def check(call: Call, wish: Wish, old: Any) -> None:
 def _marked(call: Call, wish: Wish, old: Any) -> Any:
     """The object as the first commit leaves it; the same one if that changes nothing."""
     meta = old.meta
-    if old.plural in rules.GRACEFUL:
+    if rules_of(old).is_graceful:
         meta = _given_time(call, wish, old)
         if meta is old.meta and meta.is_terminating and meta.grace_s:
             return old

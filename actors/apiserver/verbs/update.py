@@ -9,7 +9,8 @@ import attrs
 
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
-from actors.apiserver.call import MODIFIED, Call
+from actors.apiserver.call import MODIFIED, Call, invalid
+from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.verbs.create import body_of
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest
@@ -39,7 +40,7 @@ def _patched(call: Call, old: Any) -> Any:
             return _with_status_patched(old, body, how)
         return from_tree(call.kind, patched(to_tree(old), body, how))
     except Misfit as error:
-        raise rules.refuse(call.kind, call.operation.name, error.path, str(error)) from error
+        raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
 
@@ -86,8 +87,8 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
             f"{theirs.uid}"
         )
     if not mine.revision or str(mine.revision) == "0":
-        if old.plural in rules.CONDITIONAL:
-            raise rules.refuse(
+        if rules_of(old).is_conditional:
+            raise invalid(
                 type(old), theirs.name, "metadata.resourceVersion",
                 "Invalid value: 0x0: must be specified for an update",
             )  # fmt: skip
