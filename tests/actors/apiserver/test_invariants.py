@@ -9,7 +9,7 @@ import pytest
 
 from actors.apiserver.invariants import protocol_claims
 from actors.apiserver.mutants import MUTANTS
-from actors.apiserver.proving_ground import contest
+from actors.apiserver.proving_ground import competing_clients
 from testbed.choosers.calm import Calm
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
@@ -30,11 +30,11 @@ FAULTS = (
 
 
 def race(world: World) -> None:
-    """The contest, with everything that may go wrong."""
-    contest(world)
+    """The proving ground, with everything that may go wrong."""
+    competing_clients(world)
 
 
-def test_the_calm_contest_comes_to_its_end() -> None:
+def test_the_calm_proving_ground_comes_to_its_end() -> None:
     """Every claim holds; each server has granted and refused, and the pods that were to go are
     gone."""
     world = of(race).world()
