@@ -90,8 +90,8 @@ class QuotaController(Actor):
 
 
 def counted(quota: ResourceQuota, pods: Iterable[Pod], now_ms: int) -> QuotaStatus:
-    """The status of a quota: its limits, and what the pods that it counts use. What no pod uses, such
-    as the number of services, stays as it was."""
+    """The status of a quota: its limits, and what the pods that it counts use. What no pod uses,
+    such as the number of services, stays as it was."""
     hard = quota.spec.hard
     used = Map({name: whole(0) for name in charge.charged(hard)})
     for pod in pods:
