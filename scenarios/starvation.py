@@ -94,7 +94,7 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
         world.start(Scheduler(NAME, profile="alpha"))
         world.needs_no_race = "in one line, whoever stands before the important pod takes its room"
     world.start(User("user", pods))
-    # A pod that finds no room is tried again for ever, in the end once a minute: with four of them
-    # there are 15 seconds without a try.
+    # A pod that finds no room is retried for ever, in the end once a minute. With four of them
+    # there are pauses of 15 seconds: the World is at rest when its next timer is over 12 away.
     world.limit(horizon_ms=12_000)
     world.claim(always(nobody_takes_its_room))

@@ -115,7 +115,7 @@ def _first_status_of_pod(pod: Pod) -> PodStatus:
 
 
 def _merge_status_of_pod(new: Pod, old: Pod) -> PodStatus:
-    """The QoS class follows from the spec at creation, and nobody may write it afterwards."""
+    """The QoS class follows from the spec at creation, and no write may change it later."""
     return attrs.evolve(new.status, qos_class=old.status.qos_class)
 
 

@@ -15,8 +15,8 @@ from testbed.turns.trace import Step
 class PodsAreGivenTheirTime(Invariant):
     """A bound pod gets the grace that was asked for, unless a delete says a grace of 0, as its
     kubelet does. A pod is marked and then removed, by two commits. No object with a finalizer is
-    removed. And when the World is at rest, no object is left of which a delete has succeeded and
-    that has neither grace nor finalizers.
+    removed. And when the World is at rest, an object that was deleted with success is gone, unless
+    grace or a finalizer holds it.
 
     One thing is allowed because Kubernetes does it: the second commit of a delete that names
     neither uid nor revision removes any object that has the name by then.

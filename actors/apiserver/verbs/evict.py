@@ -93,7 +93,7 @@ def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
 
 def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
     """Take one disruption from the budget, and commit that before the pod is deleted."""
-    # An update of the budget is refused if anybody else wrote it since it was read: two evictions
+    # An update of the budget is refused if it was written since it was read: two evictions
     # can so never take the same last disruption. The loser reads it again and decides afresh.
     # What is taken stays taken even if the delete then fails: in Kubernetes the controller of
     # budgets counts again later.
