@@ -41,14 +41,14 @@ class Call:
         """Its kind as messages name it: `pods`, `poddisruptionbudgets.policy`."""
         return resource_of(self.kind)
 
-    def found(self) -> Any:
+    def current(self) -> Any:
         """The object that it names, as it is now; NotFound if there is none."""
-        item = self.stands_at(self.operation.key)
+        item = self.current_at(self.operation.key)
         if item is None:
             raise self.not_found()
         return item
 
-    def stands_at(self, key: str) -> Any:
+    def current_at(self, key: str) -> Any:
         """The object at `key`, as it is now, or None."""
         entry = self.server.store.get(key)
         return None if entry is None else entry.value

@@ -105,17 +105,17 @@ class BareServer(StoreEndpoint):
 
     # -- the watch cache ------------------------------------------------------------------------
 
-    def as_read(self, plural: str, key: str) -> Any:
+    def cached(self, plural: str, key: str) -> Any:
         """The object at `key` as this server has it cached, or None."""
         entry = self.store.get(key, self._cached_at(plural))
         return None if entry is None else entry.value
 
-    def all_read(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+    def all_cached(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind as this server has them cached."""
         at = self._cached_at(kind.plural)
         return [entry.value for entry in self.store.range(prefix_of(kind, namespace), at)]
 
-    def all_there(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+    def all_stored(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind as the Store has them now."""
         return [entry.value for entry in self.store.range(prefix_of(kind, namespace))]
 

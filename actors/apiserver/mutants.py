@@ -33,14 +33,14 @@ from testbed.testing.mutant import Mutant
 
 def update_whatever_was_read(call: Call) -> Handler:
     """Does not compare the revision."""
-    old, body = call.found(), call.operation.body
+    old, body = call.current(), call.operation.body
     meta = attrs.evolve(body.meta, revision=old.meta.revision)
     return (yield from updating.revise(call, lambda _: attrs.evolve(body, meta=meta)))
 
 
 def update_nothing(call: Call) -> Handler:
     """Commits an update that changes nothing."""
-    old, body = call.found(), call.operation.body
+    old, body = call.current(), call.operation.body
     updating.check_preconditions(call, old, body)
     return call.put(old)
     yield
@@ -48,7 +48,7 @@ def update_nothing(call: Call) -> Handler:
 
 def update_all(call: Call) -> Handler:
     """Takes even the fields that belong to the server from the body."""
-    old, body = call.found(), call.operation.body
+    old, body = call.current(), call.operation.body
     updating.check_preconditions(call, old, body)
     return call.put(body)
     yield
@@ -56,16 +56,16 @@ def update_all(call: Call) -> Handler:
 
 def patch_what_was_read(call: Call) -> Handler:
     """Reads the object, lets others write it, and writes back the whole of what it has read."""
-    old = call.found()
+    old = call.current()
     tree = patching.patched(to_tree(old), call.operation.body, call.options.get("how", "merge"))
     yield BETWEEN
-    call.found()
+    call.current()
     return call.put(from_tree(call.kind, tree))
 
 
 def patch_whole(call: Call) -> Handler:
     """Replaces all labels by those that the patch names."""
-    old, body = call.found(), call.operation.body
+    old, body = call.current(), call.operation.body
     meta = body.get("metadata") or {}
     new = from_tree(call.kind, patching.patched(to_tree(old), body, "merge"))
     if "labels" in meta:
@@ -75,7 +75,7 @@ def patch_whole(call: Call) -> Handler:
 
 def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Handler:
     """Binds a pod even if it has a node (`twice`), or is being deleted (`going`)."""
-    pod, body = call.found(), call.operation.body
+    pod, body = call.current(), call.operation.body
     assert isinstance(body, Binding)
     if (pod.spec.node_name and not twice) or (pod.meta.is_terminating and not going):
         return (yield from binding.bind(call))
@@ -89,7 +89,7 @@ def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Hand
 
 def delete_unmarked(call: Call) -> Handler:
     """Removes a pod that has no node by one commit, without marking it first."""
-    pod = call.found()
+    pod = call.current()
     meta = pod.meta
     if not pod.spec.node_name and not meta.is_terminating and not meta.finalizers:
         call.remove(pod)
@@ -99,7 +99,7 @@ def delete_unmarked(call: Call) -> Handler:
 
 def delete_too_soon(call: Call) -> Handler:
     """Removes a pod that has grace left, without first committing that it has none."""
-    pod = call.found()
+    pod = call.current()
     if call.options.get("grace_s") == 0 and pod.meta.grace_s and not pod.meta.finalizers:
         call.remove(pod)
         return pod
@@ -127,13 +127,13 @@ def delete_half(call: Call) -> Handler:
         next(handler)
     except StopIteration as done:
         return done.value
-    return call.found()
+    return call.current()
     yield
 
 
 def delete_later(call: Call) -> Handler:
     """Lets a later delete make the grace longer."""
-    pod, grace_s = call.found(), call.options.get("grace_s")
+    pod, grace_s = call.current(), call.options.get("grace_s")
     if pod.meta.grace_s and grace_s is not None and grace_s > pod.meta.grace_s:
         by_ms = pod.meta.deleted_ms + (grace_s - pod.meta.grace_s) * 1000
         return call.put(pod.with_meta(deleted_ms=by_ms, grace_s=grace_s))
@@ -152,15 +152,15 @@ def delete_another(call: Call) -> Handler:
 class AllowsOneMore(Call):
     """Reads a budget that is used up as one that allows one more disruption."""
 
-    def stands_at(self, key: str) -> Any:
-        item = super().stands_at(key)
+    def current_at(self, key: str) -> Any:
+        item = super().current_at(key)
         if not key.startswith("poddisruptionbudgets/") or item.status.disruptions_allowed:
             return item
         return attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=1))
 
     def put(self, item: Any) -> Any:
         if item.plural == "poddisruptionbudgets":
-            left = super().stands_at(item.key).status.disruptions_allowed - 1
+            left = super().current_at(item.key).status.disruptions_allowed - 1
             item = attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=left))
         return super().put(item)
 
@@ -177,7 +177,7 @@ class TakesNoDisruption(Call):
 
     def put(self, item: Any) -> Any:
         if item.plural == "poddisruptionbudgets":
-            had = self.stands_at(item.key).status.disruptions_allowed
+            had = self.current_at(item.key).status.disruptions_allowed
             status = attrs.evolve(item.status, disruptions_allowed=had)
             item = attrs.evolve(item, status=status)
         return super().put(item)
@@ -200,7 +200,7 @@ def list_of_tomorrow(call: Call) -> Handler:
 def list_of_two_revisions(call: Call) -> Handler:
     """Shows each object as it is now, under the revision of its cache."""
     listing: Listing = yield from reading.list_(call)
-    found = (call.stands_at(item.key) for item in listing.items)
+    found = (call.current_at(item.key) for item in listing.items)
     return attrs.evolve(listing, items=tuple(item for item in found if item is not None))
 
 
@@ -210,9 +210,9 @@ def list_less(call: Call) -> Handler:
     return attrs.evolve(listing, items=listing.items[:-1])
 
 
-def get_as_read(call: Call) -> Handler:
+def get_from_cache(call: Call) -> Handler:
     """Answers from its cache, though no revision was named."""
-    item = call.server.as_read(call.operation.plural, call.operation.key)
+    item = call.server.cached(call.operation.plural, call.operation.key)
     if item is None:
         raise call.not_found()
     return item
@@ -340,7 +340,7 @@ MUTANTS = (
     _verb("mixed-list", "a list shows two revisions", READS, "list", list_of_two_revisions),
     _verb("short-list", "a list leaves one out", READS, "list", list_less),
     _verb("stale-get", "a get that names no revision is answered from what was read", READS,
-          "get", get_as_read),
+          "get", get_from_cache),
     _verb("lost-event", "a watch misses Changes", WATCHES, "watch",
           partial(watch_by, SkipsChanges)),
     _verb("twice-told", "a watch delivers a Change twice", WATCHES, "watch",

@@ -63,7 +63,7 @@ class ApiServer(BareServer):
     def completed(self, item: Object) -> Object:
         """An object that the scenario starts with, as if it had been created here before."""
         if isinstance(item, Pod):
-            item = priority.initial(item, self.all_there(PriorityClass))
+            item = priority.initial(item, self.all_stored(PriorityClass))
         return rules.initial(item)  # type: ignore[no-any-return]
 
     # -- footprints -----------------------------------------------------------------------------

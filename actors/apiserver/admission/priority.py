@@ -83,7 +83,7 @@ def check_is_only_default(call: Call, item: PriorityClass, *, is_new: bool) -> N
 
     Two admins may both pass this check before either class is committed: scenario `two_defaults`.
     """
-    there = default_of(call.server.all_read(PriorityClass))
+    there = default_of(call.server.all_cached(PriorityClass))
     if there is not None and (is_new or there.meta.name != item.meta.name):
         raise call.forbidden(ONLY_ONE.format(there.meta.name))
 
@@ -169,11 +169,11 @@ def _class_of(call: Call, pod: Pod) -> tuple[str, int, str]:
     name = pod.spec.priority_class_name
     if name:
         _check_may_name(call, pod)
-        found = call.server.as_read(PriorityClass.plural, key_of(PriorityClass, name))
+        found = call.server.cached(PriorityClass.plural, key_of(PriorityClass, name))
         if found is None:
             raise call.forbidden(f"no PriorityClass with name {name} was found")
     else:
-        found = default_of(call.server.all_read(PriorityClass))
+        found = default_of(call.server.all_cached(PriorityClass))
     if found is None:
         return "", 0, PREEMPT
     return found.meta.name, found.value, found.preemption_policy or PREEMPT

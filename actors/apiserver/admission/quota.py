@@ -55,7 +55,9 @@ def admit(call: Call, pod: Pod) -> Handler:
 def _read(call: Call, pod: Pod) -> list[ResourceQuota]:
     """The quotas of the pod's namespace in the cache; those of the Store if the cache has none."""
     server, namespace = call.server, pod.meta.namespace
-    known = server.all_read(ResourceQuota, namespace) or server.all_there(ResourceQuota, namespace)
+    known = server.all_cached(ResourceQuota, namespace) or server.all_stored(
+        ResourceQuota, namespace
+    )
     return [server.newest(quota) for quota in known]
 
 
@@ -116,7 +118,7 @@ def _charged(call: Call, pod: Pod, quota: ResourceQuota) -> ResourceQuota:
 
 def _commit(call: Call, quota: ResourceQuota) -> None:
     """Write the quota; Conflict if it has changed since it was read, NotFound if it is gone."""
-    there = call.stands_at(quota.key)
+    there = call.current_at(quota.key)
     if there is None:
         raise not_found(ResourceQuota, quota.meta.name)
     if there.meta.revision != quota.meta.revision:

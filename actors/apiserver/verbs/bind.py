@@ -21,7 +21,7 @@ def bind(call: Call) -> Handler:
         raise BadRequest(f"{call.operation}: expected a Binding with a target, found {body!r}")
     if body.meta.name != call.operation.name:
         raise BadRequest("name in URL does not match name in Binding object")
-    pod = call.found()
+    pod = call.current()
     name, meta = pod.meta.name, body.meta
     if meta.uid and meta.uid != pod.meta.uid:
         raise call.conflict(

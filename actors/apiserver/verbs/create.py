@@ -24,7 +24,7 @@ def create(call: Call) -> Handler:
         raise InternalError("resourceVersion should not be set on objects to be created")
     admitted = admission.admit(call, item)
     item = yield from (admitted if call.operation.name else _announcing(item.key, admitted))
-    there = call.stands_at(item.key)
+    there = call.current_at(item.key)
     if there is not None:
         gone = "object is being deleted: " if there.meta.is_terminating else ""
         raise AlreadyExists(f'{gone}{call.resource} "{item.meta.name}" already exists')

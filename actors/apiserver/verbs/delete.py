@@ -45,7 +45,7 @@ def delete(call: Call) -> Handler:
 def remove(call: Call, wish: Wish) -> Handler:
     """1. Mark the object: its deletion timestamp, its grace and its finalizers. 2. Remove it by a
     second commit, unless it has grace or finalizers left (API-26)."""
-    old = call.found()
+    old = call.current()
     check(call, wish, old)
     new = _marked(call, wish, old)
     if new is not old:
@@ -60,7 +60,7 @@ def remove(call: Call, wish: Wish) -> Handler:
     # first. The second commit removes any object that has the name by then, even a new one, unless
     # the caller has named a uid or a revision. Kubernetes checks no more than that.
     yield BETWEEN
-    there = call.stands_at(call.operation.key)
+    there = call.current_at(call.operation.key)
     if there is not None:
         check(call, attrs.evolve(wish, revision=wish.revision and new.meta.revision), there)
         call.remove(there)

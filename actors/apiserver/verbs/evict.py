@@ -34,7 +34,7 @@ def evict(call: Call) -> Handler:
     if body.meta.name != call.operation.name:
         raise BadRequest("name in URL does not match name in Eviction object")
     wish = _wish(body)
-    pod = call.found()
+    pod = call.current()
     tries = 0
     while _needs_no_budget(pod):
         # A Pending pod may become Ready at any moment, and its budget would count it then. So the
@@ -48,7 +48,7 @@ def evict(call: Call) -> Handler:
             if wish.revision or tries == TRIES:
                 raise
         call = yield from _later(call, Pause(until_ms=call.now_ms + AGAIN_MS))
-        pod = call.found()
+        pod = call.current()
     budget = _budget_of(call, pod)
     if budget is None:
         return (yield from _delete(call, wish))
@@ -84,7 +84,7 @@ def _needs_no_budget(pod: Pod) -> bool:
 def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
     """The budget that covers the pod, or None; InternalError if there are several (API-34). It is
     read from the Store, not from the watch cache."""
-    budgets = call.server.all_there(PodDisruptionBudget, pod.meta.namespace)
+    budgets = call.server.all_stored(PodDisruptionBudget, pod.meta.namespace)
     covering = [budget for budget in budgets if budget.covers(pod.meta)]
     if len(covering) > 1:
         raise InternalError(SEVERAL)
@@ -98,7 +98,7 @@ def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
     # What is taken stays taken even if the delete then fails: in Kubernetes the controller of
     # budgets counts again later.
     for _ in range(TRIES):
-        there = call.stands_at(budget.key)
+        there = call.current_at(budget.key)
         if there is None:
             raise not_found(PodDisruptionBudget, budget.meta.name)
         if there.meta.revision == budget.meta.revision:
@@ -161,7 +161,7 @@ def _delete_unready(call: Call, wish: Wish, pod: Pod, budget: PodDisruptionBudge
 
 def _delete(call: Call, wish: Wish) -> Handler:
     """Write the condition DisruptionTarget on the pod, then delete it; each is its own commit."""
-    pod = call.found()
+    pod = call.current()
     conditions = condition.having(pod.status.conditions, EVICTED, call.now_ms)
     if conditions != pod.status.conditions:
         check(call, wish, pod)

@@ -43,9 +43,9 @@ def get(call: Call) -> Handler:
     (API-39)."""
     revision = str(call.operation.revision)
     if not revision:
-        return call.found()
+        return call.current()
     yield from _reach(call, revision)
-    item = call.server.as_read(call.operation.plural, call.operation.key)
+    item = call.server.cached(call.operation.plural, call.operation.key)
     if item is None:
         raise call.not_found()
     return item

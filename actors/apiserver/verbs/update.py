@@ -65,7 +65,7 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
     # from what it is now: a patch so succeeds on the newer object, while an update, which names
     # the revision it was made from, is refused by `check_preconditions`.
     while True:
-        found = call.found()
+        found = call.current()
         old = rules.complete(found)
         new = made_of(old)
         check_preconditions(call, old, new)
@@ -74,7 +74,7 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         rules.check_finalizers(new, old)
         if not call.operation.subresource:
             new = yield from admission.admit_change(call, new, old)
-        if call.stands_at(old.key) is found:
+        if call.current_at(old.key) is found:
             break
     if new.is_as(old):
         return old
