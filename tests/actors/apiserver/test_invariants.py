@@ -47,7 +47,7 @@ def test_the_calm_proving_ground_comes_to_its_end() -> None:
 
 
 def played(runs_max: int) -> Iterator[Verdict]:
-    """So many Runs: half of few deviations, the others drawn; half of them with faults."""
+    """`runs_max` Runs: half of few deviations, the others drawn; half of them with faults."""
     for faults in ((), FAULTS):
         left = runs_max // 2
         for chooser, most in choosers(left, 0):
@@ -90,7 +90,7 @@ def test_the_protocol_holds_in_two_thousand_runs() -> None:
 
 @pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])
 def test_each_mutant_is_killed_by_its_claim(mutant: Mutant) -> None:
-    """By the one that must find it, within so many Runs."""
+    """By the claim that must find it, within the Runs of a hunt."""
     killed = hunt(mutant)
     assert killed.is_killed, f"{killed.runs} runs, and {killed.others}"
 
