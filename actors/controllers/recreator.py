@@ -133,6 +133,8 @@ class _Reconciler:
             name, template.namespace, labels=template.labels.having(**{OWNER: settings.name}),
             annotations=template.annotations, generate_name="" if name else f"{template.name}-",
         )  # fmt: skip
+        # The watch may deliver the pod before the create is answered. If that pod were expected
+        # all the same, it would count twice, and one pod would be missing for five minutes.
         self.heard.clear()
         try:
             pod = await client.create(Pod(meta, spec=settings.template.spec))

@@ -54,6 +54,9 @@ def admit(call: Call, pod: Pod) -> Handler:
 
 def _read(call: Call, pod: Pod) -> list[ResourceQuota]:
     """The quotas of the pod's namespace in the cache; those of the Store if the cache has none."""
+    # As in Kubernetes, an empty cache is not trusted, since a quota may just have been created; and
+    # a quota that this server has itself charged is taken as it wrote it. Otherwise a cache that
+    # lags would refuse each pod that follows another closely.
     server, namespace = call.server, pod.meta.namespace
     known = server.all_cached(ResourceQuota, namespace) or server.all_stored(
         ResourceQuota, namespace
