@@ -1,4 +1,4 @@
-"""The actors that come with the testbed. Each knows of it only what is listed here.
+"""The actors that come with the testbed: the programs under test.
 
 May use: testbed.__init__, testbed.errors, testbed.objects, testbed.switches, testbed.policy,
   testbed.store, testbed.turns.trace, testbed.invariant, testbed.invariants, testbed.testing.mutant.

@@ -1,4 +1,4 @@
-"""The scenarios that come with the testbed: each a race, and the guard that keeps it away.
+"""The scenarios that come with the testbed: each a race, and the guard that prevents it.
 
 May use: testbed, actors.
 Siblings: no file here imports another.

@@ -1,4 +1,5 @@
-"""A scheduler dies while it makes room, resumes at a server that is behind, and kills another."""
+"""A scheduler crashes during a preemption, resumes at a server that is behind, and kills another
+pod."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ DECIDE_MS, LAG_MS, DOWN_MS, RETRY_MS = 1000, 5000, 2000, 500
 
 @attrs.frozen
 class Owner(Actor):
-    """Keeps a pod of that name there, as a StatefulSet does: when it is gone, makes another."""
+    """Keeps the pod `db` alive, as a StatefulSet does: when it is gone, creates another."""
 
     async def run(self, client: Client) -> None:
         news = client.queue("news", idle=True)
@@ -37,7 +38,7 @@ class Owner(Actor):
 
 @attrs.frozen
 class Operator(Actor):
-    """Has something urgent to run on the crowded node."""
+    """Creates an urgent pod for the crowded node."""
 
     async def run(self, client: Client) -> None:
         await client.sleep(DECIDE_MS, "decide")
@@ -45,7 +46,7 @@ class Operator(Actor):
 
 
 async def make(client: Client, pod: Pod) -> None:
-    """Create it, until it is known to be there."""
+    """Create a pod; retry until it is known to exist."""
     while True:
         try:
             await client.create(pod)
@@ -63,7 +64,7 @@ def db(**spec: Any) -> Pod:
 
 
 def urgent() -> Pod:
-    """A pod that matters more, and may only be where that one is."""
+    """A pod that is more important, and may only run on the crowded node."""
     return Pod.of(
         "urgent", cpu_m=800, scheduler_name=SCHEDULER, priority_class_name=IMPORTANT,
         node_selector=Map(name=CROWDED),
@@ -71,7 +72,7 @@ def urgent() -> Pod:
 
 
 def only_who_is_in_the_way_is_deleted(see: Evidence) -> str | None:
-    """Room is made on one node; a pod that is not there has nothing to do with it."""
+    """Room is made on one node, so no pod anywhere else is deleted for it."""
     for change in see.changes:
         old: Any = change.old and change.old.value
         new: Any = change.new and change.new.value
@@ -86,8 +87,8 @@ def only_who_is_in_the_way_is_deleted(see: Evidence) -> str | None:
 def crash_and_resync(world: World, *, guard: bool = False) -> None:
     """The scheduler dies over making room on n1, and comes back to a server that is behind.
 
-    That still shows its victim, which has gone; another pod bears its name. Guarded, a deletion
-    names the uid of the pod that is meant, and not its name alone.
+    That server still shows the victim, which is gone, and another pod has its name by now. Guarded,
+    a delete names the uid of the pod that is meant, and not its name alone.
     """
     world.serve(lambda store: ApiServer(store, "api-1"))
     world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=LAG_MS))

@@ -16,11 +16,11 @@ from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.labels import parse
 
 READS = ("spec",)
-"""What of a pod a scheduler goes by."""
+"""The fields of a pod that a scheduler reads."""
 POOL = "pool"
-"""The label that tells which scheduler a node is for."""
+"""The label that says which scheduler a node is for."""
 RETRY_MS = 1000
-"""How long a pod that could not be bound is left alone."""
+"""How long a scheduler waits before it tries a pod again."""
 
 
 def asked_m(pod: Pod) -> int:
@@ -29,7 +29,7 @@ def asked_m(pod: Pod) -> int:
 
 
 def taken_m(node: Node, pods: Iterable[Pod]) -> int:
-    """The cpu that those of these pods ask for which are bound to the node."""
+    """The cpu that the pods on a node ask for."""
     return sum(asked_m(pod) for pod in pods if pod.spec.node_name == node.meta.name)
 
 
@@ -40,7 +40,7 @@ class Scheduler(Actor):
     shares_memory = False
 
     pool: str = ""
-    """The nodes it binds to, by their label; empty: all."""
+    """The label of the nodes that it binds to; empty: all nodes."""
 
     async def run(self, client: Client) -> None:
         mine = Selector(labels=parse(f"{POOL}={self.pool}" if self.pool else ""))
@@ -66,7 +66,7 @@ class Scheduler(Actor):
                     break
 
     async def bind(self, client: Client, pod: Pod, node: Node) -> bool:
-        """Whether it was told that the pod is bound; otherwise it looks again later."""
+        """Whether it was told that the pod is bound; if not, it tries again later."""
         try:
             await bind(client, pod, node.meta.name)
         except (Conflict, Unavailable):
@@ -75,7 +75,7 @@ class Scheduler(Actor):
 
 
 def no_node_is_overcommitted(see: Evidence) -> str | None:
-    """What a node's pods ask for that are not over, it has."""
+    """Every node has the cpu that its pods ask for, those that are over aside."""
     found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     pods = [pod for pod in found if not pod.is_over]
     for entry in see.store.snapshot("nodes/"):
@@ -89,8 +89,8 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
 def double_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> None:
     """Two schedulers race for the last place on a node; the bind itself checks only the pod.
 
-    Guarded, each has nodes of its own, as operators do who run two. With a kubelet the Run goes on
-    after the race, to where it refuses one of the pods.
+    Guarded, each scheduler has nodes of its own, as operators arrange it. With a kubelet the Run
+    goes on after the race, until the kubelet rejects one of the pods.
     """
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000, labels={POOL: "alpha"}))

@@ -1,4 +1,4 @@
-"""Two schedulers, each of which takes the other's pods for less important, fight for one place."""
+"""Two schedulers fight for one place; each takes the other's pods for less important."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from testbed import Evidence, World, no_lasso
 from testbed.objects import Map, Node, Pod
 
 HORIZON_MS = 60_000
-"""A pod that fits nowhere is tried again for ever, minutes apart."""
+"""A pod that fits nowhere is retried for ever, minutes apart."""
 
 
 def who_comes_again(see: Evidence) -> object:
-    """Whose pod was just created; at other times no moment is like another."""
+    """The workload of the pod that was just created; at other times a value that never recurs."""
     new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
     pods = [pod.meta.labels.get(OWNER) for pod in new if isinstance(pod, Pod)]
     return pods or see.store.revision

@@ -22,13 +22,13 @@ RETRY_MS = 1000
 
 
 class Certain:
-    """A Bind plugin that lets nobody have the place of a pod before it knows what became of its
-    bind: as long as no answer comes it asks what the Store holds, and the pod stays assumed."""
+    """A Bind plugin that does not give up the place of a pod before it knows what became of its
+    bind: while no answer comes, it asks what the Store holds, and the pod stays assumed."""
 
     name = "Certain"
 
     async def bind(self, client: Client, pod: Pod, node: str) -> None:
-        """Bind it; an error means that it is not bound."""
+        """Bind a pod; an error means that it is not bound."""
         try:
             await bind(client, pod, node)
         except Unavailable:
@@ -36,7 +36,7 @@ class Certain:
                 raise
 
     async def is_bound(self, client: Client, pod: Pod, node: str) -> bool:
-        """Whether the bind took effect after all; asked until somebody says so."""
+        """Whether the bind took effect after all; it asks until it gets an answer."""
         while True:
             try:
                 now = await client.get(Pod, pod.meta.name, pod.meta.namespace)
@@ -50,7 +50,7 @@ class Certain:
 
 @attrs.frozen(kw_only=True)
 class LoseBindReply(LoseReply):
-    """The same, of binds alone: a search spends none on answers that are simply asked for again."""
+    """LoseReply for binds alone, so that a search wastes no fault on requests that are retried."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         for way in super().ways(levers):
@@ -59,7 +59,7 @@ class LoseBindReply(LoseReply):
 
 
 def no_place_is_given_twice(see: Evidence) -> str | None:
-    """What the node has is enough for the pods that were bound to it and are not over."""
+    """The node has enough cpu for the pods that are bound to it and not over."""
     node: Any = see.store.peek(f"nodes/{NODE}")
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     here = [pod for pod in pods if pod.is_bound and not pod.is_over]
@@ -73,9 +73,9 @@ def no_place_is_given_twice(see: Evidence) -> str | None:
 def late_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> None:
     """The scheduler is told that a bind has failed that has not, and gives its place up.
 
-    Its watch will tell it better, and if that comes later than the next pod is tried, what is
-    taken is given away. Guarded, it asks first. With a kubelet the Run goes on to where that
-    refuses one of the pods.
+    Its watch will tell it that the pod is bound. If the next pod is tried before that, it gets the
+    same place. Guarded, the scheduler asks first. With a kubelet the Run goes on until the kubelet
+    rejects one of the pods.
     """
     world.serve(ApiServer)
     world.add(Node.of(NODE, cpu_m=1000))

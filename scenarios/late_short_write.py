@@ -14,7 +14,7 @@ EACH = 10
 
 
 def account(number: int) -> str:
-    """The name of an account; they sort as they are numbered."""
+    """The name of an account; names sort as the numbers do."""
     return f"account-{number:02}"
 
 
@@ -23,7 +23,7 @@ class Auditor(Actor):
     """Adds up all accounts, one read each, and records the total."""
 
     guard: bool = False
-    """Whether it reads them all as they were at one revision, which a list tells it."""
+    """Whether it reads all of them at one revision, that of a list."""
 
     async def run(self, client: Client) -> None:
         at = (await client.list(Note)).revision if self.guard else UNSET

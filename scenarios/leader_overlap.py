@@ -1,4 +1,5 @@
-"""A scheduler that was deposed without knowing it binds a pod next to one it must be apart from."""
+"""A scheduler that no longer leads, and does not know it, binds a pod next to one that it must be
+apart from."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ HOST = "kubernetes.io/hostname"
 APART = PodAffinity(required=(PodAffinityTerm(HOST, LabelSelector(Map(app="db"))),))
 URGENT = PriorityClass("urgent", value=10, preemption_policy="Never")
 AWAY_MS = 20_000
-"""How long a replica is stalled or cut off: long enough for another to lead."""
+"""How long a replica is stalled or partitioned: long enough for another one to lead."""
 
 
 def db(name: str, **spec: Any) -> Pod:
@@ -32,7 +33,7 @@ def db(name: str, **spec: Any) -> Pod:
 
 @attrs.frozen
 class User(Actor):
-    """Creates a pod that is more urgent than the one that is there."""
+    """Creates a pod that is more urgent than the existing one."""
 
     async def run(self, client: Client) -> None:
         with suppress(AlreadyExists):
@@ -40,7 +41,7 @@ class User(Actor):
 
 
 def no_two_are_together(see: Evidence) -> str | None:
-    """No node has two pods of the database; no kubelet looks at that, and nobody mends it."""
+    """No node has two pods of the database; no kubelet checks that, no controller repairs it."""
     found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on: dict[str, str] = {}
     for pod in found:
@@ -53,7 +54,8 @@ def no_two_are_together(see: Evidence) -> str | None:
 def leader_overlap(world: World, *, guard: bool = False) -> None:
     """A scheduler's leader is away until another leads, then binds what it had decided before.
 
-    It is stalled before it sends that, or cut off when it has. Fenced, it cannot.
+    It is stalled before it sends the bind, or partitioned when it has sent it. Guarded, it is
+    fenced: it binds only while it is sure to lead, and what it sent before is refused.
     """
     world.serve(ApiServer)
     world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOST: "n1"}), db("a"))
@@ -62,6 +64,6 @@ def leader_overlap(world: World, *, guard: bool = False) -> None:
         world.start(Scheduler(name, pods_of="alpha", elects=True, switches=switches))
     world.start(User("user"))
     world.allow(Stall("alpha-1", by_ms=AWAY_MS), Partition("alpha-1", for_ms=AWAY_MS))
-    # Leases are renewed for ever; a World in which nothing else is left to do is at rest.
+    # Leases are renewed for ever. A World in which nothing else is left to do counts as at rest.
     world.limit(horizon_ms=900)
     world.claim(always(no_two_are_together, reads=("log:pods.spec",)))

@@ -1,4 +1,4 @@
-"""Writers sign one list; each is told that it has signed, and one of the names is gone."""
+"""Writers sign one list; each is told that it has signed, and one name is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Writer(Actor):
     """Signs the list: reads it, adds its name, writes it back."""
 
     guard: bool = False
-    """Whether it insists that nobody has written since it read, and tries again if so."""
+    """Whether its update is refused if another writer was faster; then it tries again."""
 
     async def run(self, client: Client) -> None:
         while True:
@@ -32,7 +32,7 @@ class Writer(Actor):
 
 
 def every_signature_is_kept(see: Evidence) -> str | None:
-    """Whoever was told that it had signed stands on the list."""
+    """Every writer that was told that it has signed is on the list."""
     entry = see.store.peek("notes/default/list")
     assert entry is not None
     assert isinstance(entry.value, Note)

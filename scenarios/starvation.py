@@ -1,4 +1,4 @@
-"""An important pod makes room again and again, and others take it before it is all there."""
+"""An important pod makes room again and again, and others take it before there is enough."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from testbed.objects.pod import RUNNING
 NODE, NAME = "n1", "alpha"
 IMPORTANT = PriorityClass("important", value=100)
 GRACES_S = (10, 20, 30, 40, 50)
-"""How long each of those takes to end that are there first."""
+"""How long each of the first pods takes to end."""
 HAS_M = 10_000
 """The cpu of the node."""
 
 
 def small(name: str, grace_s: int = 30, **spec: Any) -> Pod:
-    """A pod that asks for a fifth of the node, and is as unimportant as can be."""
+    """A pod that asks for a fifth of the node and has no priority."""
     return Pod.of(name, cpu_m=2000, scheduler_name=NAME, grace_s=grace_s, **spec)
 
 
 def running(name: str, grace_s: int) -> Pod:
-    """One that is there from the beginning."""
+    """A small pod that runs from the start."""
     pod = small(name, grace_s, node_name=NODE, priority=0)
     return attrs.evolve(pod, status=attrs.evolve(pod.status, phase=RUNNING, start_ms=0))
 
@@ -55,13 +55,13 @@ class User(Actor):
             await client.sleep(10_000, "next pod")
 
     async def create(self, client: Client, pod: Pod) -> None:
-        """Unless an earlier life has."""
+        """Create a pod, unless an earlier life has."""
         with suppress(AlreadyExists):
             await client.create(pod)
 
 
 def nobody_takes_its_room(see: Evidence) -> str | None:
-    """What stays on the node where room was made for a pod leaves that room to it (INV-15)."""
+    """The pods that stay on a node leave a nominated pod the room that was made for it (INV-15)."""
     pods: list[Pod] = [entry.value for entry in see.store.snapshot("pods/")]  # type: ignore[misc]
     for pod in pods:
         node = pod.status.nominated_node_name or pod.meta.annotations.get(NOMINATED, "")
@@ -78,7 +78,8 @@ def nobody_takes_its_room(see: Evidence) -> str | None:
 def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
     """An important pod makes room, and a scheduler with one line for all gives it to small ones.
 
-    To that scheduler a nomination is a word. Guarded, it is today's, and keeps the room free.
+    That scheduler (profile `alpha`) does not reserve room for a nominated pod. Guarded, it is the
+    scheduler of 1.26, which does.
     """
     if pods < 1:
         raise ScenarioError(f"pods={pods}: expected 1 or more")
@@ -93,7 +94,7 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
         world.start(Scheduler(NAME, profile="alpha"))
         world.needs_no_race = "in one line, whoever stands before the important pod takes its room"
     world.start(User("user", pods))
-    # A pod that finds no room is tried again for ever, in the end once a minute: with four of them
-    # there are 15 seconds without a try.
+    # A pod that finds no room is retried for ever, in the end once a minute. With four of them
+    # there are pauses of 15 seconds: the World is at rest when its next timer is over 12 away.
     world.limit(horizon_ms=12_000)
     world.claim(always(nobody_takes_its_room))

@@ -15,13 +15,13 @@ from testbed.objects import Meta, Node, Pod, PriorityClass, requests_of, room_of
 GRACE_S = 10
 """How long the victim takes to end."""
 HORIZON_MS = 60_000
-"""A pod that fits nowhere is tried again for ever, minutes apart."""
+"""A pod that fits nowhere is retried for ever, minutes apart."""
 URGENT_MS, LATE_MS = 1_000, 10_500
-"""When the two pods come; the one that takes the room, shortly before it is there."""
+"""When the two pods are created: the late one shortly before the room is free."""
 
 
 def no_room_is_stolen(see: Evidence) -> str | None:
-    """No pod is bound to where room was made for a more important one that fits no longer."""
+    """No pod takes the room that was made for a more important one, so that this no longer fits."""
     pods: list[Any] = [e.value for e in see.store.snapshot("pods/") if not e.value.is_over]  # type: ignore[attr-defined]
     for entry in see.store.snapshot("nodes/"):
         node: Any = entry.value
@@ -41,7 +41,7 @@ def no_room_is_stolen(see: Evidence) -> str | None:
 def stolen_slot(world: World, *, guard: bool = False) -> None:
     """A scheduler binds a pod into the room that another one has made by preemption.
 
-    It knows of no nomination but its own. Guarded, one scheduler has both pods.
+    A scheduler knows no nominations but its own. Guarded, one scheduler has both pods.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))

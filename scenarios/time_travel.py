@@ -19,7 +19,7 @@ NODES = ("n1", "n2")
 
 @attrs.frozen
 class Operator(Actor):
-    """Moves a pod to another node: deletes it, and when it is gone makes another of its name."""
+    """Moves a pod to another node: deletes it, and creates one of the same name when it is gone."""
 
     async def run(self, client: Client) -> None:
         news = client.queue("news", idle=True)
@@ -38,7 +38,7 @@ class Operator(Actor):
             await news.get()
 
     async def move(self, client: Client, pod: Pod | None) -> None:
-        """The next step on its way, if it is time for one."""
+        """Take the next step of the move, if the pod is ready for one."""
         if pod is None:
             await client.sleep(1000, "take its disk along")
             await client.create(db())
@@ -49,12 +49,12 @@ class Operator(Actor):
 
 
 def db(**spec: Any) -> Pod:
-    """A pod of which there must never be two: it would write to one disk twice."""
+    """A pod that must never run twice, since both would write to one disk."""
     return Pod.of("db", cpu_m=100, **spec)
 
 
 def no_name_runs_twice(see: Evidence) -> str | None:
-    """Two pods of one name never run at once (INV-5)."""
+    """No two pods of one name run at once (INV-5)."""
     running = [
         (report.pod.key, node)
         for node in NODES

@@ -12,12 +12,12 @@ from testbed.objects import Map, Note
 
 @attrs.frozen
 class Controller(Actor):
-    """Sees to it that `replicas` is what it wants, at its next sync after it was changed."""
+    """Sets `replicas` to what it wants, at its next sync after a change."""
 
     wants: str
     sync_ms: int
     guard: bool = False
-    """Whether it leaves alone what is managed by somebody else."""
+    """Whether it leaves a field alone that another controller manages."""
 
     async def run(self, client: Client) -> None:
         changed = client.queue("changed", idle=True)
@@ -38,7 +38,7 @@ class Controller(Actor):
                     await client.update(web.saying(replicas=self.wants, manager=self.name))
 
     def minds(self, web: Note | None) -> bool:
-        """Whether it is not as wanted, and this controller's to set right."""
+        """Whether `replicas` is not as wanted, and this controller may set it."""
         if web is None or web.data["replicas"] == self.wants:
             return False
         return not self.guard or web.data["manager"] in ("", self.name)

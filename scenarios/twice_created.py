@@ -1,4 +1,4 @@
-"""A controller creates a pod, is not told that it did, and creates it again."""
+"""A controller creates a pod, gets no answer, and creates it again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def twice_created(world: World, *, guard: bool = False, replicas: int = 1) -> No
     world.allow(LoseReply("web"))
 
     def no_more_pods_than_wanted(see: Evidence) -> str | None:
-        """A pod is work to be done once, not twice."""
+        """Each pod does its work once; one pod too many would do it twice."""
         pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
         names = [
             pod.meta.name

@@ -11,16 +11,16 @@ from testbed import Actor, ApiError, Client, Evidence, World, always
 from testbed.objects import PriorityClass
 
 AGREED = "cluster-default"
-"""The one name under which the default is made, where the admins have agreed on one."""
+"""The name of the default class, if the admins have agreed on one."""
 
 
 @attrs.frozen
 class Admin(Actor):
-    """Makes a class of that value the default, and leaves it alone if he is refused."""
+    """Creates a default class of that value, and gives up if that is refused."""
 
     value: int
     guard: bool = False
-    """Whether it bears the agreed name, which only one object can have."""
+    """Whether the class gets the agreed name, which only one object can have."""
 
     async def run(self, client: Client) -> None:
         name = AGREED if self.guard else f"{self.name}-default"
@@ -32,7 +32,7 @@ class Admin(Actor):
 
 
 def there_is_one_default(see: Evidence) -> str | None:
-    """A pod that names no class gets the value of the only class there is to get it from."""
+    """There is one default, so that a pod without a class has one value that it can get."""
     classes: list[Any] = [entry.value for entry in see.store.snapshot("priorityclasses/")]
     defaults = sorted((item.value, item.meta.name) for item in classes if item.global_default)
     if len(defaults) < 2:

@@ -1,8 +1,8 @@
-"""The API server: what every other program speaks to; a file for each family of its verbs.
+"""The API server: the Endpoint that every other program speaks to.
 
 May use: nothing.
-In order: names, switches, memory, call, rules, admission, bootstrap, housekeeping, verbs, server,
-  __init__, invariants, proving_ground, mutants.
+In order: names, switches, memory, call, kind_rules, rules, admission, bootstrap, housekeeping,
+  verbs, server, __init__, invariants, proving_ground, mutants.
 """
 
 from actors.apiserver.server import ApiServer

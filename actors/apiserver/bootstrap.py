@@ -1,4 +1,4 @@
-"""Bootstrap: what an API server sees to when it starts: the classes that every cluster has."""
+"""Bootstrap: creates the PriorityClasses that every cluster has, as an API server does at start."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from testbed.errors import AlreadyExists
 from testbed.objects import PriorityClass
 
 AGAIN_MS = 1000
-"""How long it waits for an API server that does not answer."""
+"""How long it waits before it asks again."""
 
 
 @attrs.frozen
 class Bootstrap(Actor):
-    """Makes each system class that is missing, once in each of its lives (PRI-4).
+    """Creates each system class that is missing, once in each of its lives (PRI-4).
 
-    It asks an API server as anybody does, so it may stand beside any of them; where a scenario
-    lets it restart, what has gone missing is made again. Kubernetes gives up after 30 s, and ends
-    the API server, which begins anew: here it just goes on.
+    It is a client like any other, so it may stand beside any API server. If a scenario lets it
+    restart, it creates again what is missing by then. Kubernetes gives up after 30 s and ends the
+    API server, which starts again; this one goes on trying.
     """
 
     async def run(self, client: Client) -> None:
@@ -28,7 +28,7 @@ class Bootstrap(Actor):
                 await client.sleep(AGAIN_MS, f"again {item.meta.name}")
 
     async def is_there(self, client: Client, item: PriorityClass) -> bool:
-        """Whether it is there by now, as far as this actor has been told."""
+        """Whether the class exists by now; if it does not, it is created."""
         try:
             await client.get(PriorityClass, item.meta.name)
         except NotFound:
@@ -38,7 +38,7 @@ class Bootstrap(Actor):
         return True
 
     async def is_made(self, client: Client, item: PriorityClass) -> bool:
-        """Whether it has been made, by this actor or by another one."""
+        """Whether the class was created, by this actor or by another one."""
         try:
             await client.create(item)
         except AlreadyExists:

@@ -1,4 +1,4 @@
-"""Desk: all that one API server remembers: how far it has read, and what it has counted."""
+"""BareServer: an API server without its verbs, and with all that it keeps in memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ from testbed.store.watch import Cursor
 from testbed.switches import Component, told
 
 EVENTS_KEPT = 100
-"""So many Changes of a kind it can always tell again."""
+"""The last 100 Changes of a kind can always be replayed to a watch."""
 KEPT_MS = 75_000
-"""And those that are no older than this (API-43)."""
+"""And so can all Changes that are younger than this (API-43)."""
 
 
-class Desk(StoreEndpoint):
-    """What the verbs ask of the server they belong to. It is lost when the server crashes."""
+class BareServer(StoreEndpoint):
+    """An API server without its verbs; ApiServer adds those.
+
+    A verb gets it as `call.server`, and uses it to look at other objects, to name new ones and to
+    open watches. Its watch cache is a cursor for each kind: how far this server has read the
+    history of that kind. A kind in `lags` is read one Change at a time, each `lag_ms` after its
+    commit at the earliest; the cursor of any other kind follows the Store at once. Everything here
+    is lost when the server crashes.
+    """
 
     is_front = True
     component: ClassVar[Component] = APISERVER
@@ -40,85 +47,95 @@ class Desk(StoreEndpoint):
         limited: tuple[ScopedRequirement, ...] = (),
         authorized: tuple[str, ...] = (),
     ) -> None:
-        """`limited` pods are refused where no quota is about them (PRI-23); who is `authorized`
-        may name a system class, where that is asked (PRI-17)."""
+        """A pod that is `limited` is refused unless a quota covers it (PRI-23). An actor that is
+        `authorized` may name a system class, if the switch asks for that (PRI-17)."""
         super().__init__(store, name, lags=lags, lag_ms=lag_ms)
         self.limited = limited
         self.authorized = authorized
         self.told = told(profile, switches)
         self.switches: ApiServerSwitches = APISERVER.told(self.told)
         self._own: dict[str, Any] = {}
-        """What it has written itself and may not have read yet, where it asked to remember it."""
+        """By key, objects that this server has written and may not have read back yet."""
         self._names_given: dict[str, int] = {}
+        """By creator and prefix, how many names this server has generated."""
         self._began: int = store.revision
-        """Where it began to read; it can tell of no Change before that."""
+        """The revision at which it began to read; older Changes cannot be replayed."""
 
     def begin(self) -> None:
-        """It has read what there is, and reads on from there."""
+        """Open the cursors of the kinds that lag, at the revision of now."""
         self._began = self.store.revision
         for plural in self._lags:
             self.cursor(plural)
 
     def restart(self) -> None:
-        """Begin anew; it can tell of nothing that was before."""
+        """Begin with an empty memory; nothing older can be replayed to a watch."""
         super().restart()
         self._own.clear()
+        # `_names_given` is kept: it stands for the random suffix of a generated name, and a server
+        # that restarts must not give a name again.
         self.begin()
 
+    # -- identity -------------------------------------------------------------------------------
+
     def stamp(self, caller: str, now_ms: int, item: Object) -> Object:
-        """A new object with an identity of its own."""
+        """A new object with its uid and its time of creation."""
         return self._made(item, caller, now_ms)
 
     def next_name(self, meta: Meta, caller: str) -> str:
-        """What it will call the next object of that prefix and creator (API-9)."""
+        """The name that the next object of that prefix and creator will get (API-9)."""
+        # Kubernetes draws the suffix at random. Here it is a hash of who creates for what owner,
+        # and how often: the same in every Run, and not dependent on what other actors create.
         creator = self._creator(meta, caller)
         ordinal = self._names_given.get(f"{creator}/{meta.generate_name}", 0) + 1
         return generated(meta.generate_name, creator, ordinal)
 
     def give_name(self, meta: Meta, caller: str) -> str:
-        """Give that name, and never again."""
+        """Generate that name, and never generate it again."""
         name = self.next_name(meta, caller)
-        what = f"{self._creator(meta, caller)}/{meta.generate_name}"
+        counter = f"{self._creator(meta, caller)}/{meta.generate_name}"
         self.store.mark(writes=(f"uids:{creator_of(self.name, caller)}",))
-        self._names_given[what] = self._names_given.get(what, 0) + 1
+        self._names_given[counter] = self._names_given.get(counter, 0) + 1
         return name
 
     def _creator(self, meta: Meta, caller: str) -> str:
-        """For whom it is created: its first owner, by whoever asks for it, and asks this server:
-        another one counts for itself."""
+        """This server, the actor that asks it, and the first owner of the new object, if any. Two
+        servers count apart, since neither knows what the other has generated."""
         creator = creator_of(self.name, caller)
         return f"{creator}/{meta.owners[0].uid}" if meta.owners else creator
 
-    def as_read(self, plural: str, key: str) -> Any:
-        """The object at that key, as far as this server has read its kind; None."""
-        entry = self.store.get(key, self._looked_up_at(plural))
+    # -- the watch cache ------------------------------------------------------------------------
+
+    def cached(self, plural: str, key: str) -> Any:
+        """The object at `key` as this server has it cached, or None."""
+        entry = self.store.get(key, self._cached_at(plural))
         return None if entry is None else entry.value
 
-    def all_read(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
-        """All objects of a kind, as far as this server has read it."""
-        at = self._looked_up_at(kind.plural)
+    def all_cached(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+        """All objects of a kind as this server has them cached."""
+        at = self._cached_at(kind.plural)
         return [entry.value for entry in self.store.range(prefix_of(kind, namespace), at)]
 
-    def all_there(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
-        """All objects of a kind, as they are now."""
+    def all_stored(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
+        """All objects of a kind as the Store has them now."""
         return [entry.value for entry in self.store.range(prefix_of(kind, namespace))]
 
-    def _looked_up_at(self, plural: str) -> int | None:
-        """As of when it looks at a kind, noted if that is in the past; None: as it is now."""
+    def _cached_at(self, plural: str) -> int | None:
+        """The revision at which the cache of a kind stands, noted in the footprint; None if it
+        follows the Store."""
         cursor = self.cursor(plural)
         if not cursor.follows:
             self.store.mark(reads=(cursor.key,))
         return self.read_to(cursor)
 
     def remember(self, item: Object) -> None:
-        """Keep what it has just written, if it may be long until it reads it."""
+        """Keep an object that this server has just written, if its cache of that kind lags."""
         cursor = self.cursor(item.plural)
         if not cursor.follows:
             self.store.mark(writes=(cursor.key,))
             self._own[item.key] = item
 
     def newest(self, item: Any) -> Any:
-        """An object as it was read, or as this server has written it since."""
+        """The newer of a cached object and what this server has itself written at its key."""
         own = self._own.get(item.key)
         if own is None or int(str(own.meta.revision)) <= int(str(item.meta.revision)):
             return item
@@ -127,26 +144,26 @@ class Desk(StoreEndpoint):
     # -- footprints -----------------------------------------------------------------------------
 
     def reading(self, plural: str, namespace: str | None = None) -> Footprint:
-        """What a look at all of a kind, or at those in one namespace, may touch: as far as it was
-        read, where that lags."""
+        """What a look at all objects of a kind, or of a kind in one namespace, may touch."""
         keys = self._keys(plural, namespace)
         return Footprint(reads=frozenset(keys)) | self.lagging(plural)
 
     def lagging(self, plural: str) -> Footprint:
-        """What it takes to look as far as was read; the first look makes the cursor."""
+        """What a look at the cache of a kind touches if that lags; the first one makes the
+        cursor."""
         if plural not in self._lags:
             return NOTHING
         cursor = frozenset({f"cursor:{self.name}/{plural}"})
         return Footprint(cursor | {HISTORY, f"{LOG}{plural}"}, cursor)
 
     def writing(self, plural: str, namespace: str | None = None) -> Footprint:
-        """What a change of any object of a kind, or of those in one namespace, may touch."""
+        """What a change of any object of a kind, or of a kind in one namespace, may touch."""
         keys = self._keys(plural, namespace)
         return Footprint(frozenset(keys), frozenset(keys)) | self.tails(plural)
 
     def _keys(self, plural: str, namespace: str | None) -> set[str]:
-        """The kind's log, the objects there are, and those that are gone and it has not read so
-        far."""
+        """The log of the kind, the objects that exist, and those that are deleted and that its
+        lagging cache still shows."""
         prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
         keys = {entry.key for entry in self.store.snapshot(prefix)} | {f"{LOG}{plural}"}
         cursor = self.cursors.get(plural)
@@ -156,11 +173,11 @@ class Desk(StoreEndpoint):
     # -- watches --------------------------------------------------------------------------------
 
     def since(self, operation: Operation, revision: int) -> int:
-        """The point a watch is opened at, noted as what the order of all before it matters to."""
+        """The revision after which a watch begins, noted as a look into the history."""
         return self._dated(operation) or revision
 
     def first(self, operation: Operation) -> list[Change]:
-        """What there is already, told as if it had just been added."""
+        """The cached objects that are selected, each as a Change that adds it."""
         cursor, view = self.cursor(operation.plural), operation.view
         self.store.mark(reads=sorted(view.logs) if cursor.follows else (cursor.key,))
         entries = self.store.snapshot(f"{operation.plural}/", self.read_to(cursor))
@@ -168,7 +185,9 @@ class Desk(StoreEndpoint):
         return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
 
     def oldest(self, cursor: Cursor, now_ms: int) -> int:
-        """The oldest revision whose Change it can still tell a watch of (API-42, API-43)."""
+        """The oldest revision whose Change can still be replayed to a watch (API-42, API-43)."""
+        # A watch cache drops a Change only when it is both older than 75 s and followed by 100
+        # others of its kind. A restart drops all of them.
         began = self._began + 1
         changes = self.store.log(cursor.plural).changes
         if len(changes) <= EVENTS_KEPT:

@@ -1,15 +1,18 @@
-"""API servers with a bug each, and the claim of the protocol that must find it."""
+"""API servers with one bug each, and the claim of the protocol that must find it.
+
+Each mutant names the part that it replaces: a verb, the Call that verbs commit by, the kind of
+Watch that is opened, or how a new object is stamped. All else is the ApiServer as it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import attrs
 
 from actors.apiserver.call import Call
-from actors.apiserver.proving_ground import contest
+from actors.apiserver.proving_ground import competing_clients
 from actors.apiserver.server import VERBS, ApiServer, Verb
 from actors.apiserver.verbs import bind as binding
 from actors.apiserver.verbs import delete as deleting
@@ -29,40 +32,40 @@ from testbed.testing.mutant import Mutant
 
 
 def update_whatever_was_read(call: Call) -> Handler:
-    """It forgets to compare the revision."""
-    old, body = call.found(), call.operation.body
+    """Does not compare the revision."""
+    old, body = call.current(), call.operation.body
     meta = attrs.evolve(body.meta, revision=old.meta.revision)
     return (yield from updating.revise(call, lambda _: attrs.evolve(body, meta=meta)))
 
 
 def update_nothing(call: Call) -> Handler:
-    """It commits what changes nothing."""
-    old, body = call.found(), call.operation.body
+    """Commits an update that changes nothing."""
+    old, body = call.current(), call.operation.body
     updating.check_preconditions(call, old, body)
     return call.put(old)
     yield
 
 
 def update_all(call: Call) -> Handler:
-    """It takes over what is the server's own, too."""
-    old, body = call.found(), call.operation.body
+    """Takes even the fields that belong to the server from the body."""
+    old, body = call.current(), call.operation.body
     updating.check_preconditions(call, old, body)
     return call.put(body)
     yield
 
 
 def patch_what_was_read(call: Call) -> Handler:
-    """It reads, lets others write, and then writes back all that it has read."""
-    old = call.found()
+    """Reads the object, lets others write it, and writes back the whole of what it has read."""
+    old = call.current()
     tree = patching.patched(to_tree(old), call.operation.body, call.options.get("how", "merge"))
     yield BETWEEN
-    call.found()
+    call.current()
     return call.put(from_tree(call.kind, tree))
 
 
 def patch_whole(call: Call) -> Handler:
-    """It replaces the labels by those that are named."""
-    old, body = call.found(), call.operation.body
+    """Replaces all labels by those that the patch names."""
+    old, body = call.current(), call.operation.body
     meta = body.get("metadata") or {}
     new = from_tree(call.kind, patching.patched(to_tree(old), body, "merge"))
     if "labels" in meta:
@@ -71,8 +74,8 @@ def patch_whole(call: Call) -> Handler:
 
 
 def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Handler:
-    """It looks neither whether the pod has a node, nor whether it is to go."""
-    pod, body = call.found(), call.operation.body
+    """Binds a pod even if it has a node (`twice`), or is being deleted (`going`)."""
+    pod, body = call.current(), call.operation.body
     assert isinstance(body, Binding)
     if (pod.spec.node_name and not twice) or (pod.meta.is_terminating and not going):
         return (yield from binding.bind(call))
@@ -85,8 +88,8 @@ def bind_anyhow(call: Call, *, twice: bool = False, going: bool = False) -> Hand
 
 
 def delete_unmarked(call: Call) -> Handler:
-    """It removes a pod that nobody runs by one commit, unmarked."""
-    pod = call.found()
+    """Removes a pod that has no node by one commit, without marking it first."""
+    pod = call.current()
     meta = pod.meta
     if not pod.spec.node_name and not meta.is_terminating and not meta.finalizers:
         call.remove(pod)
@@ -95,8 +98,8 @@ def delete_unmarked(call: Call) -> Handler:
 
 
 def delete_too_soon(call: Call) -> Handler:
-    """It removes a pod that has time left, and is to have none, without saying so first."""
-    pod = call.found()
+    """Removes a pod that has grace left, without first committing that it has none."""
+    pod = call.current()
     if call.options.get("grace_s") == 0 and pod.meta.grace_s and not pod.meta.finalizers:
         call.remove(pod)
         return pod
@@ -104,13 +107,13 @@ def delete_too_soon(call: Call) -> Handler:
 
 
 def delete_at_once(call: Call) -> Handler:
-    """It gives nobody time."""
+    """Gives no pod any grace."""
     wish = attrs.evolve(deleting.Wish.of(call), grace_s=0)
     return (yield from deleting.remove(call, wish))
 
 
 def delete_what_is_held(call: Call) -> Handler:
-    """It does not look for finalizers."""
+    """Ignores finalizers."""
     item = yield from deleting.delete(call)
     if item.meta.finalizers and not item.meta.grace_s:
         call.remove(item)
@@ -118,19 +121,19 @@ def delete_what_is_held(call: Call) -> Handler:
 
 
 def delete_half(call: Call) -> Handler:
-    """It marks, says that all is done, and does not come back to remove it."""
+    """Answers after the first commit of a delete, and never makes the second."""
     handler = deleting.delete(call)
     try:
         next(handler)
     except StopIteration as done:
         return done.value
-    return call.found()
+    return call.current()
     yield
 
 
 def delete_later(call: Call) -> Handler:
-    """It takes a longer grace as well as a shorter one."""
-    pod, grace_s = call.found(), call.options.get("grace_s")
+    """Lets a later delete make the grace longer."""
+    pod, grace_s = call.current(), call.options.get("grace_s")
     if pod.meta.grace_s and grace_s is not None and grace_s > pod.meta.grace_s:
         by_ms = pod.meta.deleted_ms + (grace_s - pod.meta.grace_s) * 1000
         return call.put(pod.with_meta(deleted_ms=by_ms, grace_s=grace_s))
@@ -138,7 +141,7 @@ def delete_later(call: Call) -> Handler:
 
 
 def delete_another(call: Call) -> Handler:
-    """It forgets whom its caller has meant."""
+    """Ignores the uid and the revision that its caller names."""
     wish = attrs.evolve(deleting.Wish.of(call), uid="", revision=Revision())
     return (yield from deleting.remove(call, wish))
 
@@ -146,42 +149,42 @@ def delete_another(call: Call) -> Handler:
 # -- evictions ------------------------------------------------------------------------------------
 
 
-class Generous(Call):
-    """A budget that is used up allows one more."""
+class AllowsOneMore(Call):
+    """Reads a budget that is used up as one that allows one more disruption."""
 
-    def stands_at(self, key: str) -> Any:
-        item = super().stands_at(key)
+    def current_at(self, key: str) -> Any:
+        item = super().current_at(key)
         if not key.startswith("poddisruptionbudgets/") or item.status.disruptions_allowed:
             return item
         return attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=1))
 
     def put(self, item: Any) -> Any:
         if item.plural == "poddisruptionbudgets":
-            left = super().stands_at(item.key).status.disruptions_allowed - 1
+            left = super().current_at(item.key).status.disruptions_allowed - 1
             item = attrs.evolve(item, status=attrs.evolve(item.status, disruptions_allowed=left))
         return super().put(item)
 
 
-class ForgetfulOfBudgets(Call):
-    """What is taken from a budget is not written."""
+class WritesNoBudget(Call):
+    """Does not commit what an eviction takes from a budget."""
 
     def put(self, item: Any) -> Any:
         return item if item.plural == "poddisruptionbudgets" else super().put(item)
 
 
-class Unpaid(Call):
-    """The pod is noted in the budget, and no disruption taken."""
+class TakesNoDisruption(Call):
+    """Notes the pod in its budget, and leaves the number of disruptions allowed as it was."""
 
     def put(self, item: Any) -> Any:
         if item.plural == "poddisruptionbudgets":
-            had = self.stands_at(item.key).status.disruptions_allowed
+            had = self.current_at(item.key).status.disruptions_allowed
             status = attrs.evolve(item.status, disruptions_allowed=had)
             item = attrs.evolve(item, status=status)
         return super().put(item)
 
 
 def evict_by(calls: type[Call], call: Call) -> Handler:
-    """It is right but for how it takes from the budget."""
+    """An eviction by another Call."""
     return (yield from evicting.evict(calls(call.server, call.operation, call.caller, call.now_ms)))
 
 
@@ -189,27 +192,27 @@ def evict_by(calls: type[Call], call: Call) -> Handler:
 
 
 def list_of_tomorrow(call: Call) -> Handler:
-    """It names a revision that is still to come."""
+    """Names a revision that does not exist yet."""
     listing: Listing = yield from reading.list_(call)
     return attrs.evolve(listing, revision=Revision(call.server.store.revision + 1))
 
 
 def list_of_two_revisions(call: Call) -> Handler:
-    """It shows each object as it is, under the revision that it has read."""
+    """Shows each object as it is now, under the revision of its cache."""
     listing: Listing = yield from reading.list_(call)
-    found = (call.stands_at(item.key) for item in listing.items)
+    found = (call.current_at(item.key) for item in listing.items)
     return attrs.evolve(listing, items=tuple(item for item in found if item is not None))
 
 
 def list_less(call: Call) -> Handler:
-    """It leaves out the last."""
+    """Leaves out the last object."""
     listing: Listing = yield from reading.list_(call)
     return attrs.evolve(listing, items=listing.items[:-1])
 
 
-def get_as_read(call: Call) -> Handler:
-    """It answers from what it has read, though no revision was named."""
-    item = call.server.as_read(call.operation.plural, call.operation.key)
+def get_from_cache(call: Call) -> Handler:
+    """Answers from its cache, though no revision was named."""
+    item = call.server.cached(call.operation.plural, call.operation.key)
     if item is None:
         raise call.not_found()
     return item
@@ -219,7 +222,7 @@ def get_as_read(call: Call) -> Handler:
 # -- watches --------------------------------------------------------------------------------------
 
 
-class Deaf(Watch):
+class SkipsChanges(Watch):
     """Misses every second Change."""
 
     def _push(self, change: Change) -> None:
@@ -227,23 +230,23 @@ class Deaf(Watch):
             super()._push(change)
 
 
-class Stuttering(Watch):
-    """Tells each Change twice."""
+class RepeatsChanges(Watch):
+    """Delivers each Change twice."""
 
     def _push(self, change: Change) -> None:
         super()._push(change)
         super()._push(change)
 
 
-class Mute(Watch):
-    """Tells nothing."""
+class DeliversNothing(Watch):
+    """Delivers no Change at all."""
 
     def _push(self, change: Change) -> None:
         pass
 
 
-class Mistaken(Watch):
-    """Shows an object as it was before."""
+class ShowsOldObject(Watch):
+    """Delivers an object as it was before the Change."""
 
     def take(self) -> Delivery:
         delivery = super().take()
@@ -254,7 +257,7 @@ class Mistaken(Watch):
 
 
 def watch_by(kind: type[Watch], call: Call) -> Handler:
-    """It opens a watch of that kind in place of its own."""
+    """Opens a Watch of that class."""
     watch: Watch = yield from reading.watch(call)
     watch.close()
     return kind(watch.cursor, watch.selector, watch.since, fields=watch.view.fields)
@@ -263,16 +266,16 @@ def watch_by(kind: type[Watch], call: Call) -> Handler:
 # -- identities and revisions ---------------------------------------------------------------------
 
 
-class Namesakes(ApiServer):
-    """Gives the uid of whoever bore the name before."""
+class ReusesUids(ApiServer):
+    """Gives a new object the uid of the last one of its name."""
 
     def stamp(self, caller: str, now_ms: int, item: Object) -> Object:
-        """A new object that is taken for the old one."""
+        """A new object with the old uid."""
         return super().stamp(caller, now_ms, item).with_meta(uid=f"{item.meta.name}-1")
 
 
-class StaleRevision(Call):
-    """Leaves an object the revision that it had."""
+class KeepsRevision(Call):
+    """Commits an object with the revision that it had before."""
 
     def put(self, item: Any) -> Any:
         self.server.store.put(item.key, item)
@@ -282,17 +285,22 @@ class StaleRevision(Call):
 # -- all of them ----------------------------------------------------------------------------------
 
 
-def with_verbs(verbs: Mapping[str, Verb]) -> type[ApiServer]:
-    """An API server that is right but for these verbs."""
-    return type("Mutated", (ApiServer,), {"verbs": {**VERBS, **verbs}})
+def with_verb(asked: str, verb: Verb) -> type[ApiServer]:
+    """An ApiServer with another verb in the place of one."""
+    return type("OtherVerb", (ApiServer,), {"verbs": {**VERBS, asked: verb}})
+
+
+def with_calls(calls: type[Call]) -> type[ApiServer]:
+    """An ApiServer that hands its verbs another Call."""
+    return type("OtherCalls", (ApiServer,), {"calls": calls})
 
 
 def _mutant(name: str, breaks: str, claim: str, server: type[ApiServer]) -> Mutant:
-    return Mutant(name, breaks, partial(contest, server=server), claim)
+    return Mutant(name, breaks, partial(competing_clients, server=server), claim)
 
 
 def _verb(name: str, breaks: str, claim: str, asked: str, verb: Verb) -> Mutant:
-    return _mutant(name, breaks, claim, with_verbs({asked: verb}))
+    return _mutant(name, breaks, claim, with_verb(asked, verb))
 
 
 UPDATES, PATCHES, LIVES = "no_update_is_lost", "patches_change_what_they_say", "lives_go_one_way"
@@ -309,7 +317,7 @@ MUTANTS = (
     _verb("patch-whole", "a patch of one label drops the others", PATCHES, "patch", patch_whole),
     _verb("bind-twice", "a bound pod is bound again", LIVES, "create/binding",
           partial(bind_anyhow, twice=True)),
-    _verb("bind-going", "a pod that is to go is bound", LIVES, "create/binding",
+    _verb("bind-going", "a terminating pod is bound", LIVES, "create/binding",
           partial(bind_anyhow, going=True)),
     _verb("undelete", "an update unsets the deletion", LIVES, "update", update_all),
     _verb("grace-grows", "a later delete gives more grace", LIVES, "delete", delete_later),
@@ -322,26 +330,29 @@ MUTANTS = (
     _verb("half-deleted", "a delete is answered after its first commit", TIME, "delete",
           delete_half),
     _verb("past-the-budget", "an eviction is granted past its budget", BUDGETS, EVICT,
-          partial(evict_by, Generous)),
-    _verb("unpaid", "an eviction takes no disruption", BUDGETS, EVICT, partial(evict_by, Unpaid)),
+          partial(evict_by, AllowsOneMore)),
+    _verb("unpaid", "an eviction takes no disruption", BUDGETS, EVICT,
+          partial(evict_by, TakesNoDisruption)),
     _verb("unwritten", "an eviction does not write its budget", BUDGETS, EVICT,
-          partial(evict_by, ForgetfulOfBudgets)),
+          partial(evict_by, WritesNoBudget)),
     _verb("future-list", "a list names a revision that is to come", READS, "list",
           list_of_tomorrow),
     _verb("mixed-list", "a list shows two revisions", READS, "list", list_of_two_revisions),
     _verb("short-list", "a list leaves one out", READS, "list", list_less),
     _verb("stale-get", "a get that names no revision is answered from what was read", READS,
-          "get", get_as_read),
-    _verb("lost-event", "a watch misses Changes", WATCHES, "watch", partial(watch_by, Deaf)),
-    _verb("twice-told", "a watch tells a Change twice", WATCHES, "watch",
-          partial(watch_by, Stuttering)),
-    _verb("silent-watch", "a watch tells nothing", WATCHES, "watch", partial(watch_by, Mute)),
+          "get", get_from_cache),
+    _verb("lost-event", "a watch misses Changes", WATCHES, "watch",
+          partial(watch_by, SkipsChanges)),
+    _verb("twice-told", "a watch delivers a Change twice", WATCHES, "watch",
+          partial(watch_by, RepeatsChanges)),
+    _verb("silent-watch", "a watch delivers nothing", WATCHES, "watch",
+          partial(watch_by, DeliversNothing)),
     _verb("old-event", "a watch shows what was before", WATCHES, "watch",
-          partial(watch_by, Mistaken)),
+          partial(watch_by, ShowsOldObject)),
     _verb("empty-commit", "an update that changes nothing is committed", REVISIONS, "update",
           update_nothing),
     _mutant("old-revision", "a commit leaves the object its revision", REVISIONS,
-            type("Unmoved", (ApiServer,), {"calls": StaleRevision})),
-    _mutant("same-uid", "a new object has the uid of the old", "every_uid_is_new", Namesakes),
+            with_calls(KeepsRevision)),
+    _mutant("same-uid", "a new object has the uid of the old", "every_uid_is_new", ReusesUids),
 )  # fmt: skip
-"""Each with what must kill it."""
+"""All of them; `testbed mutants` hunts them."""

@@ -1,8 +1,9 @@
-"""Contest: a few clients, two API servers over one Store, and little that all of them want.
+"""Proving ground: a World in which every verb of the API server races with every other.
 
-Users, drainers, binders, a kubelet and a controller do what such programs do, on the same few
-pods and one budget, each at one of two servers, of which the second may lag. It is what the claims
-of the protocol are held to in a search, and what its mutants are hunted in.
+Two API servers stand before one Store, and the second may lag. Binders, drainers, users, a
+controller and a kubelet, each a fixed script, write the same few pods and one budget through them.
+The claims of the protocol are searched here for a breach: by the ApiServer as it is, which must
+hold all of them, and by each of its mutants, which must break one.
 """
 
 from __future__ import annotations
@@ -36,36 +37,38 @@ APP = Map(app="a")
 FIRST, SECOND = "api", "api-2"
 LAGGING = ("pods", "poddisruptionbudgets")
 AGAIN_MS = 1000
-Doing = Callable[[Client], Awaitable[Any]]
+Act = Callable[[Client], Awaitable[Any]]
+"""One thing that a script does."""
 
 
 @attrs.frozen
-class Caller(Actor):
-    """Does one thing after another; who is refused, or hears nothing, does the next."""
+class Script(Actor):
+    """Does one thing after another, also when one is refused or gets no answer."""
 
-    todo: tuple[Doing, ...] = ()
+    acts: tuple[Act, ...] = ()
 
     async def run(self, client: Client) -> None:
-        for doing in self.todo:
+        for act in self.acts:
             with suppress(ApiError):
-                await doing(client)
+                await act(client)
 
 
 @attrs.frozen
-class PodReaper(Actor):
-    """Takes away what is to go from its node, as soon as it hears of it; tries until it is told."""
+class FinalDeleter(Actor):
+    """Deletes each terminating pod of its node for good, as a kubelet does when nothing of it runs
+    any more; retries until it is answered."""
 
     node: str = "n1"
 
     async def run(self, client: Client) -> None:
         todo = client.queue("todo", idle=True)
 
-        def heard(pod: Pod) -> None:
+        def changed(pod: Pod) -> None:
             if pod.spec.node_name == self.node and pod.meta.is_terminating:
                 todo.put(pod)
 
         pods = Cache(client, Pod)
-        pods.on(add=heard, update=lambda _, pod: heard(pod))
+        pods.on(add=changed, update=lambda _, pod: changed(pod))
         while True:
             pod = await todo.get()
             meta = pod.meta
@@ -82,29 +85,29 @@ class PodReaper(Actor):
 
 
 @attrs.frozen
-class Watcher(Actor):
-    """Keeps a Cache of pods, and does nothing with it."""
+class PodWatcher(Actor):
+    """Keeps a Cache of pods, so that there is a watch for the claims to look at."""
 
     async def run(self, client: Client) -> None:
         await Cache(client, Pod).synced()
 
 
-def contest(
+def competing_clients(
     world: World, server: type[ApiServer] = ApiServer, *, lags: tuple[str, ...] = LAGGING
 ) -> None:
-    """Assemble it, with that server in place of the API server, and claim the whole protocol."""
+    """Assemble the World, with `server` for both API servers, and claim the whole protocol."""
     world.serve(lambda store: server(store, FIRST))
     world.serve(lambda store: server(store, SECOND, lags=lags))
     world.add(_serving("p"), _serving("q"), _serving("held", finalizers=("keep",)))
     world.add(Pod.of("new", cpu_m=100, grace_s=5), _budget())
     world.add(Pod.of("loose", cpu_m=100).with_meta(finalizers=("keep",)))
     world.start(
-        Caller(
+        Script(
             "binder", (bind("new", "n1"), bind("new", "n2"), list_live, late(bind("loose", "n1")))
         ),
-        Caller("drainer", (evict("p"), evict("q"))),
-        Caller("controller", (sync_budget, list_live)),
-        Caller(
+        Script("drainer", (evict("p"), evict("q"))),
+        Script("controller", (sync_budget, list_live)),
+        Script(
             "user",
             (
                 delete("p"),
@@ -115,34 +118,34 @@ def contest(
                 rebuild,
             ),
         ),
-        Caller(
+        Script(
             "labeler", (label_by_update("p"), label_by_patch("held"), touch("q"), restore("held"))
         ),
-        PodReaper("kubelet"),
+        FinalDeleter("kubelet"),
         at=FIRST,
     )
     world.start(
-        Caller("binder-2", (bind("new", "n2"), get_live("new"), list_live)),
-        Caller("drainer-2", (evict("q"), evict("p"))),
-        Caller("doctor", (report("held"), label_by_patch("p"), lift("held"), lift("loose"))),
-        Caller("reader", (list_any, get_live("p"), list_live, list_any, list_live)),
-        Watcher("watcher"),
+        Script("binder-2", (bind("new", "n2"), get_live("new"), list_live)),
+        Script("drainer-2", (evict("q"), evict("p"))),
+        Script("doctor", (report("held"), label_by_patch("p"), lift("held"), lift("loose"))),
+        Script("reader", (list_any, get_live("p"), list_live, list_any, list_live)),
+        PodWatcher("watcher"),
         at=SECOND,
     )
     world.claim(*protocol_claims())
 
 
-# -- what there is --------------------------------------------------------------------------------
+# -- the objects --------------------------------------------------------------------------------
 
 
 def _serving(name: str, **meta: Any) -> Pod:
-    """A pod that runs on n1, is ready, and that the budget covers."""
+    """A pod that runs on n1, is ready, and is covered by the budget."""
     pod = Pod.of(name, cpu_m=100, node_name="n1", grace_s=30).with_meta(labels=APP, **meta)
     return attrs.evolve(pod, status=PodStatus("Running", conditions=(Condition("Ready", "True"),)))
 
 
 def _budget() -> PodDisruptionBudget:
-    """A budget that lets one of them go."""
+    """A budget that allows one disruption."""
     spec = PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector(APP))
     status = PodDisruptionBudgetStatus(
         1, current_healthy=3, desired_healthy=2, observed_generation=1
@@ -150,20 +153,20 @@ def _budget() -> PodDisruptionBudget:
     return PodDisruptionBudget("b", spec=spec, status=status)
 
 
-# -- what callers do ------------------------------------------------------------------------------
+# -- what scripts do ------------------------------------------------------------------------------
 
 
-def bind(name: str, node: str) -> Doing:
-    """Give a pod that node."""
+def bind(name: str, node: str) -> Act:
+    """Bind a pod to a node."""
     return lambda client: client.ask(_beside(name, "binding", Binding(Meta(name), Target(node))))
 
 
-def evict(name: str) -> Doing:
-    """Evict a pod, and once more if that was refused."""
+def evict(name: str) -> Act:
+    """Evict a pod; try once more if that was refused."""
 
     eviction = _beside(name, "eviction", Eviction(Meta(name), DeleteOptions()))
 
-    async def doing(client: Client) -> None:
+    async def act(client: Client) -> None:
         try:
             await client.ask(eviction)
         except NotFound:
@@ -172,22 +175,22 @@ def evict(name: str) -> Doing:
             await client.sleep(AGAIN_MS, f"retry {name}")
             await client.ask(eviction)
 
-    return doing
+    return act
 
 
 def _beside(name: str, subresource: str, body: Any) -> Operation:
-    """What is posted beside a pod."""
+    """The creation of a subresource of a pod."""
     return Operation("create", "pods", name, "default", body, subresource=subresource)
 
 
-def delete(name: str, grace_s: int | None = None) -> Doing:
-    """Delete a pod, whatever it is."""
+def delete(name: str, grace_s: int | None = None) -> Act:
+    """Delete a pod without preconditions."""
     options: Map[Any] = Map() if grace_s is None else Map(grace_s=grace_s)
     return lambda client: client.delete(Pod(Meta(name)), whatever_it_was=True, options=options)
 
 
 async def rebuild(client: Client) -> None:
-    """Delete `new`, and create it again, twice; between, delete the one that was first."""
+    """Delete and recreate `new`, twice; in between, delete the first one by its uid."""
     old = await client.get(Pod, "new")
     with suppress(ApiError):
         await client.delete(old)
@@ -199,89 +202,89 @@ async def rebuild(client: Client) -> None:
     await client.create(Pod.of("new", cpu_m=100))
 
 
-def label_by_update(name: str) -> Doing:
-    """Read, change, write back; twice, the second time by what was read first."""
+def label_by_update(name: str) -> Act:
+    """Read a pod, and update it twice from what was read; the second update must be refused."""
 
-    async def doing(client: Client) -> None:
+    async def act(client: Client) -> None:
         pod = await client.get(Pod, name)
         for value in ("1", "2"):
             await client.update(pod.with_meta(labels=pod.meta.labels.having(by=value)))
 
-    return doing
+    return act
 
 
-def label_by_patch(name: str) -> Doing:
+def label_by_patch(name: str) -> Act:
     """Set one label of a pod."""
     return lambda client: client.patch(
         Pod(Meta(name)), {"metadata": {"labels": {client.name: "here"}}}
     )
 
 
-def touch(name: str) -> Doing:
+def touch(name: str) -> Act:
     """Read a pod, and write it back as it is."""
 
-    async def doing(client: Client) -> None:
+    async def act(client: Client) -> None:
         await client.update(await client.get(Pod, name))
 
-    return doing
+    return act
 
 
-def restore(name: str) -> Doing:
-    """Read a pod, and after a while write back what was read, whatever it is by then."""
+def restore(name: str) -> Act:
+    """Read a pod, and later write back what was read, whatever the pod is like by then."""
 
-    async def doing(client: Client) -> None:
+    async def act(client: Client) -> None:
         pod = await client.get(Pod, name)
         await client.sleep(AGAIN_MS // 2, f"restore {name}")
         await client.update(pod, whatever_it_was=True)
 
-    return doing
+    return act
 
 
-def late(doing: Doing) -> Doing:
-    """Do it after a while."""
+def late(act: Act) -> Act:
+    """Do it half a second later."""
 
     async def waiting(client: Client) -> None:
         await client.sleep(AGAIN_MS // 2, "late")
-        await doing(client)
+        await act(client)
 
     return waiting
 
 
-def report(name: str) -> Doing:
-    """Say of a pod, among its conditions, that it was looked at."""
+def report(name: str) -> Act:
+    """Patch a condition into the status of a pod."""
     tree = {"status": {"conditions": [{"type": "Seen", "status": "True"}]}}
     return lambda client: client.patch(Pod(Meta(name)), tree, how="strategic", subresource="status")
 
 
-def lift(name: str) -> Doing:
-    """Take away the finalizers of a pod, after a while."""
+def lift(name: str) -> Act:
+    """Remove the finalizers of a pod, a second later."""
 
-    async def doing(client: Client) -> None:
+    async def act(client: Client) -> None:
         await client.sleep(AGAIN_MS, f"look at {name}")
         await client.patch(Pod(Meta(name)), {"metadata": {"finalizers": None}})
 
-    return doing
+    return act
 
 
 async def sync_budget(client: Client) -> None:
-    """After a while, let one more go."""
+    """Three seconds later, allow one more disruption, as the controller of budgets does."""
     await client.sleep(3 * AGAIN_MS, "sync")
     budget = await client.get(PodDisruptionBudget, "b")
     status = attrs.evolve(budget.status, disruptions_allowed=1, disrupted_pods=Map())
     await client.update(attrs.evolve(budget, status=status), subresource="status")
 
 
-def get_live(name: str) -> Doing:
-    """A pod as it is."""
+def get_live(name: str) -> Act:
+    """Get a pod from the Store."""
     return lambda client: client.get(Pod, name)
 
 
 async def list_live(client: Client) -> None:
-    """All pods as they are."""
+    """List all pods of the Store."""
     await client.list(Pod)
 
 
 async def list_any(client: Client) -> None:
-    """All pods as the server has read them, and then nothing older."""
+    """List the pods that the server has cached, and then again, asking for nothing older."""
     seen = await client.list(Pod, at=Revision("0"))
     await client.list(Pod, at=seen.revision, options=Map(match="NotOlderThan"))

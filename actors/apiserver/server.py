@@ -1,8 +1,8 @@
 """ApiServer: the Endpoint before the Store that every other program speaks to.
 
 It admits what is written, keeps the protocol of deletion, binding and eviction, and answers reads
-from the Store or from as far as it has read itself. Several may stand before one Store, each as
-far behind as its cursors are; all that one remembers is lost when it crashes.
+from the Store or from its watch cache. Several may stand before one Store, each with a cache of
+its own that may lag; what one has in memory is lost when it crashes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 from actors.apiserver import rules
 from actors.apiserver.admission import priority
 from actors.apiserver.call import Call
-from actors.apiserver.memory import Desk
+from actors.apiserver.memory import BareServer
 from actors.apiserver.verbs import bind as binding
 from actors.apiserver.verbs import create as creating
 from actors.apiserver.verbs import delete as deleting
@@ -43,44 +43,44 @@ VERBS: Mapping[str, Verb] = {
     "create/binding": binding.bind,
     "create/eviction": evicting.evict,
 }
-"""What it can be asked, and the file that answers."""
+"""By what is asked, the function that answers."""
 
 
-class ApiServer(Desk):
-    """Answers as the API server of Kubernetes does; under another name, another one."""
+class ApiServer(BareServer):
+    """The API server of Kubernetes, with these verbs. Two of them have two names."""
 
     verbs: ClassVar[Mapping[str, Verb]] = VERBS
     calls: ClassVar[type[Call]] = Call
-    """What a verb is handed, and commits by."""
+    """What a verb is given, and commits by."""
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """The verb, by the file that knows it."""
+        """Answer by the verb that is asked; NotFound if there is none for that kind."""
         verb = self.verbs.get(operation.asked)
-        if verb is None or not _has_part(operation):
+        if verb is None or not _has_subresource(operation):
             raise NotFound("the server could not find the requested resource")
         return verb(self.calls(self, operation, caller, now_ms))
 
     def completed(self, item: Object) -> Object:
-        """As it would be if it had been created here, and had become since what it says it is."""
+        """An object that the scenario starts with, as if it had been created here before."""
         if isinstance(item, Pod):
-            item = priority.standing(item, self.all_there(PriorityClass))
-        return rules.standing(item)  # type: ignore[no-any-return]
+            item = priority.initial(item, self.all_stored(PriorityClass))
+        return rules.initial(item)  # type: ignore[no-any-return]
 
     # -- footprints -----------------------------------------------------------------------------
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
-        """What its verbs may touch: the object, and what else they look at."""
+        """What a request may touch: the object that it names, and others that its verb looks at."""
         plain = super().may(operation, caller)
         if operation.verb in READS:
             found = Footprint(reads=frozenset({operation.key} if operation.verb == "get" else ()))
             return plain | found | self.lagging(operation.plural)
         if operation.verb == "create" and not operation.name:
-            plain |= _makes(self, operation, caller)
+            plain |= _named_by_server(self, operation, caller)
         return plain | _looks_at(self, operation)
 
 
-def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
-    """The object that the server gives a name."""
+def _named_by_server(server: ApiServer, operation: Operation, caller: str) -> Footprint:
+    """The object whose name the server will generate."""
     body = operation.body
     if not isinstance(body, Object) or not body.meta.generate_name:
         return NOTHING
@@ -88,9 +88,9 @@ def _makes(server: ApiServer, operation: Operation, caller: str) -> Footprint:
     return Footprint(key, key)
 
 
-def _has_part(operation: Operation) -> bool:
-    """Whether what it asks for is there at all: only some kinds are known, only some of those have
-    a status, only pods are bound and evicted."""
+def _has_subresource(operation: Operation) -> bool:
+    """Whether its kind is known and has the subresource: some have a status, and only pods are
+    bound and evicted."""
     if operation.plural not in PLURALS:
         return False
     if operation.subresource == "status":
@@ -99,7 +99,7 @@ def _has_part(operation: Operation) -> bool:
 
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
-    """Other objects that a write reads, or writes: of its own namespace, and of the cluster."""
+    """The other objects that a write looks at or changes."""
     within = operation.namespace
     match operation.asked, operation.plural:
         case "create/eviction", _:
@@ -115,6 +115,6 @@ def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
 
 
 def _class_named(body: object) -> list[str]:
-    """The key of the class that a new pod names, whether there is one or not."""
+    """The key of the PriorityClass that a new pod names, whether that exists or not."""
     name = body.spec.priority_class_name if isinstance(body, Pod) else ""
     return [key_of(PriorityClass, name)] if name else []

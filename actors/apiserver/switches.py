@@ -1,4 +1,4 @@
-"""Switches: how an API server behaves where versions of Kubernetes differ, and the profiles."""
+"""Switches of the API server: what differs between versions of Kubernetes, and the profiles."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from testbed.switches import Component, on_off, one_of
 
 @attrs.frozen
 class ApiServerSwitches:
-    """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
+    """All of them; the first value of each is that of 1.26 (GEN-2)."""
 
     clear_nnn_on_bind: bool = on_off(False)
-    """Whether a pod that is bound loses its nomination."""
+    """Whether a bind clears the `nominatedNodeName` of the pod."""
     client_priority: str = one_of("must_equal", "reject_any")
-    """Whether a number that comes with a new pod has to be its class's, or may not come at all."""
+    """Whether a new pod may say its priority as a number: only that of its class, or none."""
     system_class_scope: str = one_of("any", "kube_system_only", "authz")
-    """Who may name a system class: anybody, pods in kube-system, or who was authorized."""
+    """Who may name a system class: any pod, pods in kube-system, or actors that are authorized."""
 
 
 APISERVER = Component(
@@ -29,4 +29,4 @@ APISERVER = Component(
         "k8s-modern": {"clear_nnn_on_bind": "on"},
     },
 )
-"""With its bundles of switches, where they are not as in 1.26 (GEN-1)."""
+"""With its profiles, and the switches in them that are not as in 1.26 (GEN-1)."""

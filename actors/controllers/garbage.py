@@ -1,14 +1,13 @@
-"""The garbage collector: what belongs to an object goes with it (API-32).
+"""The garbage collector: deletes dependents when their owners are deleted (API-32).
 
-1. It hears of all objects of its kinds, and looks at one whose owner it does not know, or that is
-   about to go with those that belong to it.
-2. What has no owner left is deleted, in the background; what has lost one of several only loses the
-   reference to that one.
-3. An owner with the finalizer `foregroundDeletion` stays until nothing that blocks its deletion
-   belongs to it any more. From what belongs to one with `orphan` the reference is taken first.
-4. What it has heard may be old, and of one kind older than of another: before it deletes something
-   it asks the server for that and for its owners, as Kubernetes does. The switch `looks_again`
-   leaves this out.
+1. It watches all objects of its kinds. It queues an object whose owner it does not know, and one
+   that is being deleted together with its dependents.
+2. An object that has no owner left is deleted. One that has lost one of several owners only loses
+   the reference to that one.
+3. An owner with the finalizer `foregroundDeletion` stays until no dependent blocks its deletion any
+   more. With `orphan`, its dependents lose their reference to it first, and stay.
+4. Before it deletes an object it asks the server for that object and for its owners, as Kubernetes
+   does. `looks_again=False` leaves this out.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ from testbed.errors import UnknownName
 from testbed.objects import DaemonSet, Job, Map, Meta, Object, Owner, Pod, ReplicaSet, kind_of
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
-"""Finalizers that say what is to be done about those that belong to an object."""
+"""Finalizers that say what becomes of the dependents of an object."""
 ABSENT, WAITING, THERE = "absent", "waiting", "there"
-"""What has become of an owner: gone, going when what belongs to it has gone, there to stay."""
+"""The state of an owner: deleted, waiting for its dependents to be deleted, or there to stay."""
 
 
 @attrs.frozen
 class GarbageCollector(Actor):
-    """Deletes what belongs to nobody any more."""
+    """Deletes objects whose owners are all deleted."""
 
     rank: ClassVar[int] = 3
 
     name: str = "garbage-collector"
     kinds: tuple[type[Object], ...] = (DaemonSet, Job, Pod, ReplicaSet)
-    """Those it hears of: what may belong to something, and what that may be."""
+    """The kinds it watches, as dependents and as owners."""
     delay_ms: int = 0
-    """How long after it has noticed something it acts."""
+    """How long it waits before it acts on what it has heard."""
     looks_again: bool = True
-    """Whether it asks before it deletes."""
+    """Whether it asks the server before it deletes."""
 
     async def run(self, client: Client) -> None:
         collection = _Collection(self, client)
@@ -55,7 +54,7 @@ class GarbageCollector(Actor):
 
 
 class _Collection:
-    """What one life of it knows, and has to see to."""
+    """One life of it: the objects that it knows, and those that it has queued."""
 
     def __init__(self, settings: GarbageCollector, client: Client) -> None:
         self._settings = settings
@@ -66,7 +65,7 @@ class _Collection:
     # -- what it hears --------------------------------------------------------------------------
 
     def added(self, new: Any) -> None:
-        """Look at it if its owner is not known, or goes, or if it is to go itself."""
+        """Queue an object if an owner of it is unknown or waiting, or if it waits itself."""
         self._kin.put(new)
         if _is_orphaning(new) or _is_waiting(new) or not self._is_owned(new.meta):
             self._want(new)
@@ -74,7 +73,7 @@ class _Collection:
             self._want(*self._kin.dependents(new.meta.uid))
 
     def changed(self, old: Any, new: Any) -> None:
-        """The same; an owner that waits for it may have to wait no longer."""
+        """The same; and queue owners that wait and may have to wait no longer."""
         if old.meta.uid != new.meta.uid:
             self.gone(old)
             self.added(new)
@@ -88,13 +87,13 @@ class _Collection:
         self.added(new)
 
     def gone(self, old: Any) -> None:
-        """Look at all that belongs to it, and at owners that wait for it."""
+        """Queue its dependents, and the owners that wait for it."""
         self._kin.drop(old.meta.uid)
         self._want(*self._kin.dependents(old.meta.uid))
         self._want_owners(old.meta)
 
     def _is_owned(self, meta: Meta) -> bool:
-        """Whether all its owners are known, and there to stay."""
+        """Whether all its owners are known and will stay."""
         owners = [self._kin.item(owner.uid) for owner in meta.owners]
         return all(owner is not None and not _is_waiting(owner) for owner in owners)
 
@@ -109,24 +108,25 @@ class _Collection:
     # -- what it does ---------------------------------------------------------------------------
 
     async def work(self) -> None:
-        """See to one after another; what is refused comes again later."""
+        """Process one object after another; one that fails is requeued."""
         while True:
             uid = await self._todo.take()
             item, has_failed = self._kin.item(uid), False
             try:
                 if item is not None:
-                    await self._see_to(item)
+                    await self._process(item)
             except NotFound:
                 pass
             except ApiError:
                 has_failed = True
             self._todo.done(uid, has_failed=has_failed)
 
-    async def _see_to(self, item: Any) -> None:
+    async def _process(self, item: Any) -> None:
+        """Orphan or release the dependents of an owner, or judge a dependent."""
         meta = item.meta
         if _is_orphaning(item):
             for dependent in self._kin.dependents(meta.uid):
-                await self._part(dependent, [meta.uid])
+                await self._unlink(dependent, [meta.uid])
             await self._release(item, ORPHAN)
         elif _is_waiting(item):
             blocking = [d for d in self._kin.dependents(meta.uid) if _blocks(d, meta.uid)]
@@ -137,29 +137,34 @@ class _Collection:
             await self._judge(item)
 
     async def _judge(self, item: Any) -> None:
-        """Delete it, if none of its owners stays; of those that do not, take the references."""
+        """Delete an object if no owner of it stays; else only remove its references to others."""
         meta = item.meta
+        # What it has heard may be old, and of one kind older than of another: a pod may be heard of
+        # before its ReplicaSet, or carry by now a reference to another owner. Deleting by that
+        # would kill what is still owned. So the server has the last word, and the uid of the delete
+        # makes sure that no new object of the same name is hit.
         if self._settings.looks_again:
             item = await self._client.get(type(item), meta.name, meta.namespace)
             if item.meta.is_terminating:
                 return
-        fates: dict[str, list[str]] = {ABSENT: [], WAITING: [], THERE: []}
+        owners: dict[str, list[str]] = {ABSENT: [], WAITING: [], THERE: []}
         for owner in item.meta.owners:
-            fates[await self._fate(owner, meta.namespace)].append(owner.uid)
+            owners[await self._state_of(owner, meta.namespace)].append(owner.uid)
         dependents = self._kin.dependents(meta.uid)
-        leaving = [*fates[ABSENT], *fates[WAITING]]
-        if fates[THERE]:
-            await self._part(item, leaving)
-        elif fates[WAITING] and dependents:
+        lost = [*owners[ABSENT], *owners[WAITING]]
+        if owners[THERE]:
+            await self._unlink(item, lost)
+        elif owners[WAITING] and dependents:
             if any(_is_waiting(dependent) for dependent in dependents):
-                # They wait for each other in a ring, unless one of them lets go.
+                # Owner and dependent may wait for each other in a ring. To break it, this object
+                # no longer blocks its owner.
                 await self._unblock(item)
             await self._delete(item, "Foreground")
-        elif leaving:
+        elif lost:
             await self._delete(item, _propagation(item.meta))
 
-    async def _fate(self, owner: Owner, namespace: str) -> str:
-        """What is to become of an owner; one of which nobody can say is taken to stay."""
+    async def _state_of(self, owner: Owner, namespace: str) -> str:
+        """The state of an owner. One of an unknown kind is taken to stay, to be safe."""
         there = self._kin.item(owner.uid)
         if there is None:
             kind = _kind_of(owner)
@@ -183,38 +188,41 @@ class _Collection:
         )  # fmt: skip
         await self._client.ask(operation)
 
-    async def _part(self, item: Object, owners: Iterable[str]) -> None:
-        """Take the references to these owners from it; if it is gone, there is nothing to take."""
+    async def _unlink(self, item: Object, owners: Iterable[str]) -> None:
+        """Remove the references to these owners from an object, unless it is gone."""
         references = [{"$patch": "delete", "uid": uid} for uid in owners]
         try:
             if references:
-                await self._refer(item, references)
+                await self._patch_owners(item, references)
         except NotFound:
             return
 
     async def _unblock(self, item: Object) -> None:
+        """Let an object no longer block the deletion of its owners."""
         owners = [owner for owner in item.meta.owners if owner.block_owner_deletion]
-        await self._refer(item, [{"uid": o.uid, "blockOwnerDeletion": False} for o in owners])
+        await self._patch_owners(
+            item, [{"uid": o.uid, "blockOwnerDeletion": False} for o in owners]
+        )
 
-    async def _refer(self, item: Object, references: list[dict[str, Any]]) -> None:
+    async def _patch_owners(self, item: Object, references: list[dict[str, Any]]) -> None:
         tree = {"metadata": {"uid": item.meta.uid, "ownerReferences": references}}
         await self._client.patch(item, tree, how="strategic")
 
     async def _release(self, item: Object, finalizer: str) -> None:
-        """Take that finalizer from it, if it is still as it was heard of."""
+        """Remove a finalizer, if the object has not changed since it was heard of."""
         meta = item.meta
         left = [each for each in meta.finalizers if each != finalizer]
-        said = {"uid": meta.uid, "resourceVersion": str(meta.revision), "finalizers": left}
-        await self._client.patch(item, {"metadata": said})
+        tree = {"uid": meta.uid, "resourceVersion": str(meta.revision), "finalizers": left}
+        await self._client.patch(item, {"metadata": tree})
 
 
 def _is_waiting(item: Object) -> bool:
-    """Whether it goes when all that blocks its deletion has gone."""
+    """Whether it waits until no dependent blocks its deletion (foreground)."""
     return item.meta.is_terminating and FOREGROUND in item.meta.finalizers
 
 
 def _is_orphaning(item: Object) -> bool:
-    """Whether it goes when nothing belongs to it any more."""
+    """Whether it waits until no dependent names it any more (orphan)."""
     return item.meta.is_terminating and ORPHAN in item.meta.finalizers
 
 
@@ -230,7 +238,7 @@ def _blocks(dependent: Object, uid: str) -> bool:
 
 
 def _propagation(meta: Meta) -> str:
-    """What its own finalizers say of those that belong to it."""
+    """The propagation policy that the object's own finalizers ask for."""
     if ORPHAN in meta.finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in meta.finalizers else "Background"

@@ -1,10 +1,10 @@
-"""The quota controller: counts what the pods of a namespace take, and writes it on its quotas.
+"""The quota controller: sums up what the pods of a namespace use, and writes that on its quotas.
 
-1. A quota is counted anew when it comes to be or its limits change, when a pod of its namespace
-   ends or is gone (PRI-24), and now and then: what was charged for a pod that never came is freed
-   only so.
-2. It counts the pods that its Cache knows, and writes the sum on the quota as it knows that. If the
-   quota is another one by then, an API server may just have charged it: it counts again, later.
+1. A quota is counted again when it is created or its limits change, when a pod of its namespace
+   ends or is deleted (PRI-24), and every five minutes: a charge for a pod that was never created is
+   freed only then.
+2. It counts the pods in its Cache, and updates the quota at the revision in its Cache. If that is
+   refused, an API server may just have charged the quota, so it counts again later.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Want = Callable[[ResourceQuota], None]
 
 @attrs.frozen
 class QuotaController(Actor):
-    """Sees to it that each quota says what is taken of it."""
+    """Keeps `status.used` of each ResourceQuota right."""
 
     rank: ClassVar[int] = 3
 
     resync_ms: int = 300_000
-    """How often it counts all of them, whatever it has heard."""
+    """How often it counts all quotas, whatever it has heard."""
 
     async def run(self, client: Client) -> None:
         quotas, pods = Cache(client, ResourceQuota), Cache(client, Pod)
@@ -51,7 +51,7 @@ class QuotaController(Actor):
     def _listen(
         self, client: Client, quotas: Cache[ResourceQuota], pods: Cache[Pod], want: Want
     ) -> None:
-        """Have those counted again that something has happened to."""
+        """Queue the quotas that a change may concern."""
 
         def freed(pod: Pod) -> None:
             for quota in quotas.all():
@@ -76,7 +76,7 @@ class QuotaController(Actor):
                 want(quota)
 
     async def _write(self, client: Client, quota: ResourceQuota, pods: Cache[Pod]) -> bool:
-        """Whether the quota says by now what is taken of it, or is gone."""
+        """Count a quota and write it; returns whether it is right by now, or gone."""
         status = counted(quota, pods.all(), client.now())
         if status == quota.status:
             return True
@@ -90,8 +90,8 @@ class QuotaController(Actor):
 
 
 def counted(quota: ResourceQuota, pods: Iterable[Pod], now_ms: int) -> QuotaStatus:
-    """Its limits, and what those of these pods take that it counts; what is no pod's to take
-    stays as it was."""
+    """The status of a quota: its limits, and what the pods that it counts use. What no pod uses,
+    such as the number of services, stays as it was."""
     hard = quota.spec.hard
     used = Map({name: whole(0) for name in charge.charged(hard)})
     for pod in pods:

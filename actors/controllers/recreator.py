@@ -1,7 +1,7 @@
-"""Recreator: keeps so many pods of one template alive; the plainest controller of a workload.
+"""Recreator: keeps a number of pods of one template alive; the plainest controller of a workload.
 
-It goes by its Cache, and counts what it has made and was not yet told of. A create without an
-answer is not hidden: it looks at its Cache again after a while, and that may be late, too.
+It goes by its Cache, plus the pods that it has created and not yet heard of. A create that gets no
+answer is an error like any other: it goes by its Cache again after a while, and that may be late.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ OWNER = "owner"
 """The label by which it knows its pods."""
 READS = ("meta.created_ms", "meta.deleted_ms", "spec.node_name", "status.phase")
 RETRY_MS, RETRY_MS_MAX = 5, 1_000_000
-"""How long it waits after an error, doubling each time (CTL-1)."""
+"""The first and the longest backoff after an error; it doubles each time (CTL-1)."""
 EXPECTED_MS = 300_000
-"""After so long it looks whether what it has made is there, if it was not told of it (CTL-2)."""
+"""After this time it asks for the pods that it has created and not heard of (CTL-2)."""
 
 
 @attrs.frozen
 class Recreator(Actor):
-    """Replaces each pod that is over or is to go, at once; deletes what is too many."""
+    """Replaces each pod that is over or terminating, at once; deletes those that are too many."""
 
     rank: ClassVar[int] = 3
 
     template: Pod
-    """What each of its pods is like; its name begins theirs."""
+    """The labels, annotations and spec of its pods; its name is the prefix of theirs."""
     replicas: int = 1
     guard: bool = False
-    """Whether it gives its pods their names, so that none is created twice; otherwise the server
-    does (`generateName`)."""
+    """Whether it names its pods itself, so that none is created twice; else the server does
+    (`generateName`)."""
 
     async def run(self, client: Client) -> None:
-        """Set right what is not as wanted, whenever there is news."""
+        """Reconcile whenever its Cache has news."""
         await _Reconciler(self, client).run()
 
 
 class _Reconciler:
-    """One life of it: what it knows, and what it has made."""
+    """One life of it: what it knows, and what it has created."""
 
     def __init__(self, settings: Recreator, client: Client) -> None:
         self.settings = settings
         self.client = client
         self.news = client.queue("news", idle=True)
-        self.told: set[str] = set()
-        """The names it was told of since it last looked."""
-        self.made: set[str] = set()
-        """The names of those that it has made and was not told of."""
+        self.heard: set[str] = set()
+        """The names that its Cache notified since the last create."""
+        self.expected: set[str] = set()
+        """The names of pods that it has created and not yet heard of: its expectations."""
         self.look_at_ms: int | None = None
-        """When it looks for them; None if it has, or has none to look for."""
+        """When it asks for them; None if it has, or has none to ask for."""
         self.retry_ms = RETRY_MS
         """How long it waits after the next error."""
         client.show("reconciler", self)
@@ -65,20 +65,20 @@ class _Reconciler:
         self.pods.on(add=self._note, update=lambda _, new: self._note(new), delete=self._note)
 
     def digest(self, now_ms: int) -> object:
-        """What all it will do depends on, beside its Cache: no time but how far it is from now."""
+        """What of its memory, beside its Cache, decides what it will do; times are from now."""
         look_in_ms = None
-        if self.made and self.look_at_ms is not None:
+        if self.expected and self.look_at_ms is not None:
             look_in_ms = max(self.look_at_ms - now_ms, 0)
-        return (sorted(self.told), sorted(self.made), look_in_ms, self.retry_ms)
+        return (sorted(self.heard), sorted(self.expected), look_in_ms, self.retry_ms)
 
     def _note(self, pod: Pod) -> None:
-        self.told.add(pod.meta.name)
-        self.made.discard(pod.meta.name)
+        self.heard.add(pod.meta.name)
+        self.expected.discard(pod.meta.name)
         if not len(self.news):
             self.news.put(None)
 
     async def run(self) -> None:
-        """1. Set right what is not as wanted. 2. Wait for news, or, after an error, for a while."""
+        """1. Reconcile. 2. Wait for news, or, after an error, for the backoff."""
         client = self.client
         await self.pods.synced()
         while True:
@@ -90,39 +90,39 @@ class _Reconciler:
                 self.retry_ms = min(2 * self.retry_ms, RETRY_MS_MAX)
                 continue
             self.retry_ms = RETRY_MS
-            if self.made and self.look_at_ms is not None:
+            if self.expected and self.look_at_ms is not None:
                 in_ms = self.look_at_ms - client.now()
                 await client.first(self.news.get(), client.sleep(in_ms, "look"))
             else:
                 await self.news.get()
 
     async def _sync(self) -> None:
-        """Create what is missing, delete what is too many."""
-        await self._look()
-        while len(self._alive()) + len(self.made) < self.settings.replicas:
+        """Create the pods that are missing, delete those that are too many."""
+        await self._drop_lost()
+        while len(self._alive()) + len(self.expected) < self.settings.replicas:
             await self._create()
         for pod in sorted(self._alive(), key=_worth)[self.settings.replicas :]:
             await self._delete(pod)
 
     def _alive(self) -> list[Pod]:
-        """Those that are to stay and are not over."""
+        """Its pods that are neither over nor terminating."""
         return [
             pod
             for pod in self.pods.all()
             if pod.meta.deleted_ms is None and pod.status.phase not in (SUCCEEDED, FAILED)
         ]
 
-    async def _look(self) -> None:
-        """What it has made and was not told of may be gone before it could be: then it is told of
-        never. What is there, it will be told of."""
+    async def _drop_lost(self) -> None:
+        """Stop to expect pods that no longer exist. A pod that was created and deleted between two
+        lists of its Cache is never heard of; one that exists will be."""
         if self.look_at_ms is None or self.look_at_ms > self.client.now():
             return
         namespace = self.settings.template.meta.namespace
-        for name in sorted(self.made):
+        for name in sorted(self.expected):
             try:
                 await self.client.get(Pod, name, namespace)
             except NotFound:
-                self.made.discard(name)
+                self.expected.discard(name)
         self.look_at_ms = None
 
     async def _create(self) -> None:
@@ -133,7 +133,9 @@ class _Reconciler:
             name, template.namespace, labels=template.labels.having(**{OWNER: settings.name}),
             annotations=template.annotations, generate_name="" if name else f"{template.name}-",
         )  # fmt: skip
-        self.told.clear()
+        # The watch may deliver the pod before the create is answered. If that pod were expected
+        # all the same, it would count twice, and one pod would be missing for five minutes.
+        self.heard.clear()
         try:
             pod = await client.create(Pod(meta, spec=settings.template.spec))
         except AlreadyExists:
@@ -141,14 +143,14 @@ class _Reconciler:
                 raise
         else:
             name = pod.meta.name
-        if name not in self.told:
-            self.made.add(name)
+        if name not in self.heard:
+            self.expected.add(name)
             self.look_at_ms = client.now() + EXPECTED_MS
 
     def _free_names(self) -> Iterator[str]:
-        """By number: the first that none of its pods has, as far as it knows. What it has made and
-        does not know of yet has no other, so the name is taken then."""
-        taken = {pod.meta.name for pod in self.pods.all()} | self.made
+        """Names with the lowest numbers that none of its pods has, as far as it knows. If a create
+        got no answer, the same name comes again, and the server refuses the second pod."""
+        taken = {pod.meta.name for pod in self.pods.all()} | self.expected
         number = 0
         while True:
             name = f"{self.settings.template.meta.name}-{number}"
@@ -167,5 +169,5 @@ class _Reconciler:
 
 
 def _worth(pod: Pod) -> tuple[bool, int, str]:
-    """Which are kept: those that have a node, then the older ones."""
+    """The order in which pods are kept: first those that have a node, then the older ones."""
     return not pod.spec.node_name, pod.meta.created_ms or 0, pod.meta.name

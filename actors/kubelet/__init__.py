@@ -1,4 +1,4 @@
-"""The kubelet of a node, and the runtime that its containers live in.
+"""The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
 In order: workload, admission, runtime, status, lifecycle, kubelet, __init__.

@@ -1,4 +1,7 @@
-"""Admission: whether a node takes a pod on that was bound to it. The last mile (KUB-3 to KUB-8)."""
+"""Admission: whether the kubelet accepts a pod that was bound to its node (KUB-3 to KUB-8).
+
+It is the last check before a pod runs: a bind looks at nothing of the node.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,28 @@ from testbed.objects.affinity import NO_EXECUTE, tolerated
 
 PODS = "pods"
 ORDINARY = ("cpu", "memory", "ephemeral-storage")
-"""What every node has; of anything else it may know nothing, and then does not mind."""
+"""Resources that every node has. Any other that the node does not know is ignored (KUB-6)."""
 
 
 @attrs.frozen
 class AdmissionRefusal:
-    """Why a pod is not taken on."""
+    """Why a pod is rejected."""
 
     reason: str
-    said: str
+    why: str
 
     @property
     def message(self) -> str:
-        """As the status of the pod has it."""
-        return f"Pod was rejected: {self.said}"
+        """The message in the status of the pod."""
+        return f"Pod was rejected: {self.why}"
 
 
 NO_NODE = AdmissionRefusal("InvalidNodeInfo", "Kubelet cannot get node info.")
 
 
 def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> AdmissionRefusal | None:
-    """Why the node does not take the pod on beside those that are active there: the first reason
-    there is, of its resources, its place, its ports and its taints. None if it does."""
+    """The first reason to reject a pod, given the pods that are active on the node; None if it is
+    admitted. The order is: resources, node affinity, node name, ports, taints (KUB-5)."""
     if node is None:
         return NO_NODE
     others = list(active)
@@ -50,7 +53,7 @@ def refusal_of(pod: Pod, node: Node | None, active: Iterable[Pod]) -> AdmissionR
 
 
 def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[AdmissionRefusal]:
-    """Each resource there is not enough of; pods are counted first."""
+    """Each resource that is insufficient; the number of pods is checked first."""
     room, asked = room_of(node), requests_of(pod)
     if len(others) + 1 > room.get(PODS, 0):
         yield _out_of(PODS, 1, len(others), room.get(PODS, 0))
@@ -65,20 +68,20 @@ def _lacking(pod: Pod, node: Node, others: list[Pod]) -> Iterator[AdmissionRefus
 
 
 def _out_of(name: str, asked: int, used: int, has: int) -> AdmissionRefusal:
-    said = (
+    why = (
         f"Node didn't have enough resource: {name}, requested: {asked}, used: {used}, "
         f"capacity: {has}"
     )
-    return AdmissionRefusal(f"OutOf{name}", said)
+    return AdmissionRefusal(f"OutOf{name}", why)
 
 
 def _has_ports(pod: Pod, others: list[Pod]) -> bool:
-    """Whether no other pod has taken one of the node's ports that it asks for."""
+    """Whether no other pod uses one of the host ports that the pod asks for."""
     taken = [port for other in others for port in other.spec.host_ports]
     return not any(port.clashes(other) for port in pod.spec.host_ports for other in taken)
 
 
 def _is_tolerated(pod: Pod, node: Node) -> bool:
-    """Whether it puts up with what drives pods away from that node."""
+    """Whether the pod tolerates the NoExecute taints of the node."""
     taints = [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
     return all(tolerated(taint, pod.spec.tolerations) for taint in taints)

@@ -1,7 +1,7 @@
-"""Kubelet: admits the pods that were bound to its node, runs them, and says how they fare.
+"""Kubelet: admits the pods that are bound to its node, runs them, and writes their status.
 
-Its loop admits, one after another; a task for each pod does the rest (`lifecycle.py`). Left out as
-yet: pressure, critical pods, static pods, heartbeats, and starting containers again.
+Its main loop admits pods, one after another; a task for each pod does the rest (`lifecycle.py`).
+Not there yet: pressure, critical pods, static pods, heartbeats, and restarts of containers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal, refusal_of
-from actors.kubelet.lifecycle import Habits, Lifecycle, ask_runtime
+from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
@@ -19,65 +19,65 @@ from testbed.objects import Node, Pod, Revision
 from testbed.objects.event import WARNING
 
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
-"""What of its node admission looks at."""
+"""The fields of its node that admission looks at."""
 
 
 @attrs.frozen
 class Kubelet(Actor):
-    """The agent of one node. Its containers are in the node's Runtime, and outlive it."""
+    """The agent of one node. The containers are in the node's Runtime, and outlive its crashes."""
 
     rank: ClassVar[int] = 2
 
     node: str
     start_delay_ms: int = 0
-    """From admission until its containers run: the pull of an image, say."""
+    """From the admission of a pod until its containers run: the pull of an image, say."""
     ready_delay_ms: int = 0
-    """From then until it is Ready."""
+    """From then until the pod is Ready."""
     readmit_running: bool = True
-    """After a restart, whether what runs has to be admitted again (KUB-43)."""
+    """After a restart, whether pods that run have to be admitted again (KUB-43)."""
     quorum: bool = False
-    """Whether it begins with the pods that the Store holds, not with those that its server has
-    read of: slower, and never back in time."""
+    """Whether its first list of pods is of the Store and not of its server's cache: slower, and
+    never back in time."""
     terminal_phase_before_delete: bool = False
-    """Whether the last status of a pod that was to run always says that it is over: newer than
-    1.26 (KUB-20)."""
+    """Whether the last status before the delete is Succeeded or Failed even if the restart policy
+    is Always: newer than 1.26 (KUB-20)."""
 
     async def run(self, client: Client) -> None:
-        """Until it crashes."""
-        await _Household(self, client).run()
+        """Run until it crashes."""
+        await _MainLoop(self, client).run()
 
 
 @attrs.frozen
-class _News:
-    """One thing its Cache of pods has told."""
+class _PodUpdate:
+    """One notification by its Cache of pods."""
 
     revision: Revision
-    """As of when; what was told as of one revision was told together."""
+    """The revision of the Cache then: updates of one revision came together, as in a list."""
     pod: Pod
     is_new: bool = False
     is_gone: bool = False
 
 
-class _Household:
-    """What one life of a kubelet knows: its node, its pods, and what there is of each."""
+class _MainLoop:
+    """The main loop of one life of a kubelet, with a Lifecycle for each pod that it knows."""
 
     def __init__(self, kubelet: Kubelet, client: Client) -> None:
         self.kubelet = kubelet
         self.client = client
         self.pods: dict[str, Lifecycle] = {}
-        """By uid, all that it sees to; those of a name that was used again stand beside each
-        other until nothing of the first is left."""
-        self.fresh: list[_News] = []
+        """By uid, since a name may be used again: then both pods are here until nothing of the
+        first is left."""
+        self.updates: list[_PodUpdate] = []
         self.inbox = client.queue("pods", idle=True)
         self.recorder = Recorder(client, "kubelet")
-        self.habits = Habits(
+        self.settings = PodSettings(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
             kubelet.terminal_phase_before_delete, client.now(),
         )  # fmt: skip
 
     async def run(self) -> None:
-        """1. Learn of the node. 2. Of what runs there from an earlier life, and of its pods.
-        3. Take in what is told of pods, in the order in which it is told."""
+        """1. Learn the node. 2. List its pods, and the containers that an earlier life has started.
+        3. Handle updates of pods in the order in which they come."""
         node = self.kubelet.node
         nodes = Cache(self.client, Node, Selector(name=node), reads=NODE_READS)
         await nodes.synced()
@@ -88,16 +88,17 @@ class _Household:
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
         while True:
-            news, self.fresh = self.fresh, []
-            for each in _in_order(news):
-                self.take(each, nodes.get(node, ""))
+            updates, self.updates = self.updates, []
+            for each in _in_order(updates):
+                self.handle(each, nodes.get(node, ""))
             await self.inbox.get()
 
     def listen(self, pods: Cache[Pod]) -> None:
-        """Note what the Cache tells; another pod of the same name is another one."""
+        """Queue the updates of the Cache. If a name got another uid, the old pod is gone and a new
+        one has come."""
 
         def note(pod: Pod, *, is_new: bool = False, is_gone: bool = False) -> None:
-            self.fresh.append(_News(pods.revision, pod, is_new, is_gone))
+            self.updates.append(_PodUpdate(pods.revision, pod, is_new, is_gone))
             if not len(self.inbox):
                 self.inbox.put(None)
 
@@ -114,8 +115,10 @@ class _Household:
         )
 
     def adopt(self, running: dict[str, Report], pods: Cache[Pod]) -> None:
-        """What an earlier life has left running counts as long as it does: what is not to be
-        admitted again, and what has no object any more."""
+        """Start a Lifecycle for each pod that an earlier life has left running and that will not
+        be admitted again: because its object is gone, it has to end, or the settings say so."""
+        # They hold their room while they run. Were they not begun before the first admission, a
+        # new pod could be admitted into room that is still taken.
         known = {pod.meta.uid: pod for pod in pods.all()}
         for uid, report in sorted(running.items()):
             pod = known.get(uid)
@@ -124,18 +127,18 @@ class _Household:
             elif pod.meta.is_terminating or pod.is_over or not self.kubelet.readmit_running:
                 self.begin(pod, None, holds_room=report.is_running)
 
-    def take(self, news: _News, node: Node | None) -> None:
-        """Admit a pod, or tell its task what has become of it."""
-        pod = news.pod
+    def handle(self, update: _PodUpdate, node: Node | None) -> None:
+        """Admit a new pod, or pass the update on to the Lifecycle of a known one."""
+        pod = update.pod
         known = self.pods.get(pod.meta.uid)
         if known is not None:
-            known.hear(pod, is_gone=news.is_gone)
-        elif news.is_new:
+            known.update(pod, is_gone=update.is_gone)
+        elif update.is_new:
             self.admit(pod, node)
 
     def admit(self, pod: Pod, node: Node | None) -> None:
-        """See to it from now on, refused or not. One that is to go already is not asked about, and
-        is not started (KUB-10)."""
+        """Admit or reject a pod, and start its Lifecycle in both cases. A pod that is terminating
+        already is not checked, and will not be started (KUB-10)."""
         if pod.meta.is_terminating or pod.is_over:
             self.begin(pod, None, holds_room=False)
             return
@@ -143,7 +146,7 @@ class _Household:
         refusal = refusal_of(pod, node, active)
         if refusal is not None:
             self.client.record("rejected", pod=pod.key, reason=refusal.reason)
-            self.recorder.note(pod, refusal.reason, refusal.said, WARNING)
+            self.recorder.note(pod, refusal.reason, refusal.why, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
         self.begin(pod, refusal, holds_room=refusal is None)
@@ -151,24 +154,24 @@ class _Household:
     def begin(
         self, pod: Pod, refusal: AdmissionRefusal | None, *, holds_room: bool, is_gone: bool = False
     ) -> None:
-        """Give it a task of its own."""
+        """Start the Lifecycle of a pod, in a task of its own."""
         uid = pod.meta.uid
-        lifecycle = Lifecycle(self.client, self.habits, pod, refusal, is_gone=is_gone)
+        lifecycle = Lifecycle(self.client, self.settings, pod, refusal, is_gone=is_gone)
         lifecycle.holds_room = holds_room
         self.pods[uid] = lifecycle
 
-        async def see_to_it() -> None:
+        async def run_to_end() -> None:
             await lifecycle.run()
             del self.pods[uid]
 
-        self.client.spawn(f"pod-{pod.meta.name}", see_to_it)
+        self.client.spawn(f"pod-{pod.meta.name}", run_to_end)
 
 
-def _in_order(news: list[_News]) -> list[_News]:
-    """As it was told; but pods that were told of together, as in a list, by their age (KUB-2)."""
-    ordered: list[_News] = []
-    together: list[_News] = []
-    for each in news:
+def _in_order(updates: list[_PodUpdate]) -> list[_PodUpdate]:
+    """Updates as they came; but those that came together, as in a list, by age (KUB-2)."""
+    ordered: list[_PodUpdate] = []
+    together: list[_PodUpdate] = []
+    for each in updates:
         if together and together[0].revision != each.revision:
             ordered += sorted(together, key=_age)
             together = []
@@ -176,6 +179,6 @@ def _in_order(news: list[_News]) -> list[_News]:
     return ordered + sorted(together, key=_age)
 
 
-def _age(news: _News) -> tuple[int, str]:
-    meta = news.pod.meta
+def _age(update: _PodUpdate) -> tuple[int, str]:
+    meta = update.pod.meta
     return meta.created_ms or 0, f"{meta.namespace}/{meta.name}"

@@ -1,4 +1,4 @@
-"""Lifecycle: one pod on its node, from its admission until nothing is left of it."""
+"""Lifecycle: one pod on its node, from its admission until nothing of it is left."""
 
 from __future__ import annotations
 
@@ -8,96 +8,101 @@ import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.runtime import Report, runtime_of
-from actors.kubelet.status import Facts, own_part, patch_of, said_of
+from actors.kubelet.status import Facts, own_part, patch_of, status_of
 from testbed import ApiError, Client, Conflict, NotFound, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
 
 RECHECK_MS = 10_000
-"""How often it looks at what somebody has changed (KUB-22); how long until it tries again."""
+"""How often it looks whether its status was changed by others (KUB-22), and how long it waits to
+retry a failed write."""
 RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
-"""No containers are given less to end (KUB-19)."""
+"""The shortest grace that containers are given (KUB-19)."""
 
 
 @attrs.frozen
-class Habits:
-    """How a kubelet treats each of its pods."""
+class PodSettings:
+    """The settings of a kubelet that each Lifecycle needs."""
 
     node: str
     start_delay_ms: int = 0
     ready_delay_ms: int = 0
     terminal_phase_before_delete: bool = False
     began_ms: int = 0
-    """When it began, and to look every ten seconds at what others have changed."""
+    """When the kubelet began; its checks every ten seconds count from here."""
 
 
 class Lifecycle:
-    """Sees to one pod of one uid. What is to be done follows each time from the pod as it is known
-    and from its containers as they fare, so nothing need be remembered over a crash.
+    """Runs one pod, of one uid. What to do follows each time from the pod as last heard of and from
+    the state of its containers, so nothing need be remembered over a crash.
 
-    1. Its containers are started, unless it was refused, is terminating, gone or over.
-    2. If it was, they are told to end, and killed when their time is up.
-    3. Its status is said when it changes, and said again where somebody has changed it: when it
-       begins to terminate, else at the next look.
-    4. Once nothing of a terminating pod runs and that is said, the object is deleted.
+    1. It starts the containers, unless the pod was rejected, is terminating, gone or over.
+    2. In those cases it tells them to end, and kills them when their grace is over.
+    3. It writes the status when that changes. Where others have changed it, it writes it again: at
+       once when the pod begins to terminate, else at the next check.
+    4. Once nothing of a terminating pod runs, and its status says so, it deletes the object.
     """
 
     def __init__(
         self,
         client: Client,
-        habits: Habits,
+        settings: PodSettings,
         pod: Pod,
         refusal: AdmissionRefusal | None,
         *,
         is_gone: bool,
     ) -> None:
         self.pod = pod
-        """As it was last heard of."""
+        """The pod as last heard of."""
         self.is_gone = is_gone
-        """There is no such object any more."""
+        """Whether its object no longer exists."""
         self.holds_room = False
-        """Whether what it asks for is taken: it was admitted, or something of it runs."""
+        """Whether its requests count at admission: it was admitted, or some of it runs (KUB-3)."""
         self._client = client
-        self._habits = habits
+        self._settings = settings
         self._refusal = refusal
         self._began_ms = client.now()
-        self._said = pod.status
-        self._say_at_ms: int | None = None
-        """When its status is to be said; None if it has been."""
+        self._status = pod.status
+        """The status as it should be."""
+        self._patch_at_ms: int | None = None
+        """When to write the status; None if it is written."""
         self._is_ending = False
-        """Whether it was known to be terminating when its status was last seen to."""
+        """Whether the pod was terminating when its status was last worked out."""
         self._delete_at_ms: int | None = 0
-        """When it is to be deleted, if it is ready for that; None if it has been."""
-        self._news = client.queue(f"pod-{pod.meta.name}", idle=True)
+        """When to delete the object, once it is ready for that; None if that is done."""
+        self._updates = client.queue(f"pod-{pod.meta.name}", idle=True)
 
-    def hear(self, pod: Pod, *, is_gone: bool = False) -> None:
-        """It has changed, or is gone."""
+    def update(self, pod: Pod, *, is_gone: bool = False) -> None:
+        """The pod has changed, or its object is gone; called by the main loop of the kubelet."""
         self.pod, self.is_gone = pod, is_gone
-        if not len(self._news):
-            self._news.put(None)
+        if not len(self._updates):
+            self._updates.put(None)
 
     async def run(self) -> None:
-        """Do what is to be done, and wait for news or for the time of the next thing."""
+        """Do what there is to do; wait for an update, or for the time of the next thing to do."""
         while True:
-            report = await self._see_to_containers()
-            self._see_to_status(report)
+            report = await self._sync_containers()
+            self._sync_status(report)
             is_stopped = report is None or not report.is_running
-            if is_stopped and self._has_to_go:
+            if is_stopped and self._must_not_run:
                 self.holds_room = False
             if is_stopped and self.is_gone:
                 await self._ask("remove")
                 return
-            if self._is_due(self._say_at_ms):
-                await self._say()
-            if is_stopped and self.pod.meta.is_terminating and self._say_at_ms is None:
+            if self._is_due(self._patch_at_ms):
+                await self._patch_status()
+            # The order is what makes a graceful delete safe. The object is the only thing that
+            # tells others that this pod may still run, so the kubelet removes it last:
+            # after its containers have ended and after its final status is written.
+            if is_stopped and self.pod.meta.is_terminating and self._patch_at_ms is None:
                 await self._delete()
             await self._wait(report)
 
     @property
-    def _has_to_go(self) -> bool:
-        """Whether nothing of it is to run, now or ever again."""
-        has_ended = self._said.phase in (SUCCEEDED, FAILED)
+    def _must_not_run(self) -> bool:
+        """Whether nothing of the pod may run, now or ever again."""
+        has_ended = self._status.phase in (SUCCEEDED, FAILED)
         return (
             self.is_gone or self.pod.meta.is_terminating or self.pod.is_over or has_ended
             or self._refusal is not None
@@ -105,10 +110,10 @@ class Lifecycle:
 
     # -- its containers -------------------------------------------------------------------------
 
-    async def _see_to_containers(self) -> Report | None:
-        """Start them when it is time, or see to it that they end; how they fare then."""
+    async def _sync_containers(self) -> Report | None:
+        """Start the containers when it is time, or make them end; returns their state then."""
         report: Report | None = await self._ask("status")
-        if self._has_to_go:
+        if self._must_not_run:
             if report is None or not report.is_running:
                 return report
             grace_ms = self._grace_ms()
@@ -122,70 +127,70 @@ class Lifecycle:
         return await self._ask("status")  # type: ignore[no-any-return]
 
     def _starts_in_ms(self) -> int:
-        return self._began_ms + self._habits.start_delay_ms - self._client.now()
+        return self._began_ms + self._settings.start_delay_ms - self._client.now()
 
     def _grace_ms(self) -> int:
-        """How long its containers are given to end."""
+        """The grace of its containers: none but the minimum if the object is gone (KUB-21)."""
         grace_s = self.pod.meta.grace_s if self.pod.meta.is_terminating else self.pod.spec.grace_s
         return max(0 if self.is_gone else (grace_s or 0) * 1000, GRACE_MS_MIN)
 
     async def _ask(self, verb: str, body: Any = None, **options: Any) -> Any:
-        """Something of the node's runtime, until it answers."""
+        """Ask the node's runtime about this pod."""
         meta = self.pod.meta
         operation = Operation(
             verb, "pods", meta.name, meta.namespace, body, uid=meta.uid, options=Map(options),
-            endpoint=runtime_of(self._habits.node),
+            endpoint=runtime_of(self._settings.node),
         )  # fmt: skip
         return await ask_runtime(self._client, operation)
 
     # -- its status -----------------------------------------------------------------------------
 
-    def _see_to_status(self, report: Report | None) -> None:
-        """It is to be said if it has changed, or if somebody has: at once when it begins to
-        terminate (SCH-97), else at the next look (KUB-22)."""
+    def _sync_status(self, report: Report | None) -> None:
+        """Work out the status, and when to write it: at once if it has changed, or if others have
+        changed it and the pod begins to terminate (SCH-97), else at the next check (KUB-22)."""
         now_ms = self._client.now()
         begins_to_end = self.pod.meta.is_terminating and not self._is_ending
         self._is_ending = self.pod.meta.is_terminating
-        before = self.pod.status if self.pod.is_over else self._said
-        new = said_of(self._facts(report), before, now_ms)
+        before = self.pod.status if self.pod.is_over else self._status
+        new = status_of(self._facts(report), before, now_ms)
         if self.is_gone:
-            self._say_at_ms = None
-        elif own_part(new) != own_part(self._said):
-            self._say_at_ms = now_ms
+            self._patch_at_ms = None
+        elif own_part(new) != own_part(self._status):
+            self._patch_at_ms = now_ms
         elif own_part(new) == own_part(self.pod.status):
-            self._say_at_ms = None
+            self._patch_at_ms = None
         elif begins_to_end:
-            self._say_at_ms = now_ms
-        elif self._say_at_ms is None:
-            since_look_ms = (now_ms - self._habits.began_ms) % RECHECK_MS
-            self._say_at_ms = now_ms + RECHECK_MS - since_look_ms
-        self._said = new
+            self._patch_at_ms = now_ms
+        elif self._patch_at_ms is None:
+            since_check_ms = (now_ms - self._settings.began_ms) % RECHECK_MS
+            self._patch_at_ms = now_ms + RECHECK_MS - since_check_ms
+        self._status = new
 
     def _facts(self, report: Report | None) -> Facts:
         is_running = report is not None and report.is_running
         is_ready = is_running and self._ready_in_ms(report) <= 0
-        is_last = self._habits.terminal_phase_before_delete and self.pod.meta.is_terminating
+        is_last = self._settings.terminal_phase_before_delete and self.pod.meta.is_terminating
         return Facts(self.pod, report, self._refusal, is_ready, is_last)
 
     def _ready_in_ms(self, report: Report | None) -> int:
-        return self._habits.ready_delay_ms - (0 if report is None else report.ran_ms)
+        return self._settings.ready_delay_ms - (0 if report is None else report.ran_ms)
 
-    async def _say(self) -> None:
-        """Patch it, whatever revision it is at; a pod of another uid is none of its business."""
-        said = patch_of(self.pod, self._said, self._client.now())
+    async def _patch_status(self) -> None:
+        """Patch the status, whatever revision it is at, unless the name has another uid by now."""
+        patch = patch_of(self.pod, self._status, self._client.now())
         try:
-            await self._client.patch(self.pod, said, how="strategic", subresource="status")
+            await self._client.patch(self.pod, patch, how="strategic", subresource="status")
         except (NotFound, Conflict):
             pass
         except ApiError:
-            self._say_at_ms = self._client.now() + RECHECK_MS
+            self._patch_at_ms = self._client.now() + RECHECK_MS
             return
-        self._say_at_ms = None
+        self._patch_at_ms = None
 
     # -- its end --------------------------------------------------------------------------------
 
     async def _delete(self) -> None:
-        """Delete it for good, until that is done or was done by another (KUB-20)."""
+        """Delete the object for good; retry until it is gone (KUB-20)."""
         if not self._is_due(self._delete_at_ms):
             return
         meta = self.pod.meta
@@ -204,25 +209,25 @@ class Lifecycle:
     # -- what comes next ------------------------------------------------------------------------
 
     async def _wait(self, report: Report | None) -> None:
-        """For news of it, or for the first of what is to come."""
+        """Wait for an update, or for the first of what is to come."""
         ahead = self._ahead(report)
         if not ahead:
-            await self._news.get()
+            await self._updates.get()
             return
         in_ms, what = min(ahead)
         timer = self._client.sleep(in_ms, f"{what} {self.pod.key}")
-        await self._client.first(self._news.get(), timer)
+        await self._client.first(self._updates.get(), timer)
 
     def _ahead(self, report: Report | None) -> list[tuple[int, str]]:
-        """What there will be to do without any news: in how long, and the word for it."""
+        """What there will be to do without an update: in how many milliseconds, and its name."""
         now_ms = self._client.now()
         ahead: list[tuple[int, str]] = []
-        if self._say_at_ms is not None:
-            ahead.append((self._say_at_ms - now_ms, "retry"))
+        if self._patch_at_ms is not None:
+            ahead.append((self._patch_at_ms - now_ms, "retry"))
         elif self._delete_at_ms and self.pod.meta.is_terminating:
             ahead.append((self._delete_at_ms - now_ms, "retry"))
         if report is None:
-            if not self._has_to_go:
+            if not self._must_not_run:
                 ahead.append((self._starts_in_ms(), "start"))
         elif report.is_running:
             if report.ends_in_ms is not None:
@@ -238,7 +243,7 @@ class Lifecycle:
 
 
 async def ask_runtime(client: Client, operation: Operation) -> Any:
-    """Something of a node's runtime; as long as that is down, again."""
+    """Ask the runtime of a node; retry while it is down."""
     while True:
         try:
             return await client.ask(operation)

@@ -1,7 +1,7 @@
-"""Runtime: the containers that run on a node, whoever asks about them and however often he crashes.
+"""Runtime: the containers that run on a node, which outlive every crash of its kubelet.
 
-It has no task of its own: how a pod's containers fare is a function of what was asked of them and
-of now. Those of one pod start and end together.
+It has no task of its own: the state of a pod's containers is a function of what was asked of the
+runtime and of the time. The containers of one pod start and end together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.watch import Cursor
 
 STOPPED, KILLED = 143, 137
-"""What a container exits with that ends by the signal to terminate, and one that is killed."""
+"""The exit codes of a container that ends by the signal to terminate, and of one that is killed."""
 
 
 def runtime_of(node: str) -> str:
@@ -29,23 +29,23 @@ def runtime_of(node: str) -> str:
 
 @attrs.frozen
 class Report:
-    """How the containers of one pod fare, as their runtime tells it now."""
+    """The state of the containers of one pod, as their runtime reports it now."""
 
     pod: Pod
-    """As it was when they were started."""
+    """The pod as it was when they were started."""
     started_ms: int
     ran_ms: int
-    """For how long they have run, or ran until they ended."""
+    """How long they have run so far, or ran until they ended."""
     ended_ms: int | None
     """When they ended; None while they run."""
     exit_code: int
     ends_in_ms: int | None
-    """When they will end if nothing more is asked of them, for whoever waits for that: he needs
-    no poll. None if never, or if they have."""
+    """How long until they end if nothing more is asked, so that a kubelet need not poll; None if
+    they never will, or have ended."""
     grace_ms: int | None
-    """The shortest time they were given to end; None if they were not asked to."""
+    """The shortest grace they were given; None if they were not told to end."""
     grace_left_ms: int
-    """What is left of it."""
+    """How much of the grace is left."""
 
     @property
     def is_running(self) -> bool:
@@ -54,11 +54,11 @@ class Report:
 
 
 class Runtime:
-    """A node's own, near its kubelet. It survives every crash but that of its node.
+    """The runtime of one node. It answers within the turn of its kubelet that asks.
 
-    Verbs, about the pod of a uid: `start` its containers, once; `signal` them to end within
-    `grace_ms`, which can only become shorter; `kill` them; `status`, None if it has none; `list`
-    all; `remove` those of a pod for good.
+    Verbs, each about the pod of a uid: `start` its containers, once; `signal` them to end within
+    `grace_ms`, which can only become shorter; `kill` them; `status`, which is None if there are
+    none; `remove` them for good. `list` reports the containers of all pods.
     """
 
     near = True
@@ -71,14 +71,14 @@ class Runtime:
         self._containers: dict[str, _Containers] = {}
 
     def begin(self) -> None:
-        """It reads nothing."""
+        """Nothing: it does not read the Store."""
 
     def reports(self, now_ms: int) -> list[Report]:
-        """How all containers fare, for claims: it leaves no mark."""
+        """The state of all containers, for claims: it leaves no mark in a footprint."""
         return [each.report(now_ms) for _, each in sorted(self._containers.items())]
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """The verb, in the caller's own turn."""
+        """Answer in the caller's own turn."""
         self._store.mark(writes=(f"containers:{self.name}",))
         uid, options = operation.uid, operation.options
         match operation.verb:
@@ -109,15 +109,15 @@ class Runtime:
         return found
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
-        """Nothing beside the caller's own turn."""
+        """Nothing beyond the caller's own turn."""
         return NOTHING
 
     def restart(self) -> None:
-        """Containers do not end with the daemon that has started them."""
+        """Nothing: containers do not end with the daemon that started them."""
 
 
 class _Containers:
-    """Those of one pod: what was asked of them, and what follows from that."""
+    """The containers of one pod: what was asked of them, and what follows from that."""
 
     def __init__(self, pod: Pod, workload: Workload, started_ms: int) -> None:
         self.pod = pod
@@ -126,16 +126,16 @@ class _Containers:
         self.signalled_ms: int | None = None
         self.grace_ms: int | None = None
         self.due_ms: int | None = None
-        """By when they are to have ended."""
+        """When their grace ends."""
         self.killed_ms: int | None = None
 
     @classmethod
     def of(cls, pod: Pod, now_ms: int) -> _Containers:
-        """Those of a pod, started now."""
+        """The containers of a pod, started now."""
         return cls(pod, Workload.of(pod), now_ms)
 
     def signal(self, now_ms: int, grace_ms: int) -> None:
-        """They are to end; how long they have is given once, and from then on only shortened."""
+        """Tell them to end within a grace; later calls can only shorten it (KUB-19)."""
         if self.signalled_ms is None:
             self.signalled_ms = now_ms
         if self.grace_ms is None or self.due_ms is None:
@@ -145,13 +145,13 @@ class _Containers:
             self.due_ms = min(self.due_ms, now_ms + grace_ms)
 
     def kill(self, now_ms: int) -> None:
-        """They end now."""
+        """End them now."""
         if self.killed_ms is None:
             self.killed_ms = now_ms
 
     def end(self) -> tuple[int, int] | None:
-        """When they end as things are, and with which exit code: what comes first of their own
-        end, what the signal brings about, and the kill. None if never."""
+        """When they end, and with which exit code, if nothing more is asked; None if never. It is
+        the first of: their own end, the end that the signal brings, the kill."""
         ends: list[tuple[int, int]] = []
         workload = self.workload
         if workload.runs_ms is not None:
@@ -165,7 +165,7 @@ class _Containers:
         return min(ends, key=lambda end: end[0]) if ends else None
 
     def report(self, now_ms: int) -> Report:
-        """How they fare now."""
+        """Their state now."""
         end_ms, exit_code = self.end() or (None, 0)
         has_ended = end_ms is not None and end_ms <= now_ms
         until_ms = end_ms if end_ms is not None and has_ended else now_ms

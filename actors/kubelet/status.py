@@ -1,4 +1,4 @@
-"""Status: what a kubelet says of a pod, and no more than that."""
+"""Status: the status of a pod, as far as its kubelet writes it."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ ALWAYS, ON_FAILURE = "Always", "OnFailure"
 
 @attrs.frozen
 class Facts:
-    """What the status of a pod follows from."""
+    """What a kubelet derives the status of a pod from."""
 
     pod: Pod
     report: Report | None
-    """None: its containers were not started, or are no longer known."""
+    """None: its containers were not started, or the runtime no longer knows them."""
     refusal: AdmissionRefusal | None
     is_ready: bool
     is_last: bool
-    """Its containers are never to run again, and this is said even of one that was to run always
-    (newer than 1.26)."""
+    """Whether its containers will never run again, so that the phase is Succeeded or Failed even if
+    the restart policy is Always (newer than 1.26, KUB-20)."""
 
 
-def said_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
-    """The status as it is to be now; what others say in it stays. That it is over is final, and
-    not said while anything of it runs (KUB-18)."""
+def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
+    """The status of a pod now; fields that others own stay as they were. A terminal phase is final,
+    and is not set while a container runs (KUB-18)."""
     refusal, report = facts.refusal, facts.report
     is_running = report is not None and report.is_running
     if before.phase in (SUCCEEDED, FAILED) or (refusal is not None and is_running):
@@ -64,13 +64,14 @@ def said_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
         new = Condition(name, "True" if holds else "False")
         conditions = condition.having(conditions, new, now_ms)
     containers = tuple(
-        _fares(each, report, is_ready=facts.is_ready) for each in facts.pod.spec.containers
+        _container_status(each, report, is_ready=facts.is_ready)
+        for each in facts.pod.spec.containers
     )
     return attrs.evolve(status, conditions=conditions, container_statuses=containers)
 
 
 def own_part(status: PodStatus) -> object:
-    """So much of a status as a kubelet says."""
+    """The part of a status that a kubelet owns, to be compared."""
     conditions = tuple(condition.find(status.conditions, name) for name in OWN_CONDITIONS)
     return (
         status.phase, status.reason, status.message, status.start_ms, status.container_statuses,
@@ -79,22 +80,22 @@ def own_part(status: PodStatus) -> object:
 
 
 def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
-    """The patch that says it of a pod, to be merged by the keys of its lists; conditions that
-    others own are not in it (KUB-22), but that it is scheduled it says of one that has lost that:
-    it would not be here."""
+    """A strategic patch that writes the kubelet's part of a status. It leaves out the conditions
+    that others own (KUB-22), except for PodScheduled if the pod has lost that: it must be
+    scheduled, since it is here."""
     conditions = [each for each in status.conditions if each.type in OWN_CONDITIONS]
     if condition.find(pod.status.conditions, SCHEDULED) is None:
         lost = condition.find(status.conditions, SCHEDULED)
         conditions.append(lost or Condition(SCHEDULED, "True", since_ms=_second(now_ms)))
     tree = to_tree(status)
-    said = {name: tree.get(name) for name in OWN_FIELDS}
-    said["conditions"] = [to_tree(each) for each in conditions]
-    return {"metadata": {"uid": pod.meta.uid}, "status": said}
+    own = {name: tree.get(name) for name in OWN_FIELDS}
+    own["conditions"] = [to_tree(each) for each in conditions]
+    return {"metadata": {"uid": pod.meta.uid}, "status": own}
 
 
 def _phase(facts: Facts) -> str:
-    """By what has become of its containers; one that is to run always, or until it succeeds, is
-    still Running when they have ended: nothing starts them again yet."""
+    """The phase, by the state of the containers and the restart policy. A pod whose containers
+    ended and would be restarted stays Running, although nothing restarts them yet."""
     report, policy = facts.report, facts.pod.spec.restart_policy or ALWAYS
     if report is None:
         return PENDING
@@ -108,7 +109,9 @@ def _phase(facts: Facts) -> str:
     return SUCCEEDED if has_succeeded else FAILED
 
 
-def _fares(container: Container, report: Report | None, *, is_ready: bool) -> ContainerStatus:
+def _container_status(
+    container: Container, report: Report | None, *, is_ready: bool
+) -> ContainerStatus:
     if report is None:
         state = ContainerState(waiting=Waiting("ContainerCreating"))
     elif report.ended_ms is None:
@@ -128,5 +131,5 @@ def _or_now(since_ms: int | None, now_ms: int) -> int:
 
 
 def _second(ms: int) -> int:
-    """The whole second it falls into, as the wire has it."""
+    """The time rounded down to a second, as JSON has it."""
     return ms // 1000 * 1000

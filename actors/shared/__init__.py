@@ -1,4 +1,4 @@
-"""What actors of every sort share: leader election, Events, work queues, verbs, and a user.
+"""What actors of every kind share: leader election, Events, work queues, verbs, and a user.
 
 Siblings: no file here imports another.
 """

@@ -1,10 +1,12 @@
-"""Leader: one of several replicas at a time, elected by a Lease as Kubernetes' client does it.
+"""Leader: leader election by a Lease, as client-go does it (SCH-6, T-11).
 
-1. Who sees no lease creates it, and leads. 2. Who sees one that somebody holds leaves it alone for
-as long as it was *seen* to change by his own clock; what is written in it is not compared with any
-clock. 3. When it has not changed for 15 s, it is taken: by an update that is refused if it has
-changed after all. Its transitions count up. 4. Who leads renews it every 2 s, by the same steps; if
-that fails for 10 s he leads no more, whatever he knows by then. (SCH-6, T-11)
+1. A replica that finds no lease creates it, and leads.
+2. A replica that finds a lease with another holder leaves it alone until it has seen no change of
+   it for 15 s.
+3. Then it takes the lease by an update, which is refused if the lease has changed after all. Each
+   change of holder counts `leaseTransitions` up.
+4. The leader renews the lease every 2 s, by the same steps. If that fails for 10 s, it leads no
+   more, whatever the lease says by then.
 """
 
 from __future__ import annotations
@@ -16,42 +18,44 @@ from testbed.objects import Lease, Meta
 from testbed.objects.lease import LeaseSpec
 
 LEASE_MS, RENEW_MS, RETRY_MS = 15_000, 10_000, 2000
+"""`leaseDuration`, `renewDeadline` and `retryPeriod` of Kubernetes."""
 REQUEST_MS = RENEW_MS // 2
 """How long one request may take."""
 
 
 class Leader:
-    """Made in `run`, one for each life. `await lead()`, then `await keep()` in a task of its own:
-    when that returns, it is over.
+    """One replica in the election. An actor makes it in `run`, one for each life.
 
-    Two may think at once that they lead: one that was stalled or cut off finds out late. For such
-    a one there is `is_sure`.
+    `await lead()`, then `await keep()` in a task of its own: when that returns, it leads no more.
+    Two replicas may believe at once that they lead, since one that was stalled or cut off finds
+    out late. `is_sure` is for a leader that must not act then.
     """
 
     def __init__(self, client: Client, name: str, namespace: str = "kube-system") -> None:
         self._client = client
         self._meta = Meta(name, namespace)
         self.identity = f"{client.name}_{client.life}"
-        """Of this life alone: the next one has to wait as anybody has."""
-        self._seen = Lease(self._meta)
-        self._seen_ms = 0
-        """When it was seen to change, by a clock that nobody sets."""
+        """Of this life alone: after a restart it has to wait like any other replica."""
+        self._observed = Lease(self._meta)
+        self._observed_ms = 0
+        """When the lease was last seen to change, by this replica's monotonic clock."""
         self._sure_until_ms = 0
         self.term = 0
-        """Which change of hands it last led by: a larger one for each leader than for any before
-        (leaseTransitions)."""
+        """The `leaseTransitions` when it last became leader or renewed: larger for each leader than
+        for all before it."""
 
     @property
     def is_leading(self) -> bool:
-        """Whether it held the lease when that was last seen."""
-        return self._seen.spec.holder == self.identity
+        """Whether it held the lease when it last saw it."""
+        return self._observed.spec.holder == self.identity
 
     @property
     def is_sure(self) -> bool:
-        """Whether nobody else can hold the lease yet: others leave it alone for 15 s from when they
-        saw it change, which was after the last renewal that came through was sent.
+        """Whether no other replica can hold the lease yet.
 
-        It takes for granted that all clocks run as fast, and that no one deletes a lease.
+        Others wait for 15 s after they saw the last renewal, and they cannot have seen it before it
+        was sent. So it is sure for 15 s from when it sent the last renewal that succeeded. This
+        assumes that all clocks run equally fast, and that the lease is not deleted.
         """
         return self._client.elapsed() < self._sure_until_ms
 
@@ -61,23 +65,29 @@ class Leader:
             await self._client.sleep(RETRY_MS, "retry lease")
 
     async def keep(self) -> None:
-        """Renew the lease for as long as that succeeds once in ten seconds."""
+        """Renew the lease; return when no renewal has succeeded for ten seconds."""
         while await self._renewed():
             await self._client.sleep(RETRY_MS, "renew lease")
 
     async def release(self) -> None:
-        """Leave the lease to whoever is next, at once. Kubernetes' own components do not."""
+        """Give the lease up, so that another replica can take it at once. The components of
+        Kubernetes do not do this."""
         if self.is_leading:
             now_ms = self._client.now()
             self._sure_until_ms = 0
             await self._write(
                 attrs.evolve(
-                    self._seen.spec, holder="", duration_s=1, renewed_ms=now_ms, acquired_ms=now_ms
+                    self._observed.spec,
+                    holder="",
+                    duration_s=1,
+                    renewed_ms=now_ms,
+                    acquired_ms=now_ms,
                 ),
                 REQUEST_MS,
             )
 
     async def _renewed(self) -> bool:
+        """Whether one renewal succeeds within ten seconds."""
         client = self._client
         until_ms = client.elapsed() + RENEW_MS
         while (left_ms := until_ms - client.elapsed()) > 0:
@@ -89,21 +99,24 @@ class Leader:
         return False
 
     async def _try(self, timeout_ms: int) -> bool:
-        """Take the lease or renew it; whether that came through."""
+        """Take the lease or renew it; returns whether that succeeded."""
         client, meta, now_ms = self._client, self._meta, self._client.now()
         spec = LeaseSpec(self.identity, LEASE_MS // 1000, now_ms, now_ms, 0)
         began_ms = client.elapsed()
         try:
             found = await client.get(Lease, meta.name, meta.namespace, timeout_ms=timeout_ms)
         except NotFound:
-            self._seen = Lease(meta)
+            self._observed = Lease(meta)
             return await self._write(spec, timeout_ms, is_new=True)
         except ApiError:
             return False
-        if found.spec != self._seen.spec:
-            self._saw(found)
-        self._seen = found
-        if not self.is_leading and found.spec.holder and began_ms < self._seen_ms + LEASE_MS:
+        if found.spec != self._observed.spec:
+            self._observe(found)
+        self._observed = found
+        # The holder wrote its times by its own clock, and that may be minutes off. So they are only
+        # compared with what was there before: a lease that still changes is alive. How long it has
+        # not changed is measured by this replica's monotonic clock alone.
+        if not self.is_leading and found.spec.holder and began_ms < self._observed_ms + LEASE_MS:
             return False
         if self.is_leading:
             spec = attrs.evolve(spec, acquired_ms=found.spec.acquired_ms)
@@ -112,12 +125,13 @@ class Leader:
         return await self._write(spec, timeout_ms)
 
     async def _write(self, spec: LeaseSpec, timeout_ms: int, *, is_new: bool = False) -> bool:
-        """If nobody was quicker."""
+        """Write the lease; returns whether that succeeded. Another replica may have been faster."""
+        # Taken before the request: an answer may come late, and others count from its commit.
         client, sent_ms = self._client, self._client.elapsed()
-        lease = attrs.evolve(self._seen, spec=spec)
+        lease = attrs.evolve(self._observed, spec=spec)
         write = client.create if is_new else client.update
         try:
-            self._saw(await write(lease, timeout_ms=timeout_ms))
+            self._observe(await write(lease, timeout_ms=timeout_ms))
         except ApiError:
             return False
         if self.is_leading:
@@ -125,5 +139,5 @@ class Leader:
             self.term = spec.transitions or 0
         return True
 
-    def _saw(self, lease: Lease) -> None:
-        self._seen, self._seen_ms = lease, self._client.elapsed()
+    def _observe(self, lease: Lease) -> None:
+        self._observed, self._observed_ms = lease, self._client.elapsed()

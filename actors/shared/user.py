@@ -1,4 +1,4 @@
-"""User: what people do from outside, each thing at its time."""
+"""User: creates objects from outside the cluster, each at its time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from testbed.objects import Object
 
 @attrs.frozen
 class User(Actor):
-    """Creates objects, each so many milliseconds after it was started; then it is done. What an
-    earlier life of it has created is there already."""
+    """Creates each of its objects at its time after the start, and is done. Objects that an earlier
+    life has created are left alone."""
 
     rank: ClassVar[int] = 0
 
     creates: tuple[tuple[int, Object], ...] = ()
-    """When, and what; in the order of time."""
+    """Milliseconds after the start, and the object; in the order of time."""
 
     async def run(self, client: Client) -> None:
         began_ms = client.now()

@@ -1,4 +1,4 @@
-"""Bind and evict: what is posted beside a pod, in the words that people say for it."""
+"""Bind and evict: the two subresources of a pod that are created, each as one call."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ async def bind(
     timeout_ms: int | None = None,
     because: int = 0,
 ) -> Pod:
-    """Give a pod its node. Conflict if it has one, is to go, or is another one by now: the uid, if
-    the pod has one, goes along; or if it has changed since that revision, if one is said."""
+    """Bind a pod to a node. Conflict if the pod has a node, is being deleted, has another uid than
+    the one given here, or has changed since `revision`, if that is given."""
     body = Binding(_of(pod, uid=pod.meta.uid, revision=revision), target=Target(node))
     return await _post(client, pod, body, "binding", timeout_ms, because)  # type: ignore[no-any-return]
 
@@ -32,7 +32,7 @@ async def evict(
     timeout_ms: int | None = None,
     because: int = 0,
 ) -> None:
-    """Delete a pod, if its budget of disruptions allows that; if not, the `causes` of the
+    """Delete a pod, if its PodDisruptionBudget allows that. If not, the `causes` of the
     TooManyRequests say why."""
     await _post(client, pod, Eviction(_of(pod), options), "eviction", timeout_ms, because)
 

@@ -1,8 +1,8 @@
-"""Workqueue: keys that wait to be seen to, as a controller of Kubernetes keeps them (CTL-1).
+"""Workqueue: the keys that a controller is still to process, as in client-go (CTL-1).
 
-A key waits there once, however often it was added. One that is added while somebody sees to it is
-seen to once more after that, never twice at a time. One that failed comes again later, each time
-twice as late.
+A key is queued once, however often it was added. A key that is added while it is being processed is
+processed once more afterwards, never by two tasks at a time. A key that failed is requeued after a
+backoff that doubles each time.
 """
 
 from __future__ import annotations
@@ -10,45 +10,49 @@ from __future__ import annotations
 from testbed import Client
 
 AGAIN_MS, AGAIN_MS_MAX = 5, 1_000_000
-"""How long a key waits when it has failed once, and at most."""
+"""The backoff after the first failure, and the longest one."""
 
 
 class Workqueue:
-    """Made in `run`; several tasks may take from it."""
+    """The queue of one life of a controller, made in its `run`. Several tasks may take from it."""
 
     def __init__(self, client: Client, name: str = "todo") -> None:
         self._client = client
         self._line = client.queue(name, idle=True)
-        self._wanted: dict[str, None] = {}
-        """Those that wait, or are to be seen to once more."""
-        self._in_hand: dict[str, None] = {}
-        self._failed: dict[str, int] = {}
+        self._dirty: dict[str, None] = {}
+        """The keys that are to be processed: those queued, and those added during processing."""
+        self._processing: dict[str, None] = {}
+        """The keys that were taken and are not done."""
+        self._failures: dict[str, int] = {}
+        """By key, how often it has failed in a row."""
 
     def add(self, key: str, after_ms: int = 0) -> None:
-        """Have it seen to, now or so much later."""
+        """Queue a key, now or after a delay."""
         if after_ms:
             self._client.spawn("later", self._later, key, after_ms)
-        elif key not in self._wanted:
-            self._wanted[key] = None
-            if key not in self._in_hand:
+        elif key not in self._dirty:
+            self._dirty[key] = None
+            # A key in processing is only marked: two tasks at one key would race with each other.
+            # Yet it must be processed again, since that task may have looked before the news came.
+            if key not in self._processing:
                 self._line.put(key)
 
     async def take(self) -> str:
-        """The key that has waited longest; whoever takes it says when it is `done`."""
+        """The key that was queued first. The task that takes it must call `done` with it."""
         key: str = await self._line.get()
-        del self._wanted[key]
-        self._in_hand[key] = None
+        del self._dirty[key]
+        self._processing[key] = None
         return key
 
     def done(self, key: str, *, has_failed: bool = False) -> None:
-        """It was seen to; if that has failed, it comes again."""
-        del self._in_hand[key]
-        if key in self._wanted:
+        """The key was processed; if that has failed, it is requeued with backoff."""
+        del self._processing[key]
+        if key in self._dirty:
             self._line.put(key)
         if not has_failed:
-            self._failed.pop(key, None)
+            self._failures.pop(key, None)
             return
-        self._failed[key] = times = self._failed.get(key, 0) + 1
+        self._failures[key] = times = self._failures.get(key, 0) + 1
         self.add(key, min(AGAIN_MS * 2 ** (times - 1), AGAIN_MS_MAX))
 
     async def _later(self, key: str, after_ms: int) -> None:

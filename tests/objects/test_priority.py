@@ -359,7 +359,7 @@ def test_two_servers_may_read_one_class_in_two_ways() -> None:
     near.create(class_of("c", 9))
     assert resolved(near, "p1", "c")[1] == 9
     assert resolved(counter, "p2", "c")[1] == 5
-    while counter.server.as_read("priorityclasses", "priorityclasses/c") is not None:
+    while counter.server.cached("priorityclasses", "priorityclasses/c") is not None:
         cursor.advance()
     said = 'pods "p3" is forbidden: no PriorityClass with name c was found'
     assert refused(counter, pod_of("p3", "c")) == (403, "Forbidden", said)

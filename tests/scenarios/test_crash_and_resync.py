@@ -17,7 +17,7 @@ RACE = load(str(Path(__file__).parent.parent / "race_files/crash_and_resync.race
 
 
 def violated(guard: str, runs: int) -> int:
-    """In how many of so many Runs of random choices the wrong pod dies."""
+    """In how many of that many Runs of random choices the wrong pod dies."""
     found = 0
 
     def look(world: World) -> bool:

@@ -75,7 +75,7 @@ def test_it_does_so_after_a_crash_too() -> None:
 
 
 def test_with_nodes_of_their_own_both_pods_run() -> None:
-    """The guard costs nobody his pod."""
+    """The guard costs no pod its place."""
     for chooser in (Calm(), *map(Uniform, range(20))):
         world = with_kubelets(guard="on")
         verdict = world.run(chooser, driver="direct")

@@ -28,7 +28,7 @@ def test_schedulers_that_take_each_other_for_less_important_fight_for_ever() -> 
 
 @pytest.mark.spec("SCH-111")
 def test_schedulers_that_go_by_priority_do_not() -> None:
-    """Nobody is evicted: whoever comes first has the place, or both if they come at once."""
+    """No pod is evicted: the first to come has the place, or both if they come at once."""
     outcomes = set()
 
     def look(world: World) -> bool:

@@ -21,7 +21,7 @@ WAYS = pytest.mark.parametrize(
 
 
 def first_found(guard: str, runs_max: int) -> int | None:
-    """Which of so many Runs of URW is the first that is violated."""
+    """Which of that many Runs of URW is the first that is violated."""
     found: list[int] = []
     played = 0
 

@@ -81,7 +81,7 @@ def test_nothing_is_read_that_was_not_declared(scenario: Scenario) -> None:
 
 
 def first_violated(scenario: Scenario, guard: str, runs_max: int, **switches: str) -> int | None:
-    """The number of the first violated Run of so many, under uniform choices."""
+    """The number of the first violated Run, under uniform choices."""
     found: list[int] = []
     number = 0
 
@@ -113,7 +113,7 @@ def test_careful_writers_lose_nothing_in_five_hundred_runs(writers: str) -> None
 
 
 def test_the_violation_names_who_was_lost() -> None:
-    """What was promised to whom, and what the list says instead."""
+    """What was promised to which writer, and what the list says instead."""
     verdict = find("lost_update").world().run(Uniform(1))
     (violation,) = verdict.violations
     assert str(violation) == (
@@ -126,7 +126,7 @@ def test_the_violation_names_who_was_lost() -> None:
 
 
 class LandsAfter(Chooser):
-    """Calm, but that the teller's one transaction takes effect after so many of the reads."""
+    """Calm, but that the teller's one transaction takes effect after that many reads."""
 
     def __init__(self, reads: int) -> None:
         self.reads = reads

@@ -52,7 +52,7 @@ def decided(**switches: str) -> list[str]:
 @pytest.mark.spec("SCH-29", "SCH-30", "SCH-31", "SCH-32")
 def test_in_one_line_it_makes_room_ten_times_and_has_none() -> None:
     """The golden table, event by event: small pods take what was made free for it, and it may make
-    room anew only when all that it has deleted is gone."""
+    room again only when all that it has deleted is gone."""
     each_second = {"scheduler.fifo_retry": "1000"}
     assert decided(guard="off", **each_second) == IN_ONE_LINE
 

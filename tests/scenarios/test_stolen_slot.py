@@ -10,7 +10,7 @@ from testbed.world.world import World
 
 
 def violated(guard: str, runs: int) -> list[str]:
-    """What so many Runs of the bounded search show, of few deviations first."""
+    """What that many Runs of the bounded search show, of few deviations first."""
     seen: list[str] = []
 
     def look(world: World) -> bool:

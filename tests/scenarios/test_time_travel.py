@@ -11,7 +11,7 @@ from testbed.world.world import World
 
 
 def verdicts(guard: bool, runs: int) -> list[Verdict]:
-    """What so many Runs of URW show."""
+    """What that many Runs of URW show."""
     seen: list[Verdict] = []
 
     def look(world: World) -> bool:
@@ -34,5 +34,5 @@ def test_a_kubelet_that_restarts_at_a_server_that_is_behind_runs_a_pod_twice() -
 
 @pytest.mark.spec("API-39", "API-51")
 def test_a_kubelet_that_asks_the_store_itself_does_not() -> None:
-    """A list without a revision is never of the past, whoever serves it."""
+    """A list without a revision is never of the past, whichever server answers."""
     assert all(verdict.is_held for verdict in verdicts(True, 150))

@@ -1,4 +1,4 @@
-"""Admission: what is defaulted, resolved and checked before an object is written.
+"""Admission: defaults, resolves and checks an object before it is written.
 
 May use: call, rules.
 In order: priority, quota, steps.

@@ -1,4 +1,4 @@
-"""Priority: what a PriorityClass may be, and how a pod comes by its priority."""
+"""Priority: validates a PriorityClass, and gives a pod the priority of its class."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.call import Call
-from actors.apiserver.rules import refuse
+from actors.apiserver.call import Call, invalid
 from testbed.errors import BadRequest, ScenarioError
 from testbed.objects import Pod, PriorityClass
 from testbed.objects.meta import key_of
@@ -16,7 +15,7 @@ from testbed.objects.priority import NEVER, PREEMPT
 
 PREFIX, SYSTEM_NAMESPACE = "system-", "kube-system"
 VALUE_MAX = 1_000_000_000
-"""What is more important belongs to the system."""
+"""The highest value of a class that does not belong to the system."""
 INT32 = range(-(2**31), 2**31)
 SYSTEM_CLASSES = (
     PriorityClass(
@@ -29,7 +28,7 @@ SYSTEM_CLASSES = (
         description="Used for system critical pods that must not be moved from their current node.",
     ),
 )  # fmt: skip
-"""Those that every cluster has (PRI-4)."""
+"""The classes that every cluster has (PRI-4)."""
 SYSTEM = {item.meta.name: item for item in SYSTEM_CLASSES}
 
 ONLY_ONE = "PriorityClass {} is already marked as default. Only one default can exist"
@@ -52,7 +51,7 @@ WRONG_POLICY = (
 
 
 def check_class(item: PriorityClass) -> None:
-    """Invalid if there can be no such class (PRI-1 to PRI-3)."""
+    """Raise Invalid if there can be no such class (PRI-1 to PRI-3)."""
     name, value = item.meta.name, item.value
     if value not in INT32:
         raise BadRequest(
@@ -61,39 +60,42 @@ def check_class(item: PriorityClass) -> None:
         )
     if name.startswith(PREFIX):
         if wrong := _wrong_in_system(item):
-            raise _refuse(item, "metadata.name", f"Forbidden: {RESERVED}{wrong}")
+            raise _invalid(item, "metadata.name", f"Forbidden: {RESERVED}{wrong}")
     elif value > VALUE_MAX:
-        said = f"maximum allowed value of a user defined priority is {VALUE_MAX}"
-        raise _refuse(item, "value", f"Forbidden: {said}")
+        why = f"maximum allowed value of a user defined priority is {VALUE_MAX}"
+        raise _invalid(item, "value", f"Forbidden: {why}")
     if item.preemption_policy not in (PREEMPT, NEVER):
-        said = f'Unsupported value: "{item.preemption_policy}": supported values: '
-        raise _refuse(item, "preemptionPolicy", f'{said}"{PREEMPT}", "{NEVER}"')
+        why = f'Unsupported value: "{item.preemption_policy}": supported values: '
+        raise _invalid(item, "preemptionPolicy", f'{why}"{PREEMPT}", "{NEVER}"')
 
 
 def check_class_change(new: PriorityClass, old: PriorityClass) -> None:
-    """Invalid if that class may not become this (PRI-5)."""
+    """Raise Invalid if the old class may not become the new one (PRI-5)."""
     if new.value != old.value:
-        raise _refuse(old, "value", "Forbidden: may not be changed in an update.")
+        raise _invalid(old, "value", "Forbidden: may not be changed in an update.")
     if new.preemption_policy != old.preemption_policy:
-        said = f'Invalid value: "{new.preemption_policy}": field is immutable'
-        raise _refuse(old, "preemptionPolicy", said)
+        why = f'Invalid value: "{new.preemption_policy}": field is immutable'
+        raise _invalid(old, "preemptionPolicy", why)
 
 
 def check_is_only_default(call: Call, item: PriorityClass, *, is_new: bool) -> None:
-    """Forbidden if another class is the default, as far as this server has read (PRI-6)."""
-    there = default_of(call.server.all_read(PriorityClass))
+    """Raise Forbidden if another class is the default, by this server's cache (PRI-6).
+
+    Two admins may both pass this check before either class is committed: scenario `two_defaults`.
+    """
+    there = default_of(call.server.all_cached(PriorityClass))
     if there is not None and (is_new or there.meta.name != item.meta.name):
         raise call.forbidden(ONLY_ONE.format(there.meta.name))
 
 
 def check_class_may_go(call: Call) -> None:
-    """Forbidden if it is one that every cluster has."""
+    """Raise Forbidden if the class is one of those that every cluster has."""
     if call.operation.name in SYSTEM:
         raise call.forbidden("this is a system priority class and cannot be deleted")
 
 
 def default_of(classes: Iterable[PriorityClass]) -> PriorityClass | None:
-    """The default among them; if there are several, the least important of these (PRI-7)."""
+    """The default class; if there are several, the one with the lowest value (PRI-7)."""
     defaults = [item for item in classes if item.global_default]
     return min(defaults, key=lambda item: item.value, default=None)
 
@@ -107,16 +109,16 @@ def _wrong_in_system(item: PriorityClass) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if item.global_default else ""
 
 
-def _refuse(item: PriorityClass, field: str, why: str) -> Exception:
-    return refuse(PriorityClass, item.meta.name, field, why)
+def _invalid(item: PriorityClass, field: str, why: str) -> Exception:
+    return invalid(PriorityClass, item.meta.name, field, why)
 
 
 # -- pods ---------------------------------------------------------------------------------------
 
 
 def resolved(call: Call, pod: Pod) -> Pod:
-    """The pod with the priority and the policy of its class; Forbidden if it names none that this
-    server has read of, or says otherwise itself (PRI-11 to PRI-15)."""
+    """The pod with the priority and the preemption policy of its class. Forbidden if that class is
+    not in this server's cache, or if the pod says something else itself (PRI-11 to PRI-15)."""
     spec = pod.spec
     if spec.priority is not None and call.server.switches.client_priority == "reject_any":
         raise call.forbidden(NO_INTEGER)
@@ -129,9 +131,9 @@ def resolved(call: Call, pod: Pod) -> Pod:
     return attrs.evolve(pod, spec=spec)
 
 
-def standing(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
-    """A pod that was there before anything moves: where it does not say how important it is, by its
-    class, or by the default, among those that were there before it."""
+def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
+    """A pod that a scenario starts with. If it says no priority, it gets that of its class, or of
+    the default class, among those that were added before it."""
     spec = pod.spec
     if spec.priority is not None:
         return pod
@@ -153,7 +155,7 @@ def standing(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
 
 
 def kept(new: Any, old: Any) -> Any:
-    """The pod as it is to be, with what it does not say of its priority as it was (PRI-16)."""
+    """The new pod, with the priority and policy of the old one where it says none (PRI-16)."""
     spec = new.spec
     if spec.priority is None:
         spec = attrs.evolve(spec, priority=old.spec.priority)
@@ -163,22 +165,22 @@ def kept(new: Any, old: Any) -> Any:
 
 
 def _class_of(call: Call, pod: Pod) -> tuple[str, int, str]:
-    """The name, value and policy of its class; of the default if it names none, or of none."""
+    """The name, value and policy of the class that a pod names, else of the default, if any."""
     name = pod.spec.priority_class_name
     if name:
         _check_may_name(call, pod)
-        found = call.server.as_read(PriorityClass.plural, key_of(PriorityClass, name))
+        found = call.server.cached(PriorityClass.plural, key_of(PriorityClass, name))
         if found is None:
             raise call.forbidden(f"no PriorityClass with name {name} was found")
     else:
-        found = default_of(call.server.all_read(PriorityClass))
+        found = default_of(call.server.all_cached(PriorityClass))
     if found is None:
         return "", 0, PREEMPT
     return found.meta.name, found.value, found.preemption_policy or PREEMPT
 
 
 def _check_may_name(call: Call, pod: Pod) -> None:
-    """Forbidden if it names a system class where not everybody may (PRI-17)."""
+    """Raise Forbidden if the pod names a system class and may not (PRI-17)."""
     name, namespace = pod.spec.priority_class_name, pod.meta.namespace
     if name not in SYSTEM:
         return

@@ -1,10 +1,4 @@
-"""Quota: what a new pod takes is charged before the pod itself is committed (PRI-20 to PRI-23).
-
-Each quota is charged by a commit of its own, and the pod by a later one: so what is charged and
-then fails, since its name is taken or its server goes away, stays charged until the quota
-controller counts again. A quota that has changed since this server read of it is looked at again;
-one that it only reads of late may so refuse a pod by a Conflict that its creator did not cause.
-"""
+"""Quota: charges a new pod to the quotas of its namespace (PRI-20 to PRI-23)."""
 
 from __future__ import annotations
 
@@ -18,14 +12,20 @@ from testbed.objects import Map, Pod, Quantity, ResourceQuota, ScopedRequirement
 from testbed.store.endpoint import BETWEEN, Handler
 
 AGAIN_MAX = 3
-"""How often a quota that has changed is looked at again."""
+"""How often a quota is tried again after a conflict."""
 MUST_SAY = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
-"""What a container must say how much of it wants, where a quota counts that."""
+"""Resources that a container must give an amount of, if a quota counts them."""
 
 
 def admit(call: Call, pod: Pod) -> Handler:
-    """1. Read the quotas of its namespace. 2. Refuse it, if one has not enough left, or none is
-    about what only some may. 3. Charge each; try again with those that have changed."""
+    """1. Read the quotas of the namespace from the cache. 2. Refuse the pod if one has not enough
+    left, or if it is `limited` and no quota covers it. 3. Charge each quota; try again with those
+    that met a conflict."""
+    # The pod is charged before it is committed, each quota by its own commit: the other way round,
+    # two creates at once could both fit, and together exceed the quota. The price is that a charge
+    # may stay without its pod, when the create then fails or the server crashes, until the quota
+    # controller counts again. And a cache that lags may show an old quota four times, so that the
+    # pod is refused by a Conflict that its creator has not caused.
     quotas = _read(call, pod)
     pertinent = list(_pertinent(call, pod, quotas))
     _check_limited(call, pod, quotas)
@@ -53,14 +53,19 @@ def admit(call: Call, pod: Pod) -> Handler:
 
 
 def _read(call: Call, pod: Pod) -> list[ResourceQuota]:
-    """The quotas of its namespace as this server knows them; if it knows of none, as they are."""
+    """The quotas of the pod's namespace in the cache; those of the Store if the cache has none."""
+    # As in Kubernetes, an empty cache is not trusted, since a quota may just have been created; and
+    # a quota that this server has itself charged is taken as it wrote it. Otherwise a cache that
+    # lags would refuse each pod that follows another closely.
     server, namespace = call.server, pod.meta.namespace
-    known = server.all_read(ResourceQuota, namespace) or server.all_there(ResourceQuota, namespace)
+    known = server.all_cached(ResourceQuota, namespace) or server.all_stored(
+        ResourceQuota, namespace
+    )
     return [server.newest(quota) for quota in known]
 
 
 def _pertinent(call: Call, pod: Pod, quotas: Iterable[ResourceQuota]) -> Iterator[ResourceQuota]:
-    """Those that count this pod; Forbidden if one cannot."""
+    """The quotas that count this pod; Forbidden if one of them cannot."""
     for quota in quotas:
         name, status = quota.meta.name, quota.status
         names = charge.charged(status.hard)
@@ -69,13 +74,13 @@ def _pertinent(call: Call, pod: Pod, quotas: Iterable[ResourceQuota]) -> Iterato
         if missing := _missing(pod, names):
             raise call.forbidden(f"failed quota: {name}: must specify {missing}")
         if any(each not in status.used for each in names):
-            said = f"status unknown for quota: {name}, resources: {','.join(names)}"
-            raise call.forbidden(said)
+            why = f"status unknown for quota: {name}, resources: {','.join(names)}"
+            raise call.forbidden(why)
         yield quota
 
 
 def _missing(pod: Pod, names: Iterable[str]) -> str:
-    """Which of these its containers must say and do not: `limits.cpu for: a,b; memory for: a`."""
+    """The amounts that containers must give and do not: `limits.cpu for: a,b; memory for: a`."""
     wanted = [name for name in names if name in MUST_SAY]
     silent: dict[str, set[str]] = {}
     for container in (*pod.spec.containers, *pod.spec.init_containers):
@@ -85,7 +90,7 @@ def _missing(pod: Pod, names: Iterable[str]) -> str:
 
 
 def _check_limited(call: Call, pod: Pod, quotas: Iterable[ResourceQuota]) -> None:
-    """Forbidden if it is such as only a quota may let in, and none is about that (PRI-23)."""
+    """Raise Forbidden if the pod is `limited` by a scope that no quota covers (PRI-23)."""
     met = [each for quota in quotas for each in charge.scopes_of(quota) if charge.meets(pod, each)]
     covered = {each.scope_name for each in met}
     left = [
@@ -94,12 +99,12 @@ def _check_limited(call: Call, pod: Pod, quotas: Iterable[ResourceQuota]) -> Non
         if charge.meets(pod, each) and each.scope_name not in covered
     ]
     if left:
-        said = " ".join(map(_shown, left))
-        raise call.forbidden(f"insufficient quota to match these scopes: [{said}]")
+        scopes = " ".join(map(_scope_text, left))
+        raise call.forbidden(f"insufficient quota to match these scopes: [{scopes}]")
 
 
 def _charged(call: Call, pod: Pod, quota: ResourceQuota) -> ResourceQuota:
-    """The quota with what the pod takes of it; Forbidden if that is more than is left (PRI-22)."""
+    """The quota after the pod is charged to it; Forbidden if that exceeds it (PRI-22)."""
     status = quota.status
     taken = charge.only(charge.charge_of(pod, call.now_ms), charge.charged(status.hard))
     asked = Map({name: amount for name, amount in taken.items() if amount})
@@ -107,15 +112,16 @@ def _charged(call: Call, pod: Pod, quota: ResourceQuota) -> ResourceQuota:
     over = [name for name in asked if used[name].nano > status.hard[name].nano]
     if over:
         raise call.forbidden(
-            f"exceeded quota: {quota.meta.name}, requested: {_told(asked, over)}, "
-            f"used: {_told(status.used, over)}, limited: {_told(status.hard, over)}"
+            f"exceeded quota: {quota.meta.name}, requested: {_amounts_text(asked, over)}, "
+            f"used: {_amounts_text(status.used, over)}, "
+            f"limited: {_amounts_text(status.hard, over)}"
         )
     return attrs.evolve(quota, status=attrs.evolve(status, used=used))
 
 
 def _commit(call: Call, quota: ResourceQuota) -> None:
-    """Write it, if it still is what was read; Conflict, NotFound."""
-    there = call.stands_at(quota.key)
+    """Write the quota; Conflict if it has changed since it was read, NotFound if it is gone."""
+    there = call.current_at(quota.key)
     if there is None:
         raise not_found(ResourceQuota, quota.meta.name)
     if there.meta.revision != quota.meta.revision:
@@ -123,9 +129,9 @@ def _commit(call: Call, quota: ResourceQuota) -> None:
     call.server.remember(call.put(quota))
 
 
-def _told(amounts: Map[Quantity], names: Iterable[str]) -> str:
+def _amounts_text(amounts: Map[Quantity], names: Iterable[str]) -> str:
     return ",".join(f"{name}={amounts[name]}" for name in sorted(names))
 
 
-def _shown(scope: ScopedRequirement) -> str:
+def _scope_text(scope: ScopedRequirement) -> str:
     return f"{{{scope.scope_name} {scope.operator} [{' '.join(scope.values)}]}}"

@@ -1,7 +1,7 @@
-"""Admission: what may be written, and what is written for it; the steps in Kubernetes' order.
+"""Admission: the steps of admission, in the order in which Kubernetes runs its plugins.
 
-A step that looks at other objects than the one that is written yields before that is committed:
-what it has seen may be otherwise by then.
+A step that looks at another object than the one that is written yields before the commit: what it
+has seen may have changed by then, and nothing checks it again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from testbed.store.endpoint import BETWEEN, Handler
 
 
 def admit(call: Call, item: Any) -> Handler:
-    """The new object as it is to be committed. 1. A pod is given its priority. 2. What the server
-    sets of every object is set, and what can be checked of it alone is. 3. No second class may be
-    the default; a pod is charged to the quotas that count it."""
+    """The new object as it will be committed, or a refusal. 1. A pod gets its priority. 2. The
+    object gets what the server sets on creation, and is validated by itself. 3. A class may not be
+    a second default; a pod is charged to its quotas."""
+    # The order decides which of two refusals a client sees, and what is left behind: the priority
+    # comes first since quotas may count by it, and quota comes last so that a pod which anything
+    # else refuses is never charged.
     if isinstance(item, Pod):
         item = priority.resolved(call, item)
         yield BETWEEN
-    item = rules.begin(item)
+    item = rules.created(item)
     rules.check(item)
     if isinstance(item, PriorityClass):
         priority.check_class(item)
@@ -35,7 +38,7 @@ def admit(call: Call, item: Any) -> Handler:
 
 
 def admit_change(call: Call, new: Any, old: Any) -> Handler:
-    """The changed object as it is to be committed, unless the old one changes meanwhile."""
+    """The changed object as it will be committed, if the old one does not change meanwhile."""
     if isinstance(new, Pod):
         new = priority.kept(new, old)
     rules.check(new)
@@ -49,6 +52,6 @@ def admit_change(call: Call, new: Any, old: Any) -> Handler:
 
 
 def admit_deletion(call: Call) -> None:
-    """Forbidden if it may not go, whatever it is like."""
+    """Raise Forbidden if an object of that name may not be deleted."""
     if call.kind is PriorityClass:
         priority.check_class_may_go(call)

@@ -1,7 +1,7 @@
-"""What an API server may never do: claims over its answers and commits, on in one line.
+"""The protocol of the API server, as claims over its answers and commits.
 
-They take nothing from the server's own code: each reads what was asked, what was committed and
-what was answered, and works out again, in the plainest way there is, what the protocol allows.
+They share no code with the server. Each reads what was asked, what was committed and what was
+answered, and works out in the plainest way what the protocol allows.
 
 May use: nothing.
 In order: asked; then siblings, __init__.
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def protocol_claims() -> tuple[Invariant, ...]:
-    """All that holds of a World with an API server, beside what holds of every World: say
+    """All claims of the protocol, for a World with an API server: write
     `world.claim(*protocol_claims())`."""
     return (
         LivesGoOneWay(), EveryUidIsNew(), CachesShowOneRevision(), NoUpdateIsLost(),

@@ -1,4 +1,4 @@
-"""What was asked of an API server, as its claims read it: the request, and what it demands."""
+"""What was asked of an API server: the request that was served, and its preconditions."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import attrs
 from testbed import Evidence
 from testbed.objects import DeleteOptions, Eviction, Object
 
-CAUSELESS = ("", "0")
-"""As a revision: none is demanded."""
+UNCONDITIONAL = ("", "0")
+"""Revisions that demand nothing."""
 
 
 def asked_of_server(evidence: Evidence) -> Any:
-    """The request that an API server has served in this turn; None if none has."""
+    """The request that an API server has served in this turn, or None."""
     request = evidence.served
     return request if request is not None and request.post.endpoint.is_front else None
 
 
 @attrs.frozen
 class Demand:
-    """What an object must be for what is asked of it to be done."""
+    """The preconditions of a request: which object it means. Empty: any."""
 
     uid: str = ""
     revision: str = ""
 
 
 def demand_of(operation: Any) -> Demand:
-    """What the Operation demands of the object it names."""
+    """The preconditions that an Operation names."""
     body, asked = operation.body, operation.asked
     if operation.verb == "delete":
         return _demand(operation.uid, operation.revision)
@@ -47,12 +47,12 @@ def demand_of(operation: Any) -> Demand:
 
 
 def options_of(operation: Any) -> DeleteOptions:
-    """How the Operation wants a pod deleted."""
+    """The options of a delete or an eviction."""
     if isinstance(operation.body, Eviction):
         return operation.body.delete_options or DeleteOptions()
     return DeleteOptions(operation.options.get("grace_s"))
 
 
 def _demand(uid: Any, revision: Any) -> Demand:
-    said = str(revision or "")
-    return Demand(str(uid or ""), "" if said in CAUSELESS else said)
+    number = str(revision or "")
+    return Demand(str(uid or ""), "" if number in UNCONDITIONAL else number)

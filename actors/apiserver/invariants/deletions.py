@@ -1,4 +1,4 @@
-"""Pods are given their time, and nothing goes that is held (INV-4, API-24 to API-30)."""
+"""Pods are given their grace, and finalizers hold what they should (INV-4, API-24 to API-30)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from testbed.turns.trace import Step
 
 
 class PodsAreGivenTheirTime(Invariant):
-    """A bound pod goes by an explicit grace of 0, by its kubelet, its collector or a user; else it
-    has the time that was asked for it. It is marked, and then removed, by two commits. Nothing is
-    removed that a finalizer holds; and nobody is told of a deletion that leaves, at rest, what has
-    no time left and nothing to hold it.
+    """A bound pod gets the grace that was asked for, unless a delete says a grace of 0, as its
+    kubelet does. A pod is marked and then removed, by two commits. No object with a finalizer is
+    removed. And when the World is at rest, an object that was deleted with success is gone, unless
+    grace or a finalizer holds it.
 
-    One thing is Kubernetes' own: the second commit of a delete whose caller has named neither uid
-    nor revision removes whatever bears the name by then, and asks it nothing.
+    One thing is allowed because Kubernetes does it: the second commit of a delete that names
+    neither uid nor revision removes any object that has the name by then.
     """
 
     name = "pods_are_given_their_time"
@@ -28,22 +28,22 @@ class PodsAreGivenTheirTime(Invariant):
 
     def __init__(self) -> None:
         self._let_go: dict[tuple[str, str], Any] = {}
-        """Which request has left which object free to go, by key and uid."""
+        """By key and uid, the request after which nothing held the object any more."""
         self._marked: dict[Any, str] = {}
-        """Of deletes under way, the uid of what they have marked."""
+        """By request under way, the uid of the object that it has marked."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = asked_of_server(evidence)
         if request is None:
             return None
         for change in evidence.changes:
-            if said := self._said_of(request, change):
-                return f"{change.key} {said} by {request.role.name} {request.operation}"
+            if wrong := self._wrong_in(request, change):
+                return f"{change.key} {wrong} by {request.role.name} {request.operation}"
         if request.is_served:
             self._marked.pop(request, None)
         return None
 
-    def _said_of(self, request: Any, change: Change) -> str:
+    def _wrong_in(self, request: Any, change: Change) -> str:
         old: Any = None if change.old is None else change.old.value
         new: Any = None if change.new is None else change.new.value
         if isinstance(new, Object) and _is_free_to_go(new):
@@ -62,7 +62,7 @@ class PodsAreGivenTheirTime(Invariant):
         for (key, uid), request in self._let_go.items():
             entry = evidence.store.peek(key)
             item: Any = None if entry is None else entry.value
-            # Who has heard of an error may ask again; a server that went away half way has said so.
+            # After an error, or a crash of the server half way, the caller may ask again.
             was_told = request.is_served and request.error is None
             if item is not None and item.meta.uid == uid and was_told and _is_free_to_go(item):
                 return f"{key} was let go by {request.role.name} {request.operation}, and stays"
@@ -70,14 +70,14 @@ class PodsAreGivenTheirTime(Invariant):
 
 
 def _is_free_to_go(item: Object) -> bool:
-    """Whether there is nothing it still waits for."""
+    """Whether an object is terminating and neither grace nor a finalizer holds it."""
     meta = item.meta
     has_time = isinstance(item, Pod) and item.is_bound and meta.grace_s
     return meta.is_terminating and not meta.finalizers and not has_time
 
 
 def _wrong_in_removal(operation: Any, old: Object) -> str:
-    """What is wrong with taking it away as it was."""
+    """What is wrong with removing the object as it was, or an empty text."""
     meta = old.meta
     if meta.finalizers and not _lifts(operation):
         return f"was held by {', '.join(meta.finalizers)}, and was removed"
@@ -90,7 +90,7 @@ def _wrong_in_removal(operation: Any, old: Object) -> str:
 
 
 def _lifts(operation: Any) -> bool:
-    """Whether it says what its finalizers are to be: none, since nothing is left to hold it."""
+    """Whether the request takes the finalizers away itself."""
     if operation.verb == "update":
         return not operation.body.meta.finalizers
     meta = (operation.body or {}).get("metadata") if operation.verb == "patch" else None
@@ -98,7 +98,7 @@ def _lifts(operation: Any) -> bool:
 
 
 def _wrong_in_time(operation: Any, old: Pod, new: Pod) -> str:
-    """What is wrong with the time that a commit gives a pod, or takes from it."""
+    """What is wrong with the grace that a commit leaves a pod, or an empty text."""
     if old.meta.grace_s == new.meta.grace_s:
         return ""
     if operation.verb != "delete" and operation.asked != "create/eviction":

@@ -15,9 +15,10 @@ BUDGETS = PodDisruptionBudget.plural
 
 
 class EvictionsKeepToBudgets(Invariant):
-    """Between two syncs of its controller, no more evictions are granted from a budget than the
-    first has allowed; each takes one disruption and notes its pod; and no pod that served, and that
-    one budget covered, when its eviction began is evicted before one was taken for it."""
+    """Between two writes of its status by the controller, a budget grants no more evictions than
+    the first write allowed. Each eviction takes one disruption and notes its pod in the budget. And
+    no pod that was ready and covered by one budget when its eviction began is evicted before a
+    disruption was taken for it."""
 
     name = "evictions_keep_to_budgets"
     reads = frozenset()
@@ -25,10 +26,10 @@ class EvictionsKeepToBudgets(Invariant):
 
     def __init__(self) -> None:
         self._begun: dict[Any, int] = {}
-        """The revision at which each eviction under way began to look."""
+        """By eviction under way, the revision at which it began."""
         self._paid: set[Any] = set()
         self._left: dict[str, int] = {}
-        """By uid, how many evictions a budget may grant until it is synced again."""
+        """By uid of a budget, how many evictions it may still grant."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = asked_of_server(evidence)
@@ -39,17 +40,17 @@ class EvictionsKeepToBudgets(Invariant):
             self._begun[request] = first
         for change in changes:
             if change.key.startswith(f"{BUDGETS}/"):
-                said = self._said_of_budget(request if is_eviction else None, change)
+                wrong = self._wrong_in_budget(request if is_eviction else None, change)
             else:
-                said = self._said_of_pod(request, change, evidence) if is_eviction else ""
-            if said:
-                return f"{said} at rv {change.revision}"
+                wrong = self._wrong_in_pod(request, change, evidence) if is_eviction else ""
+            if wrong:
+                return f"{wrong} at rv {change.revision}"
         if is_eviction and request.is_served:
             del self._begun[request]
             self._paid.discard(request)
         return None
 
-    def _said_of_budget(self, request: Any, change: Change) -> str:
+    def _wrong_in_budget(self, request: Any, change: Change) -> str:
         old: Any = None if change.old is None else change.old.value
         new: Any = None if change.new is None else change.new.value
         if new is None:
@@ -70,7 +71,7 @@ class EvictionsKeepToBudgets(Invariant):
             )
         return ""
 
-    def _said_of_pod(self, request: Any, change: Change, evidence: Evidence) -> str:
+    def _wrong_in_pod(self, request: Any, change: Change, evidence: Evidence) -> str:
         old: Any = None if change.old is None else change.old.value
         is_gone = change.new is None or change.new.value.meta.is_terminating  # type: ignore[attr-defined]
         if not isinstance(old, Pod) or old.meta.is_terminating or not is_gone:
@@ -82,8 +83,8 @@ class EvictionsKeepToBudgets(Invariant):
 
 
 def _owed(key: str, begun: int, evidence: Evidence) -> str:
-    """The one budget that covered the pod, and the pod served, when its eviction began to look;
-    empty if that was not so, or if nobody can say any more."""
+    """The key of the one budget that covered the pod when its eviction began, if the pod was ready
+    then. Empty if that was not so, or if that revision was compacted away."""
     store = evidence.store
     then = None if begun < store.compacted else store.peek(key, begun)
     pod: Any = None if then is None else then.value
@@ -95,5 +96,5 @@ def _owed(key: str, begun: int, evidence: Evidence) -> str:
 
 
 def _serves(pod: Pod) -> bool:
-    """Whether it runs, is ready, and stays: so that a budget counts it."""
+    """Whether a budget counts the pod: it runs, is ready and is not being deleted."""
     return pod.status.phase == "Running" and pod.is_ready and not pod.meta.is_terminating

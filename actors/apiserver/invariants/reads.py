@@ -1,19 +1,20 @@
-"""Answers show what was: no state that never was, none of two revisions (API-7, API-39, API-51)."""
+"""Answers show states that were: each of one revision, and none too old (API-7, API-39, API-51)."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from actors.apiserver.invariants.asked import CAUSELESS, asked_of_server
+from actors.apiserver.invariants.asked import UNCONDITIONAL, asked_of_server
 from testbed import Evidence, Invariant, NotFound
 from testbed.invariant import SERVED
 from testbed.turns.trace import Step
 
 
 class AnswersShowWhatWas(Invariant):
-    """A list is all that was selected at the one revision it names, in the order of its keys; a
-    get, an object that was. Neither is older than what was asked for, nor of the future; and who
-    asks for no revision is told what is."""
+    """A list shows all objects that its selector matched at the one revision it names, in the order
+    of their keys. A get shows an object as it was at its revision. Neither is older than the
+    revision that was asked for, nor newer than the Store. A read that names no revision shows the
+    present."""
 
     name = "answers_show_what_was"
     reads = frozenset()
@@ -23,8 +24,8 @@ class AnswersShowWhatWas(Invariant):
         request = asked_of_server(evidence)
         if request is None or not request.is_served or request.operation.verb not in READ:
             return None
-        said = READ[request.operation.verb](request, evidence)
-        return f"{request.role.name} {request.operation} {said}" if said else None
+        wrong = READ[request.operation.verb](request, evidence)
+        return f"{request.role.name} {request.operation} {wrong}" if wrong else None
 
 
 def _wrong_in_list(request: Any, evidence: Evidence) -> str:
@@ -38,7 +39,7 @@ def _wrong_in_list(request: Any, evidence: Evidence) -> str:
     token = options.get("continue")
     if not asked and not token and at != store.revision:
         return f"was shown rv {at}, and asked for what is, at rv {store.revision}"
-    if asked not in CAUSELESS and at < int(asked):
+    if asked not in UNCONDITIONAL and at < int(asked):
         return f"was shown rv {at}, and asked for rv {asked} or newer"
     if options.get("match") == "Exact" and at != int(asked):
         return f"was shown rv {at}, and asked for rv {asked}"
@@ -53,7 +54,8 @@ def _wrong_in_list(request: Any, evidence: Evidence) -> str:
 def _wrong_in_page(
     items: list[Any], there: list[Any], has_begun: bool, goes_on: bool, at: int
 ) -> str:
-    """A page is a part of the whole, its beginning and its end unless it says otherwise."""
+    """What is wrong with a page: it has to be a part of the whole list, without a gap, and its
+    beginning and its end unless it says otherwise."""
     start = len(there)
     if items and items[0] in there:
         start = there.index(items[0])
@@ -63,7 +65,7 @@ def _wrong_in_page(
     )
     if page == items and is_whole:
         return ""
-    return f"was shown {_said(items)} of rv {at}, when there was {_said(there)}"
+    return f"was shown {_listed(items)} of rv {at}, when there was {_listed(there)}"
 
 
 def _wrong_in_get(request: Any, evidence: Evidence) -> str:
@@ -83,13 +85,13 @@ def _wrong_in_get(request: Any, evidence: Evidence) -> str:
     if then is None or then.value != value:
         return f"was shown what never was at rv {at}"
     later = next((c for c in store.log(operation.plural).after(at) if c.key == operation.key), None)
-    if asked not in CAUSELESS and later is not None and later.revision <= int(asked):
+    if asked not in UNCONDITIONAL and later is not None and later.revision <= int(asked):
         return f"was shown rv {at}, and asked for rv {asked} or newer"
     return ""
 
 
-def _said(items: list[Any]) -> str:
-    """Objects as a sentence names them."""
+def _listed(items: list[Any]) -> str:
+    """Objects as a sentence lists them."""
     return ", ".join(f"{each.key} rv {each.meta.revision}" for each in items) or "nothing"
 
 

@@ -1,4 +1,4 @@
-"""No update is lost, and a patch changes what it says and no more (INV-2, API-11 to API-15)."""
+"""No update is lost, and a patch changes only what it names (INV-2, API-11 to API-15)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from testbed.store.change import Change
 from testbed.turns.trace import Step
 
 CONDITIONAL = ("leases", "poddisruptionbudgets")
-"""Kinds that are updated by nobody who does not say what he has read (API-12)."""
+"""Kinds whose updates must name the revision that was read (API-12)."""
 KNOWN_BY = {
     "conditions": "type", "containers": "name", "initContainers": "name",
     "ownerReferences": "uid",
 }  # fmt: skip
-"""Lists whose items are patched one by one, and what an item is known by."""
+"""Lists that are merged item by item, and the field that identifies an item."""
 SERVERS_OWN = ("metadata.resourceVersion", "metadata.generation")
-"""What the server itself changes with whatever is changed."""
+"""Fields that the server itself changes with every write."""
 Tree = Any
 
 
 class NoUpdateIsLost(Invariant):
-    """Who says which object, or which revision of it, he means, changes that and no other: since
-    the revision he names nothing was committed to it but by himself."""
+    """A request that names a uid or a revision changes that object and no other: since the revision
+    that it names, nothing was committed to the object except by this request."""
 
     name = "no_update_is_lost"
     reads = frozenset()
@@ -34,20 +34,20 @@ class NoUpdateIsLost(Invariant):
 
     def __init__(self) -> None:
         self._wrote: dict[Any, str] = {}
-        """Of requests under way, the revision of their own last commit to what they name."""
+        """By request under way, the revision of its own last commit to the object it names."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = asked_of_server(evidence)
         if request is None or request.operation.asked == "create":
             return None
         for change in evidence.changes:
-            if change.key == request.operation.key and (said := self._said_of(request, change)):
-                return f"{request.role.name} {request.operation} at rv {change.revision} {said}"
+            if change.key == request.operation.key and (wrong := self._wrong_in(request, change)):
+                return f"{request.role.name} {request.operation} at rv {change.revision} {wrong}"
         if request.is_served:
             self._wrote.pop(request, None)
         return None
 
-    def _said_of(self, request: Any, change: Change) -> str:
+    def _wrong_in(self, request: Any, change: Change) -> str:
         operation = request.operation
         wanted, old = demand_of(operation), change.old
         uid = old.value.meta.uid if old is not None else ""  # type: ignore[attr-defined]
@@ -63,8 +63,8 @@ class NoUpdateIsLost(Invariant):
 
 
 class PatchesChangeWhatTheySay(Invariant):
-    """All that a patch does not name is after it as it was before; one of an object leaves its
-    status alone, one of its status all that the object is to be."""
+    """A patch leaves everything that it does not name as it was. A patch of an object leaves its
+    status alone, and a patch of its status leaves its spec alone."""
 
     name = "patches_change_what_they_say"
     reads = frozenset()
@@ -77,7 +77,7 @@ class PatchesChangeWhatTheySay(Invariant):
         operation = request.operation
         is_strategic = operation.options.get("how") == "strategic"
         alien = "spec" if operation.subresource == "status" else "status"
-        patch = {name: said for name, said in operation.body.items() if name != alien}
+        patch = {name: given for name, given in operation.body.items() if name != alien}
         for change in evidence.changes:
             if change.old is None or change.new is None:
                 continue
@@ -93,7 +93,7 @@ class PatchesChangeWhatTheySay(Invariant):
 
 
 def _outside(old: Tree, new: Tree, patch: Tree, path: str, is_strategic: bool) -> Iterator[str]:
-    """Where two trees differ that a patch does not name."""
+    """The paths at which two trees differ and that the patch does not name."""
     if "$patch" in patch or "$retainKeys" in patch:
         return
     old, new = (tree if isinstance(tree, Mapping) else {} for tree in (old, new))
@@ -101,22 +101,22 @@ def _outside(old: Tree, new: Tree, patch: Tree, path: str, is_strategic: bool) -
     for name in sorted({*old, *new} - named):
         here = f"{path}.{name}" if path else name
         was, now = old.get(name), new.get(name)
-        said = patch.get(name, {})
+        given = patch.get(name, {})
         if was == now:
             continue
         if name not in patch and not isinstance(was, Mapping):
             yield here
-        elif isinstance(said, Mapping):
-            yield from _outside(was, now, said, here, is_strategic)
-        elif is_strategic and name in KNOWN_BY and said is not None:
-            yield from _items_outside(was or (), now or (), said, here, KNOWN_BY[name])
+        elif isinstance(given, Mapping):
+            yield from _outside(was, now, given, here, is_strategic)
+        elif is_strategic and name in KNOWN_BY and given is not None:
+            yield from _items_outside(was or (), now or (), given, here, KNOWN_BY[name])
 
 
-def _items_outside(old: Tree, new: Tree, said: Tree, path: str, key: str) -> Iterator[str]:
-    """The items of a list in which two trees differ and that a patch does not name."""
-    if any(item.get("$patch") == "replace" for item in said):
+def _items_outside(old: Tree, new: Tree, given: Tree, path: str, key: str) -> Iterator[str]:
+    """The items at which two lists differ and that the patch does not name."""
+    if any(item.get("$patch") == "replace" for item in given):
         return
-    named = {item.get(key) for item in said}
+    named = {item.get(key) for item in given}
     was, now = ({item.get(key): item for item in items} for items in (old, new))
     for each in sorted({*was, *now} - named):
         if was.get(each) != now.get(each):

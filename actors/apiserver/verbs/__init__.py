@@ -1,5 +1,5 @@
-"""The verbs, one file for each family.
+"""What the API server does for each verb, one file for each family.
 
-May use: rules, call, admission.
+May use: call, kind_rules, rules, admission.
 In order: patching, create, delete; then siblings.
 """

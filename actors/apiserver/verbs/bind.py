@@ -1,4 +1,4 @@
-"""Bind: a pod is given its node, once. Nothing else is checked: not the node, not its room."""
+"""Bind: gives a pod its node, once. It looks at the pod only: not at the node, nor at its room."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ SCHEDULED = Condition("PodScheduled", "True")
 
 
 def bind(call: Call) -> Handler:
-    """Set its node, if it has none and may still run (API-19 to API-22)."""
+    """Set the node of a pod that has none, is not being deleted and is not gated (API-19 to
+    API-22)."""
     body: Any = call.operation.body
     if not isinstance(body, Binding) or not body.target.name:
         raise BadRequest(f"{call.operation}: expected a Binding with a target, found {body!r}")
     if body.meta.name != call.operation.name:
         raise BadRequest("name in URL does not match name in Binding object")
-    pod = call.found()
+    pod = call.current()
     name, meta = pod.meta.name, body.meta
     if meta.uid and meta.uid != pod.meta.uid:
         raise call.conflict(

@@ -1,4 +1,4 @@
-"""Create: a new object, named, completed, admitted and given an identity."""
+"""Create: names a new object, completes it, admits it and commits it with a uid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
-from actors.apiserver.call import Call
+from actors.apiserver.call import Call, invalid
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
 from testbed.objects.form import settled
@@ -17,14 +17,14 @@ from testbed.store.footprint import Footprint
 
 
 def create(call: Call) -> Handler:
-    """1. Name and complete it. 2. Let admission change or refuse it; that looks at other objects,
-    so something may come between. 3. Commit, if nothing bears its name by then (API-8)."""
+    """1. Name and complete the object. 2. Admission changes or refuses it; it looks at other
+    objects, so other requests may come between. 3. Commit it, if its name is still free (API-8)."""
     item = rules.complete(settled(_named(call, body_of(call))))
     if item.meta.revision and str(item.meta.revision) != "0":
         raise InternalError("resourceVersion should not be set on objects to be created")
     admitted = admission.admit(call, item)
     item = yield from (admitted if call.operation.name else _announcing(item.key, admitted))
-    there = call.stands_at(item.key)
+    there = call.current_at(item.key)
     if there is not None:
         gone = "object is being deleted: " if there.meta.is_terminating else ""
         raise AlreadyExists(f'{gone}{call.resource} "{item.meta.name}" already exists')
@@ -32,7 +32,7 @@ def create(call: Call) -> Handler:
 
 
 def body_of(call: Call) -> Any:
-    """What is to be written; BadRequest if it is of another kind, name or namespace."""
+    """The object to write; BadRequest if its kind, name or namespace is not that of the request."""
     body, operation = call.operation.body, call.operation
     if not isinstance(body, Object) or body.plural != operation.plural:
         raise BadRequest(f"{operation}: expected a {call.kind.kind} as its body, found {body!r}")
@@ -49,24 +49,28 @@ def body_of(call: Call) -> Any:
 
 
 def _announcing(key: str, parts: Handler) -> Handler:
-    """The same parts; each Pause announces the name that the server has given."""
+    """The same parts, where each Pause announces that the next may touch `key`.
+
+    What a request may touch is foreseen from what it says, and a generated name does not stand
+    in it. So every later part announces that name.
+    """
     may = Footprint(frozenset({key}), frozenset({key}))
-    said: int | None = None
+    now_ms: int | None = None
     while True:
         try:
-            pause = parts.send(said)
+            pause = parts.send(now_ms)
         except StopIteration as done:
             return done.value
-        said = yield attrs.evolve(pause, may=may)
+        now_ms = yield attrs.evolve(pause, may=may)
 
 
 def _named(call: Call, item: Any) -> Any:
-    """The object under its own name, or under one the server makes for it (API-9)."""
+    """The object with its name, or with one that the server generates for it (API-9)."""
     meta = item.meta
     if meta.name:
         return item
     if not meta.generate_name:
-        raise rules.refuse(
+        raise invalid(
             type(item), "", "metadata.name", "Required value: name or generateName is required"
         )
     name = call.server.give_name(meta, call.caller)

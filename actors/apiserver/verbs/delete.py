@@ -1,4 +1,4 @@
-"""Delete: at once, or with grace; in two commits where Kubernetes makes two."""
+"""Delete: at once or with grace, and in two commits where Kubernetes makes two."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import Call
+from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
 from testbed.store.endpoint import BETWEEN, Handler
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
-"""What is to be done about its dependents, as the finalizer that stands for it."""
+"""By propagation policy, the finalizer that it puts on the object."""
 
 
 @attrs.frozen
 class Wish:
-    """How a caller wants an object deleted."""
+    """What a caller asks of a delete: how long the grace is, and which object it means."""
 
     grace_s: int | None = None
-    """None: as long as the object says."""
+    """None: what the spec of the object says."""
     uid: str = ""
     revision: Revision = UNSET
     propagation: str = ""
 
     @classmethod
     def of(cls, call: Call) -> Wish:
-        """As an Operation says it."""
+        """What the Operation of a delete says."""
         operation, options = call.operation, call.options
         return cls(
             options.get("grace_s"), operation.uid, operation.revision,
@@ -37,19 +37,15 @@ class Wish:
 
 
 def delete(call: Call) -> Handler:
-    """Delete what it names, as its caller wishes, if it may go at all."""
+    """Delete the object that the request names, if its kind allows that at all."""
     admission.admit_deletion(call)
     return (yield from remove(call, Wish.of(call)))
 
 
 def remove(call: Call, wish: Wish) -> Handler:
-    """1. Mark it: by when it is to be gone, and what is to be done first. 2. Unless it has time
-    left, or somebody has something to do, take it away: a second commit (API-26).
-
-    The second commit takes away whatever bears the name by then, unless the caller has named the
-    object or its revision; Kubernetes checks no more than that.
-    """
-    old = call.found()
+    """1. Mark the object: its deletion timestamp, its grace and its finalizers. 2. Remove it by a
+    second commit, unless it has grace or finalizers left (API-26)."""
+    old = call.current()
     check(call, wish, old)
     new = _marked(call, wish, old)
     if new is not old:
@@ -59,8 +55,12 @@ def remove(call: Call, wish: Wish) -> Handler:
     if new is old:
         call.remove(old)
         return old
+    # The two commits are two transactions of etcd, as in Kubernetes: the server may crash between
+    # them, and leave a pod marked that no kubelet will ever delete, or another request may come
+    # first. The second commit removes any object that has the name by then, even a new one, unless
+    # the caller has named a uid or a revision. Kubernetes checks no more than that.
     yield BETWEEN
-    there = call.stands_at(call.operation.key)
+    there = call.current_at(call.operation.key)
     if there is not None:
         check(call, attrs.evolve(wish, revision=wish.revision and new.meta.revision), there)
         call.remove(there)
@@ -68,7 +68,7 @@ def remove(call: Call, wish: Wish) -> Handler:
 
 
 def check(call: Call, wish: Wish, old: Any) -> None:
-    """Conflict if it is not what the caller means (API-23)."""
+    """Raise Conflict if the object is not the one that the caller means (API-23)."""
     meta = old.meta
     if wish.uid and wish.uid != meta.uid:
         raise call.conflict(
@@ -83,9 +83,9 @@ def check(call: Call, wish: Wish, old: Any) -> None:
 
 
 def _marked(call: Call, wish: Wish, old: Any) -> Any:
-    """The object as the first commit leaves it; the same one if that changes nothing."""
+    """The object as the first commit writes it; the same one if that would change nothing."""
     meta = old.meta
-    if old.plural in rules.GRACEFUL:
+    if rules_of(old).is_graceful:
         meta = _given_time(call, wish, old)
         if meta is old.meta and meta.is_terminating and meta.grace_s:
             return old
@@ -98,7 +98,7 @@ def _marked(call: Call, wish: Wish, old: Any) -> Any:
 
 
 def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
-    """Its Meta with the time it has left: given once, and from then on only shortened."""
+    """The Meta of the pod with its grace: the first delete sets it, later ones only shorten it."""
     meta = pod.meta
     asked = None if wish.grace_s is None else (wish.grace_s if wish.grace_s >= 0 else 1)
     if meta.deleted_ms is None:
@@ -112,7 +112,7 @@ def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
 
 
 def _grace_of(pod: Pod, asked: int | None) -> int:
-    """How long it is given: none if no kubelet has it, or it is over (API-24)."""
+    """The grace of a pod in seconds; 0 if it is on no node, or is over (API-24)."""
     if not pod.is_bound or pod.is_over:
         return 0
     grace_s = asked if asked is not None else pod.spec.grace_s or 0
@@ -120,7 +120,7 @@ def _grace_of(pod: Pod, asked: int | None) -> int:
 
 
 def _finalizers(wish: Wish, old: Any) -> tuple[str, ...]:
-    """Its finalizers, with those that its caller's wish for its dependents adds and takes away."""
+    """The finalizers of the object, after the propagation policy has added and removed its own."""
     if not wish.propagation:
         return old.meta.finalizers  # type: ignore[no-any-return]
     wanted = FINALIZERS.get(wish.propagation)
@@ -129,7 +129,7 @@ def _finalizers(wish: Wish, old: Any) -> tuple[str, ...]:
 
 
 def _at_once(meta: Any, now_ms: int) -> Any:
-    """To be gone by now, as soon as its finalizers are (API-30)."""
+    """Meta that says: to be deleted now, as soon as its finalizers are gone (API-30)."""
     now_ms = now_ms // 1000 * 1000
     generation = meta.generation
     if meta.deleted_ms is None and generation:

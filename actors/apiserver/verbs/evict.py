@@ -1,4 +1,4 @@
-"""Evict: a pod is deleted, if the budget of disruptions that covers it allows that."""
+"""Evict: deletes a pod, if the PodDisruptionBudget that covers it allows a disruption."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from testbed.objects import Condition, Eviction, Pod, PodDisruptionBudget, condi
 from testbed.store.endpoint import BETWEEN, Handler, Pause
 
 TRIES, AGAIN_MS = 20, 500
-"""How often, and how long apart, a conflict is tried again."""
+"""How often a request is tried if it meets conflicts, and how long it waits in between."""
 DISRUPTED_MAX = 2000
-"""So many evictions may wait for the controller to notice them."""
+"""How many granted evictions a budget may list before its controller has confirmed them."""
 REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 SEVERAL = (
     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
@@ -25,18 +25,20 @@ EVICTED = Condition("DisruptionTarget", "True", "EvictionByEvictionAPI", "Evicti
 
 
 def evict(call: Call) -> Handler:
-    """1. A pod that serves nobody, or goes anyway, is deleted. 2. Another takes a disruption from
-    the one budget that covers it, if there is one. 3. Then it is deleted (API-33 to API-37)."""
+    """1. A pod that is pending, over or terminating is deleted without asking a budget. 2. For any
+    other, one disruption is taken from the budget that covers it, if there is one. 3. Then it is
+    deleted (API-33 to API-37)."""
     body: Any = call.operation.body
     if not isinstance(body, Eviction):
         raise BadRequest(f"{call.operation}: expected an Eviction as its body, found {body!r}")
     if body.meta.name != call.operation.name:
         raise BadRequest("name in URL does not match name in Eviction object")
     wish = _wish(body)
-    pod = call.found()
+    pod = call.current()
     tries = 0
-    while _serves_nobody(pod):
-        # A Pending pod might become Ready just now, and a budget would count for it then.
+    while _needs_no_budget(pod):
+        # A Pending pod may become Ready at any moment, and its budget would count it then. So the
+        # delete names the revision that was read; on a conflict the pod is looked at again.
         is_pending = pod.status.phase == "Pending" and not wish.revision
         tried = attrs.evolve(wish, revision=pod.meta.revision) if is_pending else wish
         try:
@@ -46,7 +48,7 @@ def evict(call: Call) -> Handler:
             if wish.revision or tries == TRIES:
                 raise
         call = yield from _later(call, Pause(until_ms=call.now_ms + AGAIN_MS))
-        pod = call.found()
+        pod = call.current()
     budget = _budget_of(call, pod)
     if budget is None:
         return (yield from _delete(call, wish))
@@ -59,7 +61,7 @@ def evict(call: Call) -> Handler:
 
 
 def _later(call: Call, pause: Pause) -> Handler:
-    """Let others come between; the same request, at the time at which it goes on."""
+    """Let other requests come between; returns the same Call at the time at which it goes on."""
     now_ms = yield pause
     return call if now_ms is None else attrs.evolve(call, now_ms=now_ms)
 
@@ -74,14 +76,15 @@ def _wish(body: Eviction) -> Wish:
     )  # fmt: skip
 
 
-def _serves_nobody(pod: Pod) -> bool:
+def _needs_no_budget(pod: Pod) -> bool:
+    """Whether a budget would not count the pod as healthy anyway."""
     return pod.is_over or pod.status.phase == "Pending" or pod.meta.is_terminating
 
 
 def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
-    """The budget that covers it, as things stand, if there is one; InternalError if there are
-    several (API-34). Who names no revision is told of nothing stale, the server itself as well."""
-    budgets = call.server.all_there(PodDisruptionBudget, pod.meta.namespace)
+    """The budget that covers the pod, or None; InternalError if there are several (API-34). It is
+    read from the Store, not from the watch cache."""
+    budgets = call.server.all_stored(PodDisruptionBudget, pod.meta.namespace)
     covering = [budget for budget in budgets if budget.covers(pod.meta)]
     if len(covering) > 1:
         raise InternalError(SEVERAL)
@@ -89,9 +92,13 @@ def _budget_of(call: Call, pod: Pod) -> PodDisruptionBudget | None:
 
 
 def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
-    """Take one disruption from its budget; if that has changed by now, look at it again, later."""
+    """Take one disruption from the budget, and commit that before the pod is deleted."""
+    # An update of the budget is refused if it was written since it was read: two evictions
+    # can so never take the same last disruption. The loser reads it again and decides afresh.
+    # What is taken stays taken even if the delete then fails: in Kubernetes the controller of
+    # budgets counts again later.
     for _ in range(TRIES):
-        there = call.stands_at(budget.key)
+        there = call.current_at(budget.key)
         if there is None:
             raise not_found(PodDisruptionBudget, budget.meta.name)
         if there.meta.revision == budget.meta.revision:
@@ -103,7 +110,8 @@ def _take(call: Call, pod: Pod, budget: PodDisruptionBudget) -> Handler:
 
 
 def _reduced(call: Call, pod: Pod, budget: PodDisruptionBudget) -> PodDisruptionBudget:
-    """The budget with one disruption less; or the reason why not (API-36)."""
+    """The budget with one disruption less; TooManyRequests or Forbidden if it allows none
+    (API-36)."""
     status, meta = budget.status, budget.meta
     if status.observed_generation < meta.generation:
         why = f"The disruption budget {meta.name} is still being processed by the server."
@@ -138,8 +146,8 @@ def _forbidden(name: str, why: str) -> Forbidden:
 
 
 def _delete_unready(call: Call, wish: Wish, pod: Pod, budget: PodDisruptionBudget) -> Handler:
-    """Delete one that is not ready and whose budget is met without it, as long as that is so of
-    this revision of it; who is told that it changed is to ask again (API-35)."""
+    """Delete a pod that is not ready and whose budget is met without it, if the pod is still at the
+    revision that was read. If not, the caller is told to ask again (API-35)."""
     given = wish.revision
     try:
         tried = attrs.evolve(wish, revision=pod.meta.revision)
@@ -152,8 +160,8 @@ def _delete_unready(call: Call, wish: Wish, pod: Pod, budget: PodDisruptionBudge
 
 
 def _delete(call: Call, wish: Wish) -> Handler:
-    """Note on it why it goes, then delete it: commits of their own."""
-    pod = call.found()
+    """Write the condition DisruptionTarget on the pod, then delete it; each is its own commit."""
+    pod = call.current()
     conditions = condition.having(pod.status.conditions, EVICTED, call.now_ms)
     if conditions != pod.status.conditions:
         check(call, wish, pod)

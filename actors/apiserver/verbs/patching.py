@@ -1,8 +1,10 @@
-"""Patching: a tree of the wire changed by another, in either of the two ways clients use.
+"""Patching: applies a patch to an object, both as JSON trees, in either of the two usual ways.
 
-`merge` (RFC 7386): mappings are merged, null takes away, all else is replaced. `strategic`: the
-same, but that lists whose items have a key are merged by it, and directives (`$patch`,
-`$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`) say what else.
+`merge` (RFC 7386): mappings are merged, null removes a field, and anything else is replaced, lists
+included. `strategic` is the same, except that a list in KEYS is merged item by item, and that the
+directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys` are obeyed.
+So two clients that each patch one condition keep each other's with `strategic`, and not with
+`merge`.
 """
 
 from __future__ import annotations
@@ -21,15 +23,16 @@ KEYS = {
     "topologySpreadConstraints": "topologyKey", "volumeDevices": "devicePath",
     "volumeMounts": "mountPath", "volumes": "name",
 }  # fmt: skip
-"""Lists that are merged, and what their items are known by; all others are replaced."""
+"""Lists that a strategic patch merges, and the field that identifies an item (`patchMergeKey`).
+All other lists are replaced."""
 SETS = ("finalizers",)
-"""Lists of texts that are merged."""
+"""Lists of strings that a strategic patch merges."""
 PATCH, RETAIN = "$patch", "$retainKeys"
 DELETE_FROM, ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
 
 
 def patched(tree: Tree, patch: Tree, how: str) -> Tree:
-    """The tree as the patch leaves it; ValueError if the patch makes no sense."""
+    """The tree after the patch; ValueError if the patch makes no sense."""
     if not isinstance(patch, Mapping):
         raise ValueError("a patch is a mapping, such as {'metadata': {'labels': {'a': 'b'}}}")
     if how == "merge":
@@ -52,7 +55,7 @@ def _merged(tree: Tree, patch: Tree) -> Tree:
 
 
 def _merged_by_key(tree: Tree, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """One mapping changed by another."""
+    """A mapping after a strategic patch."""
     directive = patch.get(PATCH)
     if directive not in (None, "replace", "delete", "merge"):
         raise ValueError(f"there is no $patch: {directive}")
@@ -70,12 +73,12 @@ def _merged_by_key(tree: Tree, patch: Mapping[str, Any]) -> dict[str, Any]:
             merged.pop(name, None)
         else:
             merged[name] = _changed(merged.get(name), change, name)
-    _take_and_order(merged, patch)
+    _obey_directives(merged, patch)
     return merged
 
 
 def _changed(value: Tree, change: Tree, name: str) -> Tree:
-    """What stands at a name, changed."""
+    """The value of the field `name` after a strategic patch."""
     if isinstance(change, Mapping):
         return _merged_by_key(value, change)
     if not isinstance(change, Sequence) or isinstance(change, str):
@@ -89,7 +92,7 @@ def _changed(value: Tree, change: Tree, name: str) -> Tree:
 
 
 def _merged_list(items: list[Any], changes: Sequence[Any], key: str) -> list[Any]:
-    """A list merged by the key of its items; what is new stands at its end."""
+    """A list merged by the key of its items; new items are added at its end."""
     if any(_directive(change) == "replace" for change in changes):
         return [thawed(change) for change in changes if _directive(change) != "replace"]
     for change in changes:
@@ -105,20 +108,20 @@ def _merged_list(items: list[Any], changes: Sequence[Any], key: str) -> list[Any
     return items
 
 
-def _take_and_order(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
-    """What the directives beside a list say of it."""
-    for name, said in patch.items():
+def _obey_directives(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """Obey the directives that stand beside a list, not in it."""
+    for name, given in patch.items():
         if name.startswith(DELETE_FROM) and (listed := name.removeprefix(DELETE_FROM)) in merged:
-            merged[listed] = [each for each in merged[listed] if each not in said]
-    for name, said in patch.items():
+            merged[listed] = [each for each in merged[listed] if each not in given]
+    for name, given in patch.items():
         if name.startswith(ORDER) and (listed := name.removeprefix(ORDER)) in merged:
-            merged[listed] = _ordered(merged[listed], said, KEYS.get(listed, ""))
+            merged[listed] = _ordered(merged[listed], given, KEYS.get(listed, ""))
 
 
-def _ordered(items: list[Any], said: Sequence[Any], key: str) -> list[Any]:
-    """Those that are named in the order named; each other before the first named one that it
-    stood before."""
-    order = [each.get(key) if key and isinstance(each, Mapping) else each for each in said]
+def _ordered(items: list[Any], given: Sequence[Any], key: str) -> list[Any]:
+    """The items that `$setElementOrder` names, in the order given; each other item stays before
+    the first named one that it stood before."""
+    order = [each.get(key) if key and isinstance(each, Mapping) else each for each in given]
     was = [_name_of(item, key) for item in items]
     named = sorted((i for i in items if _name_of(i, key) in order),
                    key=lambda item: order.index(_name_of(item, key)))  # fmt: skip

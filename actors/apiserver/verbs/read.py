@@ -1,4 +1,4 @@
-"""Get, list and watch: from the Store itself, or as far as this server has read it."""
+"""Get, list and watch: from the Store, or from what this server has cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from testbed.store.store_endpoint import ANY, EXACT, NOT_OLDER, TOO_LARGE
 from testbed.store.watch import Cursor, Watch
 
 WAIT_MS = 3000
-"""How long a read waits for the server to come as far as its reader was (API-39)."""
+"""How long a read waits until the cache has reached the revision that it names (API-39)."""
 SELECTABLE = {
     "pods": (
         "spec.node_name", "spec.restart_policy", "spec.scheduler_name", "status.phase",
@@ -25,7 +25,7 @@ SELECTABLE = {
     ),
     "nodes": ("spec.unschedulable",),
 }  # fmt: skip
-"""The fields, beside name and namespace, by which one may select (API-48)."""
+"""The fields, beside name and namespace, that a field selector may name (API-48)."""
 
 
 UNBOUND = (
@@ -39,20 +39,24 @@ TOO_OLD = (
 
 
 def get(call: Call) -> Handler:
-    """The object of that name: as it is, or as far as this server has read (API-39)."""
+    """The object of that name: from the Store, or from the cache if a revision is named
+    (API-39)."""
     revision = str(call.operation.revision)
     if not revision:
-        return call.found()
+        return call.current()
     yield from _reach(call, revision)
-    item = call.server.as_read(call.operation.plural, call.operation.key)
+    item = call.server.cached(call.operation.plural, call.operation.key)
     if item is None:
         raise call.not_found()
     return item
 
 
 def list_(call: Call) -> Handler:
-    """All that is selected, one snapshot: of now, of what this server has read, or of a revision
-    that is named (API-39, API-40)."""
+    """All objects that are selected, as one snapshot (API-39, API-40)."""
+    # 1. A page continues at the revision of the first page. 2. No revision: of the Store, now.
+    # 3. `Exact`, or a limit with a revision: as it was then. 4. Else of the cache, once that has
+    # come as far as the revision named. "0" waits for nothing: any state that this server has will
+    # do, also one older than what the same reader was shown by another server (API-39).
     check_selector(call)
     revision, options = str(call.operation.revision), call.options
     match, token, limit = (options.get(name) for name in ("match", "continue", "limit"))
@@ -71,7 +75,8 @@ def list_(call: Call) -> Handler:
 
 
 def watch(call: Call) -> Handler:
-    """Every Change after a revision; after none, or 0, it begins with what there is (API-41)."""
+    """A watch of every Change after a revision. Without one, or with 0, it begins with the objects
+    in the cache (API-41)."""
     check_selector(call)
     server, operation = call.server, call.operation
     revision, options = str(operation.revision), call.options
@@ -88,7 +93,7 @@ def watch(call: Call) -> Handler:
 
 
 def check_selector(call: Call) -> None:
-    """BadRequest if it selects by a field that its kind is not found by (API-48)."""
+    """Raise BadRequest if it selects by a field that SELECTABLE does not have (API-48)."""
     selector, kind = call.operation.selector, call.kind
     known = SELECTABLE.get(kind.plural, ())
     for path in [path for path, _ in (*selector.fields, *selector.unlike)]:
@@ -97,20 +102,20 @@ def check_selector(call: Call) -> None:
 
 
 def wire_path(path: str) -> str:
-    """A dotted path in the words of the wire: `spec.node_name` is `spec.nodeName`."""
+    """A dotted path as JSON has it: `spec.nodeName` for `spec.node_name`."""
     first, *rest = path.split(".")
     return ".".join(["metadata" if first == "meta" else first, *map(wire_name_of, rest)])
 
 
 def number(revision: str) -> int:
-    """The number a server sees in a revision; Invalid if there is none."""
+    """A revision as a number; Invalid if it is none."""
     if not revision.isdecimal():
         raise Invalid(f'resourceVersion: Invalid value: "{revision}": strconv.ParseUint: parsing')
     return int(revision)
 
 
 def _reach(call: Call, revision: str) -> Handler:
-    """Wait until this server has read so far, if a point is named; TimedOut (API-39)."""
+    """Wait until the cache has reached that revision; TimedOut if that takes too long (API-39)."""
     if revision == ANY:
         return
     wanted = number(revision)
@@ -118,20 +123,21 @@ def _reach(call: Call, revision: str) -> Handler:
     if cursor.revision < wanted:
         yield Pause(cursor=cursor, revision=wanted, until_ms=call.now_ms + WAIT_MS)
     if cursor.revision < wanted:
-        said = f"Too large resource version: {wanted}, current: {cursor.revision}"
-        raise TimedOut(said, retry_after_s=1, causes=(TOO_LARGE,))
+        why = f"Too large resource version: {wanted}, current: {cursor.revision}"
+        raise TimedOut(why, retry_after_s=1, causes=(TOO_LARGE,))
 
 
-def _at(call: Call, revision: int, said: str = "") -> Listing:
-    """All that is selected, as it was then; Expired if nobody knows any more."""
+def _at(call: Call, revision: int, why: str = "") -> Listing:
+    """All objects that are selected, as of that revision; Expired, with that text, if it was
+    compacted away."""
     try:
         return call.server.listing(call.operation, revision)
     except Expired as error:
-        raise Expired(said or str(error)) from error
+        raise Expired(why or str(error)) from error
 
 
 def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
-    """So many of them, from behind a key on; and where the next page begins (API-40)."""
+    """The first `limit` objects after a key, with the token of the next page (API-40)."""
     items = [item for item in listing.items if item.key > after]
     if limit is None or len(items) <= limit:
         return attrs.evolve(listing, items=tuple(items))
@@ -141,9 +147,9 @@ def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
 
 
 def _continued(token: str) -> tuple[int, str]:
-    """The revision and the key that a page ends with; BadRequest."""
+    """The revision and the last key that a token names; BadRequest if it is none."""
     try:
-        said = decode(base64.urlsafe_b64decode(token))
-        return int(said["rv"]), str(said["start"])
+        found = decode(base64.urlsafe_b64decode(token))
+        return int(found["rv"]), str(found["start"])
     except (ValueError, KeyError, TypeError, binascii.Error) as error:
         raise BadRequest(f"continue key is not valid: {token!r}") from error

@@ -1,4 +1,4 @@
-"""Update and patch: an object becomes another, but for what a write of it may not change."""
+"""Update and patch: replace or change an object, except for what such a write may not change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import attrs
 
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
-from actors.apiserver.call import MODIFIED, Call
+from actors.apiserver.call import MODIFIED, Call, invalid
+from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.verbs.create import body_of
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest
@@ -22,30 +23,33 @@ STATUS = {"status"}
 
 
 def update(call: Call) -> Handler:
-    """Replace it by what its caller has made of the revision he has read (API-11)."""
+    """Replace the object, if it is still at the revision that its caller has read (API-11)."""
     new = body_of(call)
     return (yield from revise(call, lambda old: new))
 
 
 def patch(call: Call) -> Handler:
-    """Change so much of it as it is now; so nobody's change of other fields is lost (API-13)."""
+    """Apply a patch to the object as it is now, so that no change of other fields is lost
+    (API-13)."""
     return (yield from revise(call, lambda old: _patched(call, old)))
 
 
 def _patched(call: Call, old: Any) -> Any:
+    """The object after the patch; Invalid or BadRequest if that cannot be."""
     body, how = call.operation.body, call.options.get("how", "merge")
     try:
         if call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
             return _with_status_patched(old, body, how)
         return from_tree(call.kind, patched(to_tree(old), body, how))
     except Misfit as error:
-        raise rules.refuse(call.kind, call.operation.name, error.path, str(error)) from error
+        raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
 
 
 def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:
-    """The same, when it is about the status alone: nothing else need be written out and read."""
+    """The same for a patch of the status alone. It is faster, since only the status is turned into
+    a tree and back."""
     beside = {name: rest for name, rest in old.extra.items() if name != "status"}
     was = write_part(old.status, old.extra.get("status", NOTHING))
     tree = patched({"status": was}, body, how).get("status", {})
@@ -55,10 +59,13 @@ def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:
 
 
 def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
-    """Commit what it may become. It is the object's own commit that shows what was read of it to
-    be still so; if it has changed while admission looked at others, all begins anew (API-18)."""
+    """Commit what `made_of` makes of the object, after checks and admission (API-18)."""
+    # The same loop as GuaranteedUpdate in Kubernetes. Admission may look at other objects, and
+    # then other requests come between. If the object has changed by then, the change is made again
+    # from what it is now: a patch so succeeds on the newer object, while an update, which names
+    # the revision it was made from, is refused by `check_preconditions`.
     while True:
-        found = call.found()
+        found = call.current()
         old = rules.complete(found)
         new = made_of(old)
         check_preconditions(call, old, new)
@@ -67,7 +74,7 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         rules.check_finalizers(new, old)
         if not call.operation.subresource:
             new = yield from admission.admit_change(call, new, old)
-        if call.stands_at(old.key) is found:
+        if call.current_at(old.key) is found:
             break
     if new.is_as(old):
         return old
@@ -78,7 +85,7 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
 
 
 def check_preconditions(call: Call, old: Any, new: Any) -> None:
-    """Conflict if it is not the object, or not the revision of it, that the caller has read."""
+    """Raise Conflict if the object has not the uid or the revision that the caller has read."""
     mine, theirs = new.meta, old.meta
     if mine.uid and mine.uid != theirs.uid:
         raise call.conflict(
@@ -86,8 +93,8 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
             f"{theirs.uid}"
         )
     if not mine.revision or str(mine.revision) == "0":
-        if old.plural in rules.CONDITIONAL:
-            raise rules.refuse(
+        if rules_of(old).is_conditional:
+            raise invalid(
                 type(old), theirs.name, "metadata.resourceVersion",
                 "Invalid value: 0x0: must be specified for an update",
             )  # fmt: skip
@@ -96,5 +103,5 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
 
 
 def _is_free_to_go(new: Any, old: Any) -> bool:
-    """Whether nothing holds it any longer that was to go at once (API-30)."""
+    """Whether nothing holds the object any longer, and it is to be deleted at once (API-30)."""
     return old.meta.is_terminating and not new.meta.finalizers and not old.meta.grace_s

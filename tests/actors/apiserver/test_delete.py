@@ -137,7 +137,7 @@ def test_a_finalizer_taken_away_in_time_removes_nothing() -> None:
 
 @pytest.mark.spec("API-20")
 def test_a_bind_comes_too_late() -> None:
-    """alt-d, alt-e: to a pod that has a node, be it the same one, or that is to go: 409."""
+    """alt-d, alt-e: to a pod that has a node, even the same one, or is terminating: 409."""
     counter = Counter()
     pod = counter.bound("x")
     said = 'Operation cannot be fulfilled on pods/binding "x": pod x is '
@@ -226,7 +226,7 @@ def test_a_pod_says_how_long_it_takes_to_end() -> None:
 
 @pytest.mark.spec("API-32")
 def test_who_deletes_says_what_becomes_of_its_dependents() -> None:
-    """Orphan and Foreground are finalizers, for whoever collects garbage to act on."""
+    """Orphan and Foreground become finalizers, on which the garbage collector acts."""
     counter = Counter()
     pod = counter.create(Pod.of("x"))
     assert counter.delete(pod, propagation="Foreground").meta.finalizers == ("foregroundDeletion",)

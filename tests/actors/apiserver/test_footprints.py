@@ -187,7 +187,7 @@ def test_a_generated_name_is_no_surprise() -> None:
 
 
 def test_what_a_kind_does_not_have_is_not_found() -> None:
-    """A class has no status, only pods are bound and evicted, and some kinds nobody knows."""
+    """A class has no status, only pods are bound and evicted, and some kinds are unknown."""
     server = ApiServer(Store())
     for asked in (
         Operation("patch", "priorityclasses", "a", body=Map(), subresource="status"),

@@ -41,8 +41,8 @@ def deletions(played: Played) -> list[int]:
 
 @pytest.mark.spec("API-49")
 def test_an_event_expires_an_hour_after_it_was_last_said() -> None:
-    """One that is a series, an hour after its last patch; until then both are there. Whoever
-    watches is told."""
+    """One that is a series, an hour after its last patch; until then both are there. A
+    watch delivers the delete."""
 
     async def run(client: Client) -> None:
         recorder = Recorder(client, "scheduler")

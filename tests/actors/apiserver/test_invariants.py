@@ -9,7 +9,7 @@ import pytest
 
 from actors.apiserver.invariants import protocol_claims
 from actors.apiserver.mutants import MUTANTS
-from actors.apiserver.proving_ground import contest
+from actors.apiserver.proving_ground import competing_clients
 from testbed.choosers.calm import Calm
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
@@ -30,11 +30,11 @@ FAULTS = (
 
 
 def race(world: World) -> None:
-    """The contest, with everything that may go wrong."""
-    contest(world)
+    """The proving ground, with everything that may go wrong."""
+    competing_clients(world)
 
 
-def test_the_calm_contest_comes_to_its_end() -> None:
+def test_the_calm_proving_ground_comes_to_its_end() -> None:
     """Every claim holds; each server has granted and refused, and the pods that were to go are
     gone."""
     world = of(race).world()
@@ -47,7 +47,7 @@ def test_the_calm_contest_comes_to_its_end() -> None:
 
 
 def played(runs_max: int) -> Iterator[Verdict]:
-    """So many Runs: half of few deviations, the others drawn; half of them with faults."""
+    """`runs_max` Runs: half of few deviations, the others drawn; half of them with faults."""
     for faults in ((), FAULTS):
         left = runs_max // 2
         for chooser, most in choosers(left, 0):
@@ -90,7 +90,7 @@ def test_the_protocol_holds_in_two_thousand_runs() -> None:
 
 @pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])
 def test_each_mutant_is_killed_by_its_claim(mutant: Mutant) -> None:
-    """By the one that must find it, within so many Runs."""
+    """By the claim that must find it, within the Runs of a hunt."""
     killed = hunt(mutant)
     assert killed.is_killed, f"{killed.runs} runs, and {killed.others}"
 

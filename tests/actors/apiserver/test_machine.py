@@ -170,7 +170,7 @@ class Machine(RuleBasedStateMachine):
         return self.model.now_s * 1000 + HALF_MS
 
     def ask(self, place: int, operation: Operation, doing: Doing, parts: int = 1) -> Any:
-        """Begin it at a server and in the model, up to so many parts of it before anything else;
+        """Begin it at a server and in the model, up to `parts` parts of it before anything else;
         its value if it is done at once."""
         Machine.operations += 1
         server = self.servers[place]
@@ -181,7 +181,7 @@ class Machine(RuleBasedStateMachine):
         return asked.value
 
     def go_on_with(self, asked: Asked, parts: int = 1) -> None:
-        """So many parts of it, as far as there are so many."""
+        """That many parts of it, or all that there are."""
         while parts and not asked.is_served:
             self.one_part_of(asked)
             parts -= 1
@@ -318,7 +318,7 @@ class Machine(RuleBasedStateMachine):
         self, place: int, name: str, app: str, is_held: bool, node: str, asks: int, wanted: str,
         parts: int,
     ) -> None:  # fmt: skip
-        """A pod, with a status that nobody asked it for."""
+        """A pod, with a status that a create must ignore."""
         given = {"app": app} if app else {}
         held = ("keep",) if is_held else ()
         pod = Pod.of(name, cpu_m=1, labels=given, node_name=node, grace_s=asks)
@@ -335,7 +335,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(place=servers, name=budget_names, app=apps)
     def create_budget(self, place: int, name: str, app: str) -> None:
-        """A budget; one for no app covers nobody."""
+        """A budget; one for no app covers no pod."""
         budget = PodDisruptionBudget(name, spec=covering(app))
         self.create(place, budget, {"labels": {}, "finalizers": (), "covers": app})
 
@@ -412,7 +412,7 @@ class Machine(RuleBasedStateMachine):
         self.ask(place, about("update", key, body=sent, subresource=subresource), doing)
 
     def lawful(self, key: str, phase: str) -> str:
-        """A phase that whoever reports of a pod may tell of it: what is over stays over."""
+        """A phase that a kubelet may report; a pod that is over stays over."""
         there = self.now(key)
         is_over = there is not None and there.is_over and phase not in OVER
         return there.status.phase if is_over else phase
@@ -464,7 +464,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(place=servers, key=keys, grace=graces, uid=meant, rv=meant)
     def delete(self, place: int, key: str, grace: int | None, uid: str, rv: str) -> None:
-        """Something is to go."""
+        """An object is deleted."""
         real, revision = self.which(key, uid, "uid"), self.which(key, rv, "revision")
         wish = Wish(grace, self.uids.get(real, ""), str(revision))
         options: Map[Any] = Map() if grace is None else Map(grace_s=grace)
@@ -474,7 +474,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(place=servers, name=pod_names, grace=graces, uid=meant, rv=meant)
     def evict(self, place: int, name: str, grace: int | None, uid: str, rv: str) -> None:
-        """A pod is to go, if its budget allows it."""
+        """A pod is evicted, if its budget allows it."""
         key = f"{PODS}/default/{name}"
         real, revision = self.which(key, uid, "uid"), self.which(key, rv, "revision")
         wish = Wish(grace, self.uids.get(real, ""), str(revision))
@@ -648,7 +648,7 @@ def covering(app: str) -> PodDisruptionBudgetSpec:
 
 
 def limiting(limit: int, scope: str) -> QuotaSpec:
-    """What makes a quota count the pods of a class, or all, up to so many."""
+    """The spec of a quota: it counts the pods of a class, or all, up to a number."""
     asked = ScopedRequirement("PriorityClass", "In", (scope,))
     return QuotaSpec(amounts(limit), scope_selector=ScopeSelector((asked,)) if scope else None)
 
@@ -659,7 +659,7 @@ def scope_of(spec: QuotaSpec) -> str:
 
 
 def amounts(pods: int | None) -> Map[Any]:
-    """So many pods, as quotas have it; nothing at all."""
+    """A number of pods as quotas have it; or nothing at all."""
     return Map() if pods is None else Map(pods=whole(pods))
 
 
@@ -669,7 +669,7 @@ def amount(amounts: Any) -> int | None:
 
 
 def with_status(pod: Pod, phase: str, is_ready: bool) -> Pod:
-    """A pod that its kubelet says so much of."""
+    """A pod with a status by its kubelet."""
     old = pod.status.conditions
     was = condition.find(old, "Ready")
     ready = Condition("Ready", str(is_ready)) if was is None else attrs.evolve(

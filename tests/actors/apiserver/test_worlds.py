@@ -57,8 +57,8 @@ def at(world: World, key: str) -> Any:
 @pytest.mark.spec("API-8", "API-16")
 @pytest.mark.parametrize("served_first", [True, False])
 def test_what_is_there_from_the_start_came_by_the_server(served_first: bool) -> None:
-    """Defaults, phase, quality of service, generation: as if it had been created; whichever was
-    said first, the object or the server."""
+    """Defaults, phase, quality of service, generation: as if it had been created, no matter
+    whether the object or the server was added first."""
     items = (Pod.of("p", cpu_m=100), PodDisruptionBudget("b"), Node.of("n1"), Note("n"))
     world = world_of(*items, served_first=served_first)
     pod = at(world, "pods/default/p")
@@ -142,7 +142,7 @@ class Kubectl(Actor):
 
 
 def deleted(world: World) -> None:
-    """A pod that no kubelet has, and somebody who deletes it."""
+    """A pod that no kubelet has, and an actor that deletes it."""
     world.serve(lambda store: ApiServer(store))
     world.add(Pod.of("p"))
     world.start(Kubectl("kubectl"))
@@ -164,7 +164,7 @@ def records(played: Played) -> list[str]:
 
 @pytest.mark.spec("API-26", "API-28")
 def test_a_server_that_crashes_within_a_deletion_leaves_a_pod_whose_time_is_up() -> None:
-    """Between the two commits; nobody got an answer. The next deletion takes it away, in one."""
+    """Between the two commits, so there was no answer. The next delete removes the pod in one."""
     played = race(
         "deleted", "faults:", "  - crash: api", "    after: kubectl delete pods/default/p",
         "    restart: 100ms",
@@ -259,7 +259,7 @@ class Server:
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60, derandomize=True, deadline=None)
 def test_every_answer_was_so_at_some_revision_its_server_has_read(seed: int) -> None:
-    """Whatever comes when, and whoever crashes or is sent elsewhere: a list or a get of what the
+    """Whatever comes when, crashes or is sent elsewhere: a list or a get of what the
     server has read is the Store as it was at one revision: none from before that server began, none
     yet to come, and none older than the same server has told before. A list of now is of now."""
     world = World("test")

@@ -106,7 +106,7 @@ def test_the_server_makes_a_name_of_the_beginning_of_one() -> None:
 
 @pytest.mark.spec("API-9")
 def test_two_servers_make_different_names() -> None:
-    """Each counts for itself, so that nobody who asks now one, now the other gets a name twice."""
+    """Each counts for itself, so that an actor that asks both never gets a name twice."""
     store = Store()
     pod = attrs.evolve(Pod.of(""), meta=Meta("", generate_name="web-"))
     counters = [Counter(store, name) for name in ("api-1", "api-2")]
@@ -321,7 +321,7 @@ def test_a_pod_stays_what_it_was_made(change: dict[str, Any], is_allowed: bool) 
 @pytest.mark.spec("API-30")
 @pytest.mark.parametrize("subresource", ["", "status"])
 def test_what_is_to_go_gets_no_new_finalizers(subresource: str) -> None:
-    """Whoever has not heard that it goes cannot hold it; those it has may be taken away."""
+    """No finalizer can be added to a terminating object; those it has may be removed."""
     counter = Counter()
     pod = counter.create(with_meta(Pod.of("p"), finalizers=("a",)))
     counter.delete(pod)
@@ -420,7 +420,7 @@ def test_a_status_alone_is_patched_as_a_whole_object_is(changes: list[tuple[Any,
 
 
 def test_finalizers_are_merged_as_a_set() -> None:
-    """One is added, another taken away, whoever else has added one in between."""
+    """One is added and another removed, although a third was added in between."""
     counter = Counter()
     pod = counter.create(with_meta(Pod.of("p"), finalizers=("a", "b")))
     tree = {"metadata": {"finalizers": ["c", "a"], "$deleteFromPrimitiveList/finalizers": ["b"]}}

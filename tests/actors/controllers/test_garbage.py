@@ -67,8 +67,8 @@ def gone(world: World) -> list[str]:
 
 @pytest.mark.spec("API-32")
 def test_what_belongs_to_an_object_goes_after_it() -> None:
-    """In the background: the owner is gone at once, what belongs to it after the delay; what
-    belongs to nobody stays, and so does what somebody else owns."""
+    """In the background: the owner is gone at once, its dependents after the delay; what has no
+    owner stays, and so do the dependents of another owner."""
 
     async def run(client: Client) -> None:
         one, other = [await client.create(ReplicaSet(name)) for name in ("one", "other")]
@@ -220,7 +220,7 @@ def test_orphans_stay_without_an_owner() -> None:
 
 
 def test_an_owner_of_a_kind_nobody_knows_is_left_in_peace() -> None:
-    """Nobody can say whether it is there. One of a kind that is not listened to is asked for."""
+    """Whether it exists is unknown. An owner of a kind that is not watched is asked for."""
 
     async def run(client: Client) -> None:
         node = await client.create(Node.of("n1"))
@@ -239,8 +239,8 @@ RACE = "deliver garbage-collector/watch-replicasets * ADDED"
 @pytest.mark.spec("API-32", "API-52")
 @pytest.mark.parametrize("looks_again", [True, False])
 def test_an_owner_that_was_not_heard_of_yet_is_asked_for(looks_again: bool) -> None:
-    """Its pod is heard of before it. Who decides by what was heard alone deletes a pod whose owner
-    lives; who asks does not."""
+    """Its pod is heard of before it. A collector that goes by its caches alone deletes a pod whose
+    owner lives; one that asks does not."""
 
     async def run(client: Client) -> None:
         await client.sleep(1000)
@@ -302,9 +302,9 @@ async def trouble(client: Client) -> None:
 @pytest.mark.spec("API-26", "API-32")
 @pytest.mark.parametrize("target", ["garbage-collector", "api"])
 def test_a_crash_at_any_turn_changes_nothing_of_the_end(target: str) -> None:
-    """It, or its server, crashes at each turn and comes back: the orphan is left, nobody's, and
-    nothing else; but a server that fails between the two commits of a deletion leaves a pod whose
-    time is up, which is nobody's here, as in Kubernetes."""
+    """It, or its server, crashes at each turn and comes back: the orphan is left, without an
+    owner, and nothing else. But a server that fails between the two commits of a delete leaves a
+    pod whose time is up, which no actor here removes, as in Kubernetes."""
     half_gone: list[str] = []
 
     def play_one(chooser: Struck) -> None:

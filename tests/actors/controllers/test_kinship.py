@@ -1,4 +1,4 @@
-"""Kinship: who belongs to whom, by uid, in order of their keys."""
+"""Kinship: which objects belong to which, by uid, in order of their keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_what_belongs_to_an_owner_is_found_whether_that_is_known_or_not() -> Non
 
 
 def test_it_knows_an_object_as_it_is_now() -> None:
-    """Its owner is another one now; and what is gone belongs to nobody."""
+    """Its owner is another one now; and what is gone belongs to no owner."""
     kin = Kinship()
     kin.put(pod("a", "x"))
     kin.put(pod("a", "y"))

@@ -30,7 +30,7 @@ SOON_MS = 100
 
 
 def quota(**hard: Any) -> ResourceQuota:
-    """A quota that nobody has counted yet."""
+    """A quota that no controller has counted yet."""
     named = {name.replace("_", "/"): amount for name, amount in hard.items()}
     return ResourceQuota("q", spec=QuotaSpec(Map(named)))
 

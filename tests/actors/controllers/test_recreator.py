@@ -30,7 +30,7 @@ GUARDS = pytest.mark.parametrize("guard", [False, True], ids=["server names", "o
 def recreating(
     *pods: Pod, user: Doing | None = None, replicas: int = 2, guard: bool = False
 ) -> World:
-    """A World in which so many pods are to be kept."""
+    """A World with a Recreator that keeps that many replicas."""
     world = World("recreating")
     world.add(*pods)
     world.serve(ApiServer)
@@ -235,7 +235,7 @@ def test_a_lost_reply_alone_is_no_race() -> None:
 
 
 class _Loses(Struck):
-    """Whichever reply is on its way at that turn."""
+    """Loses the reply that is on its way at that turn."""
 
     def __init__(self, turn: int) -> None:
         super().__init__(turn, "lose_reply")
@@ -247,7 +247,7 @@ class _Loses(Struck):
 
 
 def violated(chooser: Chooser, guard: str, runs_max: int, **switches: str) -> list[str]:
-    """What a search of so many Runs finds first."""
+    """What a search of `runs_max` Runs finds first."""
     found: list[str] = []
 
     def look(world: World) -> bool:

@@ -122,7 +122,7 @@ def test_a_pod_that_was_refused_takes_no_room() -> None:
 
 
 def test_what_is_told_one_after_the_other_is_admitted_so() -> None:
-    """Whoever is bound first has the room, also if he is the younger."""
+    """The pod that is bound first has the room, even if it is the younger one."""
 
     async def user(client: Client) -> None:
         await client.create(Pod.of("z", cpu_m=800))
@@ -299,7 +299,7 @@ def test_a_pod_of_that_name_that_is_another_is_let_be() -> None:
 @pytest.mark.spec("KUB-20")
 @pytest.mark.parametrize("fault", [LoseReply(KUBELET), LoseRequest(KUBELET)], ids=lambda f: f.word)
 def test_the_end_is_asked_for_again_until_it_is_certain(fault: Any) -> None:
-    """Whichever request or answer of the kubelet's is lost, ten seconds later it asks again."""
+    """If a request of the kubelet or its answer is lost, it asks again ten seconds later."""
     turn = 0
     struck = 0
     while True:
@@ -392,7 +392,7 @@ def test_a_pod_that_was_called_unscheduled_is_scheduled_again() -> None:
 
 @pytest.mark.spec("KUB-18")
 def test_a_phase_that_is_final_is_accepted_from_anybody() -> None:
-    """A pod that somebody calls Failed is stopped, and never Running again."""
+    """A pod that another actor marks Failed is stopped, and never Running again."""
     failed = patch("a", {"status": {"phase": "Failed", "reason": "Evicted"}})
     world = node_world(bound("a", grace_s=3), user=at((5000, failed)), is_judged=False)
     calm(world)
@@ -405,7 +405,7 @@ def test_a_phase_that_is_final_is_accepted_from_anybody() -> None:
 
 
 def crashed(world: World, after_ms: int | None, cue: str = "wake user/main *") -> World:
-    """The kubelet crashes when the user wakes, and comes back so much later."""
+    """The kubelet crashes when the user wakes, and comes back `after_ms` later."""
     world.allow(Crash(KUBELET, restart_after_ms=after_ms))
     verdict = world.run(Cued(cue, f"fault * crash {KUBELET}"), driver="direct")
     assert verdict.is_held, str(verdict)
@@ -414,7 +414,7 @@ def crashed(world: World, after_ms: int | None, cue: str = "wake user/main *") -
 
 @pytest.mark.spec("KUB-42")
 def test_containers_run_on_without_their_kubelet() -> None:
-    """Nobody ends them, nobody says anything."""
+    """No kubelet ends them or writes their status."""
     world = node_world(bound("a", grace_s=1), user=at((1000, partial(delete, name="a"))))
     crashed(world, None)
     assert story(world, "a")[-1] == "1000 Running Ready, 1 s"
@@ -484,7 +484,7 @@ def test_what_still_runs_counts_after_a_restart(by_force: bool) -> None:
 
 @pytest.mark.spec("API-56", "KUB-21")
 def test_a_name_that_is_used_again_unseen_is_another_pod() -> None:
-    """The API server was away, and the kubelet lists anew: the first is ended, the second runs."""
+    """The API server was away, and the kubelet lists again: the first is ended, the second runs."""
 
     async def again(client: Client) -> None:
         await delete(client, "a", grace_s=0)
@@ -513,9 +513,9 @@ def deleting() -> World:
     (KUBELET, 0), (KUBELET, 700), (KUBELET, 20_000), (RUNTIME, 700), ("api", 700), ("api", 20_000),
 ])  # fmt: skip
 def test_a_crash_at_any_turn_changes_nothing_in_the_end(target: str, restart_after_ms: int) -> None:
-    """Of the kubelet, of its runtime's daemon, of the API server: every claim holds, and all comes
-    to what the calm run comes to; but if nobody was there to refuse a pod as long as there was no
-    room for it, it runs."""
+    """Of the kubelet, of its runtime's daemon, of the API server: every claim holds, and all ends
+    as in the calm run; but if no kubelet was there to reject a pod while there was no room for it,
+    it runs."""
 
     def ends(world: World) -> list[Any]:
         pods = [pod_of(world, name) for name in "abc"]

@@ -110,7 +110,7 @@ def test_what_has_ended_stays_as_it_ended(runtime: Runtime) -> None:
 
 
 def test_containers_start_once(runtime: Runtime) -> None:
-    """Whoever is not sure may ask again."""
+    """So a kubelet that is not sure may ask again."""
     started(runtime, now_ms=10)
     started(runtime, Workload(runs_ms=1), now_ms=500)
     assert (report(runtime, 900).started_ms, report(runtime, 900).is_running) == (10, True)

@@ -51,7 +51,7 @@ def lease_in(world: World) -> Lease:
 
 
 def terms_never_fall(see: Evidence) -> str | None:
-    """Who acts for a term, acts before anybody has acted for a later one."""
+    """A leader that acts for a term does so before another acts for a later one."""
     last = 0
     for record in see.records:
         if record.facts["term"] < last:
@@ -92,7 +92,7 @@ def test_who_cannot_renew_for_ten_seconds_leads_no_more_before_another_can() -> 
 
 @pytest.mark.spec("SCH-6")
 def test_a_lease_that_was_given_up_is_taken_at_once() -> None:
-    """And its clock is nobody else's: it is by who sees it, so it may be from the far past."""
+    """And only the clock of the replica that sees it counts, so it may be from the far past."""
     took: list[int] = []
 
     async def alpha(client: Client) -> None:
@@ -129,8 +129,8 @@ def elections(act: Callable[[Leader], bool]) -> World:
 
 @pytest.mark.spec("SCH-6")
 def test_of_those_that_are_sure_there_is_never_more_than_one() -> None:
-    """Whatever happens to them, whoever has asked `is_sure` in the same turn acts for a term that
-    nobody has yet outlived. Whoever goes by what it last saw of the lease does not."""
+    """Whatever happens to them, a replica that asks `is_sure` in the same turn acts for a term that
+    is the latest so far. One that goes by the lease it last saw does not."""
     broken = {"sure": 0, "leading": 0}
     for seed in range(80):
         for how, act in (
@@ -144,7 +144,7 @@ def test_of_those_that_are_sure_there_is_never_more_than_one() -> None:
 
 
 def test_a_lease_that_somebody_else_was_quicker_to_make_is_not_taken() -> None:
-    """Both have found none; whoever is late to make it is refused, and waits."""
+    """Both have found none; the one that creates it later is refused, and waits."""
     said: Says = []
     world = world_of(alpha=replica(said), beta=replica(said))
     play(world, late=("answer alpha/main get *", "serve alpha/main create *"))

@@ -1,4 +1,4 @@
-"""Recorder: Events as Kubernetes' client writes them, and that nobody decides by them."""
+"""Recorder: Events as client-go writes them, and that no actor decides by them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_series_ends_when_nothing_was_said_for_minutes() -> None:
 
 @pytest.mark.spec("API-49")
 def test_a_series_that_goes_on_is_written_now_and_then() -> None:
-    """Once in half an hour, so that it does not expire; by `keep_up` even when nobody speaks."""
+    """Once in half an hour, so that it does not expire; by `keep_up` even if nothing is noted."""
 
     async def do(client: Client, recorder: Recorder) -> None:
         for _ in range((REFRESH_MS + 2 * SERIES_MS) // MINUTE_MS):
@@ -151,7 +151,7 @@ def test_a_series_that_goes_on_is_written_now_and_then() -> None:
 
 @pytest.mark.spec("API-49")
 def test_a_long_message_is_cut_short() -> None:
-    """To 1024 characters, as the scheduler does; one of just so many is left alone."""
+    """To 1024 characters, as the scheduler does; one of exactly that length is left alone."""
 
     async def do(_: Client, recorder: Recorder) -> None:
         recorder.note(POD, "Long", "x" * (MESSAGE_MAX + 1))
@@ -215,7 +215,7 @@ def test_each_life_names_its_events_otherwise() -> None:
 @pytest.mark.spec("API-49")
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
 def test_nobody_decides_by_events(verb: str) -> None:
-    """Whoever has one read to it breaches the claim: it is told which actor, and what it asked."""
+    """An actor that reads one breaches the claim, which names the actor and what it asked."""
     made = world_with(lambda client: reads(client, verb))
     play(made, is_held=False)
     (violation,) = made.verdict.violations  # type: ignore[union-attr]
@@ -231,7 +231,7 @@ async def reads(client: Client, verb: str) -> None:
 
 @pytest.mark.spec("API-49")
 def test_people_may_read_events() -> None:
-    """And anybody may write them, and read what else there is."""
+    """And any actor may write them, and read any other kind."""
 
     async def run(client: Client) -> None:
         Recorder(client, "scheduler").note(POD, "Scheduled", "to n1")

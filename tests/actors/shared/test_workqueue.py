@@ -1,4 +1,4 @@
-"""Workqueue: a key waits once, is seen to by one at a time, and comes again where that failed."""
+"""Workqueue: a key is queued once, processed by one task at a time, and requeued if that failed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_key_waits_once_however_often_it_was_added() -> None:
 
 @pytest.mark.spec("CTL-1")
 def test_a_key_in_hand_is_seen_to_once_more_and_never_twice_at_a_time() -> None:
-    """It was added twice meanwhile: nobody else gets it before it is done, and then once."""
+    """It was added twice meanwhile: no other task gets it before it is done, and then once."""
 
     async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
         async def work(name: str) -> None:
