@@ -88,7 +88,7 @@ def test_a_pod_that_is_gone_preempts_nobody() -> None:
     """It is read again first."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
     found = Feasibility(info_of(a_pod("p", priority=9)), snapshot_of(*things), FILTERS, {})
-    preemption = preempt(found, None, (), switches_of(), Picked())
+    preemption = preempt(found, None, budgets=(), switches=switches_of(), pick=Picked())
     assert (preemption.is_eligible, preemption.code) == (False, "Error")
     assert preemption.said == 'pod "p" not found'
 
