@@ -198,7 +198,7 @@ def test_room_made_by_one_scheduler_may_be_taken_by_another() -> None:
     play(with_kubelets(world, "n1"), late=("* alpha/*",))
     bound = [facts["pod"] for facts in records(world, "bound")]
     assert bound[0] == "pods/default/q"
-    assert books(world, "beta").nominator.nominated == {}
+    assert books(world, "beta").beliefs.nominator.nominated == {}
 
 
 @pytest.mark.spec("SCH-111")

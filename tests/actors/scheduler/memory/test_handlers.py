@@ -91,8 +91,8 @@ def test_what_another_binds_leaves_the_queue() -> None:
     play(world)
     assert tried(attempts(world)) == ["0 c#1"]
     known = books(world)
-    assert not any(known.queue.places.values())
-    assert [info.pod.meta.name for info in known.cache.node("n2").pods] == ["b", "c"]
+    assert not any(known.beliefs.queue.places.values())
+    assert [info.pod.meta.name for info in known.beliefs.cache.node("n2").pods] == ["b", "c"]
 
 
 async def bind_to(client: Client, name: str, node: str) -> None:
@@ -289,5 +289,7 @@ def test_two_schedulers_of_one_world_have_their_own_books() -> None:
     world.start(Scheduler("beta"))
     play(world)
     assert books(world).pods_of == NAME
-    assert books(world, "beta").last.pod.meta.name == "b"
+    life = world.table.roles["beta"].life
+    assert life is not None
+    assert life.shown["cycle"].decision.pod.meta.name == "b"
     assert len(records(world, "assumed")) == 2

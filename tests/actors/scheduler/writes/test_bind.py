@@ -110,7 +110,7 @@ def test_a_bind_whose_reply_is_lost_may_have_happened(is_seen: bool) -> None:
         "nowhere" if is_seen else "backoff"
     ]
     assert len(attempts(world)) == 1
-    assert not any(books(world).queue.places.values())
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-44", "SCH-120")
@@ -204,7 +204,7 @@ def test_what_is_not_to_be_reserved_is_not_assumed() -> None:
     assert scheduled(world, "b")[1:] == (
         "SchedulerError", 'running Reserve plugin "Ledger": all taken',
     )  # fmt: skip
-    assert not books(world).cache.is_assumed(pod_of(world, "b"))
+    assert not books(world).beliefs.cache.is_assumed(pod_of(world, "b"))
 
 
 @pytest.mark.spec("SCH-63", "SCH-64")
@@ -221,7 +221,7 @@ def test_a_pod_waits_for_leave_and_is_bound_when_it_has_it() -> None:
     bound = [(facts["pod"], r.now_ms) for r in world.table.records
              if r.name == "bound" and (facts := r.facts)]  # fmt: skip
     assert bound == [("pods/default/a", 3000), ("pods/default/b", 3000)]
-    assert not books(world).waiting
+    assert not books(world).beliefs.waiting
 
 
 @pytest.mark.spec("SCH-64", "SCH-66")

@@ -79,8 +79,8 @@ def test_a_pod_that_is_gone_is_not_tried_again() -> None:
         late=("serve user/main *",),
     )  # fmt: skip
     assert waits(world) == ["0 c nowhere"]
-    assert not books(world).nominator.nominated
-    assert not any(books(world).queue.places.values())
+    assert not books(world).beliefs.nominator.nominated
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-67", "SCH-64")
@@ -199,7 +199,7 @@ def test_a_pod_that_is_to_go_is_not_tried() -> None:
     play(world)
     assert attempts(world) == []
     assert events(world) == ["c FailedScheduling: skip schedule deleting pod: default/c"]
-    assert not any(books(world).queue.places.values())
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-51")
@@ -210,12 +210,12 @@ def test_what_is_assumed_is_not_tried_again() -> None:
     class Hears(SchedulingLoop):
         def decide(self, pod: Pod) -> Decision:
             decision = super().decide(pod)
-            self.books.queue.update(pod, pod, self.client.elapsed())
-            self.books.settle()
+            self.books.beliefs.queue.update(pod, pod, self.client.elapsed())
+            self.books.queue_changed()
             return decision
 
     class Real(Scheduler):
-        office = Hears
+        loop = Hears
 
     world = cluster()
     world.add(pending("c", scheduler_name="real"))
@@ -223,7 +223,7 @@ def test_what_is_assumed_is_not_tried_again() -> None:
     play(world, late=("* real/bind-c *",))
     assert attempts(world) == ["0 c#1 n1"]
     assert not any("FailedScheduling" in each for each in events(world))
-    assert books(world, "real").queue.cycle == 2
+    assert books(world, "real").beliefs.queue.cycle == 2
 
 
 @pytest.mark.spec("SCH-26")
@@ -235,7 +235,7 @@ def test_a_pod_that_changes_while_its_bind_is_on_its_way_does_not_wait() -> None
 
     world = cluster(pending("c"), user=user)
     play(world, late=("* alpha/bind-c *",))
-    assert books(world).queue.cycle == 1
+    assert books(world).beliefs.queue.cycle == 1
     assert attempts(world) == ["0 c#1 n1"]
 
 
@@ -273,10 +273,10 @@ def test_it_is_nominated_as_its_informer_has_it_by_then() -> None:
     class Shows(SchedulingLoop):
         async def cycle(self, queued: QueuedPod) -> None:
             await super().cycle(queued)
-            seen.append([dict(info.labels) for info in self.books.nominator.on("n1")])
+            seen.append([dict(info.labels) for info in self.books.beliefs.nominator.on("n1")])
 
     class Real(Scheduler):
-        office = Shows
+        loop = Shows
 
     world = cluster(there("a", 5), pending("c", 10, 1000, scheduler_name="real"),
                     user=changes_twice)  # fmt: skip

@@ -175,7 +175,7 @@ def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
     is_modern = profile == "k8s-modern"
     assert pod_of(world, "a").meta.is_terminating
     assert len(records(world, "preemption broken off")) == (0 if is_modern else 1)
-    assert books(world).nominator.node_of(pod_of(world, "c").meta.uid) == (
+    assert books(world).beliefs.nominator.node_of(pod_of(world, "c").meta.uid) == (
         "n1" if is_modern else ""
     )
     assert patched(played, "c")[0]["status"].get("nominatedNodeName") == (
@@ -213,7 +213,7 @@ def test_a_less_important_pod_may_keep_what_still_fits(profile: str, keeps: bool
     world = cluster(there("a", 4), there("b", 3), there("k", 3, 100), small, profile=profile,
                     user=later(pending("c", 4, 1000), 1000))  # fmt: skip
     play(world)
-    kept = books(world).nominator.node_of(pod_of(world, "small").meta.uid)
+    kept = books(world).beliefs.nominator.node_of(pod_of(world, "small").meta.uid)
     assert bool(kept) is keeps
 
 
@@ -243,7 +243,7 @@ def test_a_pod_that_nobody_can_make_room_for_loses_its_nomination() -> None:
     play(world)
     assert attempts(world)[-1].endswith("No preemption victims found for incoming pod..")
     assert nominated(world, "c") == ""
-    assert not books(world).nominator.nominated
+    assert not books(world).beliefs.nominator.nominated
 
 
 @pytest.mark.spec("SCH-102", "SCH-103", "SCH-125")
@@ -275,7 +275,7 @@ def test_victims_die_even_if_the_pod_they_made_room_for_is_gone() -> None:
     world = with_kubelets(cluster(there("a", 9), pending("c", 9, 1000), user=user), "n1")
     play(world)
     assert pod_of(world, "a") is None
-    assert not books(world).nominator.nominated
+    assert not books(world).beliefs.nominator.nominated
 
 
 @pytest.mark.spec("SCH-99")
