@@ -32,7 +32,6 @@ from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import May, QueuedPod
 from actors.scheduler.schedule_one import SchedulerParts, SchedulingLoop
 from actors.scheduler.scheduler import Scheduler
-from actors.scheduler.score import Score
 from actors.scheduler.switches import SchedulerSwitches
 from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.fail import Failure
@@ -161,13 +160,7 @@ class ReprieveLeastFirst:
 def selecting(selector: VictimSelector) -> SchedulerParts:
     """The parts of a scheduler that has this selector."""
 
-    def decider(
-        switches: SchedulerSwitches,
-        filters: Sequence[Filter],
-        scores: Sequence[Score],
-        pick: Pick,
-        more: Sequence[Score],
-    ) -> Decider:
+    def decider(switches: Any, filters: Any, scores: Any, pick: Pick, more: Any) -> Decider:
         return Decider(switches, filters, (*scores_of(switches, scores), *more), pick, selector)
 
     return SchedulerParts(decider=decider)
@@ -258,7 +251,7 @@ class DropsFailed(SchedulingQueue):
 
 
 class OldestFirst(SchedulingQueue):
-    """Pops pods in the order in which they came, whatever their priority."""
+    """Pops pods in the order in which they came, without regard to priority."""
 
     def __init__(
         self, nominator: Nominator, wakes: Mapping[str, frozenset[str]], switches: SchedulerSwitches
@@ -282,7 +275,7 @@ def queueing(kind: type[SchedulingQueue]) -> SchedulerParts:
 
 
 class BindsByName:
-    """A Bind plugin that binds whichever pod bears the name now."""
+    """A Bind plugin that binds the pod that bears the name now, maybe another one."""
 
     name = "ByName"
 
@@ -348,16 +341,17 @@ ORDER, DEEDS, NEWS = (
     "the_most_important_is_tried_first", "deeds_are_decided", "nobody_waits_in_vain",
 )  # fmt: skip
 MUTANTS = (
-    Mutant("preempts-equals", "victims may be as important", with_parts(deciding(more_important)),
-           RANKS),
-    Mutant("never-preempts", "a pod that must never preempt does",
+    Mutant("preempts-equals", "victims may be as important as the preemptor",
+           with_parts(deciding(more_important)), RANKS),
+    Mutant("never-preempts", "a pod with preemptionPolicy Never preempts",
            with_parts(deciding(without_policy)), RANKS),
-    Mutant("no-reprieve", "everybody goes that may", with_parts(selecting(NoReprieve())), NEED),
-    Mutant("wrong-order", "the least important are spared first",
+    Mutant("no-reprieve", "no potential victim is reprieved",
+           with_parts(selecting(NoReprieve())), NEED),
+    Mutant("wrong-order", "the least important are reprieved first",
            with_parts(selecting(ReprieveLeastFirst())), PRICE),
     Mutant("dearest", "room is made where it costs most",
            with_parts(deciding(after=choosing(dearest))), PRICE),
-    Mutant("impatient", "victims are decided on while some are on their way",
+    Mutant("impatient", "it preempts again while victims are terminating",
            with_parts(deciding(not_nominated)), PATIENCE),
     Mutant("forgets-nominations", "a nomination is not read from the pod",
            with_parts(SchedulerParts(nominator=ForgetfulNominator)), NOMINATIONS),
@@ -365,33 +359,36 @@ MUTANTS = (
            with_parts(SchedulerParts(nominator=StickyNominator)), NOMINATIONS),
     Mutant("nominated-not-cleared", "the less important keep their nominations",
            with_loop(ClearsElsewhere), NOMINATIONS),
-    Mutant("no-two-pass", "nobody yields to who is nominated",
+    Mutant("no-two-pass", "no room is left for nominated pods",
            with_parts(deciding(nominations=NoNominations())), FITS),
-    Mutant("no-symmetry", "those who are there are not asked",
+    Mutant("no-symmetry", "the anti-affinity of pods on the node is ignored",
            partial(bustle, filters=(*_without("InterPodAffinity"), IgnoresTheirAntiAffinity())),
            FITS),
-    Mutant("no-taints", "taints keep nobody away",
+    Mutant("no-taints", "taints are ignored",
            partial(bustle, filters=_without("TaintToleration")), FITS),
-    Mutant("never-forgets", "who was assumed and not bound stays assumed",
+    Mutant("never-forgets", "a pod that could not be bound stays assumed",
            with_parts(SchedulerParts(cache=NeverForgets)), PLACES),
-    Mutant("loses-pods", "who was tried in vain is not tried again",
+    Mutant("loses-pods", "a pod that was not scheduled is not requeued",
            with_parts(queueing(DropsFailed)), PLACES),
-    Mutant("no-flush", "who is left alone stays so", with_parts(queueing(NeverFlushes)), PLACES),
-    Mutant("ignores-terminating", "who is to go counts no more",
+    Mutant("no-flush", "the backoff queue is never flushed",
+           with_parts(queueing(NeverFlushes)), PLACES),
+    Mutant("ignores-terminating", "a terminating pod no longer counts",
            with_parts(SchedulerParts(cache=DropsTerminating)), ACCOUNTS),
-    Mutant("counts-terminal", "who is over still counts",
+    Mutant("counts-terminal", "a pod that is over still counts",
            with_parts(SchedulerParts(cache=KeepsOver)), ACCOUNTS),
-    Mutant("counts-twice", "who was assumed counts twice",
+    Mutant("counts-twice", "an assumed pod counts twice once it is bound",
            with_parts(SchedulerParts(cache=CountsTwice)), ACCOUNTS),
-    Mutant("no-budgets", "no budget protects anybody", with_parts(deciding(budgets=())), BUDGETS),
-    Mutant("reaches-far", "a pod of another node goes, too",
+    Mutant("no-budgets", "disruption budgets are ignored",
+           with_parts(deciding(budgets=())), BUDGETS),
+    Mutant("reaches-far", "a pod on another node is a victim, too",
            with_parts(deciding(after=choosing(with_far_victim))), REACH),
-    Mutant("fifo", "pods are tried as they came", with_parts(queueing(OldestFirst)), ORDER),
-    Mutant("binds-by-name", "a bind says no uid",
+    Mutant("fifo", "pods are scheduled in the order in which they came",
+           with_parts(queueing(OldestFirst)), ORDER),
+    Mutant("binds-by-name", "a bind names no uid",
            partial(bustle, plugins=(BindsByName,)), DEEDS),
-    Mutant("trigger-happy", "somebody is deleted on whom nobody has decided",
+    Mutant("trigger-happy", "a pod is deleted that no decision names",
            with_loop(EvictsTooMany), DEEDS),
-    Mutant("deaf", "that a pod has gone is no news",
+    Mutant("deaf", "the event of a deleted pod is ignored",
            with_parts(queueing(DeafToDeletions)), NEWS),
 )  # fmt: skip
 """Each mutant with the claim that must kill it."""

@@ -115,7 +115,7 @@ class _Assigned(_Handlers):
         elif not new.is_bound:
             self.remove(old)
         elif old.meta.uid != new.meta.uid:
-            # The pod was deleted and made again while nobody watched.
+            # The pod was deleted and created again while the watch was broken.
             self.remove(old)
             self.add(new)
         else:

@@ -17,7 +17,8 @@ class Budgets:
             self._by_namespace.setdefault(budget.meta.namespace, []).append(budget)
 
     def split(self, pods: Sequence[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
-        """Split into the pods whose eviction breaks a budget, and the others (SCH-84).
+        """Split into the protected pods, which it would break a budget to evict, and the others
+        (SCH-84).
 
         Each group keeps the order given. Every pod uses up each budget that covers it, even if it
         is reprieved later.
