@@ -35,9 +35,9 @@ def why_not_eligible(
     # A node that no eviction can make feasible is not worth waiting for.
     if nominated is None or (refusal is not None and not refusal.is_resolvable):
         return ""
-    # The pods there that terminate may be the victims of this pod's last preemption: the room is
-    # on its way. Preempting again would kill more pods than are needed, once in every retry.
-    # Only lower priorities count: it could not have preempted the others.
+    # The pods that are terminating there may be the victims of this pod's last preemption. To
+    # preempt again would kill more pods than are needed, and again at each retry, while the room
+    # is being made. Only pods of lower priority count: it could not have preempted the others.
     counts = is_terminating if terminating == "any_lower" else is_preempted
     return WAITS if any(counts(other.pod) and is_lower(other) for other in nominated.pods) else ""
 

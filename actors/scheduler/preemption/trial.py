@@ -43,8 +43,8 @@ class Trial:
     @property
     def node(self) -> NodeInfo:
         """The node as it would be. Only this Trial may change it."""
-        # The node of the snapshot is shared by all pods of the cycle, so the moves go to a copy.
-        # To copy it takes longer than all else here: it is not made before a filter needs it.
+        # The snapshot's node is also what all other trials and filters look at, so the moves are
+        # made on a copy. Copying costs more than all else here: it waits until a filter needs it.
         if self._copy is None:
             self._copy = self._original.copy()
             for info, by in self._moves:

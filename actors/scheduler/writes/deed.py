@@ -50,7 +50,8 @@ class Deed:
             await self._patch(pod, difference(pod, status), "status")
 
     async def _patch(self, pod: Pod, patch: Mapping[str, Any], subresource: str) -> None:
-        """Patch, and retry while the server refuses because it is unavailable or has failed."""
+        """Patch, and retry a few times if the server is unavailable or has failed. A patch whose
+        reply is lost is not retried."""
         if not patch:
             return
         client = self.books.client
