@@ -291,9 +291,9 @@ class EvictsTooMany(SchedulingLoop):
     """Evicts one pod more than was decided."""
 
     async def refused(self, deed: Deed, decision: Decision) -> Failure:
-        found = decision.preemption
-        if found is not None and found.chosen is not None and self.record.snapshot is not None:
-            chosen = with_far_victim(found, self.record.snapshot)
+        found, snapshot = decision.preemption, self.cycle_record.snapshot
+        if found is not None and found.chosen is not None and snapshot is not None:
+            chosen = with_far_victim(found, snapshot)
             found = attrs.evolve(found, chosen=chosen)
         return await super().refused(deed, attrs.evolve(decision, preemption=found))
 

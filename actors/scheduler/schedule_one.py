@@ -87,17 +87,17 @@ class SchedulingLoop:
         )
         self.client = client
         self.books = Books(client, pods_of, informers, beliefs, replica)
-        self.record = CycleRecord()
+        self.cycle_record = CycleRecord()
         self.decider = self.parts.decider(switches, asked, scores, client.pick, prefers)
         self.binder = self.parts.binder(self.books, own)
         self.post_filters = [each for each in own if isinstance(each, PostFilter)]
         self._own = own
-        client.show("cycle", self.record)
+        client.show("cycle", self.cycle_record)
         client.show("loop", self)
 
     async def run(self) -> None:
         """Run one cycle after another, until the scheduler crashes."""
-        books, record = self.books, self.record
+        books, record = self.books, self.cycle_record
         listen(books)
         await books.informers.synced()
         if books.replica is not None:
@@ -111,7 +111,7 @@ class SchedulingLoop:
 
     def digest(self, now_ms: int) -> object:
         """All that its further actions depend on, with times relative to now (see digest.py)."""
-        return digest_of(self.books, self.record, now_ms), self.decider, self._own
+        return digest_of(self.books, self.cycle_record, now_ms), self.decider, self._own
 
     def is_to_be_skipped(self, pod: Pod) -> bool:
         """Whether the pod needs no cycle: it is terminating, or assumed already. It is not requeued
@@ -135,7 +135,7 @@ class SchedulingLoop:
 
     def decide(self, pod: Pod) -> Decision:
         """Decide by the cluster as it is known in this turn."""
-        informers, beliefs, record = self.books.informers, self.books.beliefs, self.record
+        informers, beliefs, record = self.books.informers, self.books.beliefs, self.cycle_record
         record.snapshot = beliefs.cache.snapshot()
         record.budgets = informers.all_budgets()
         record.decision = self.decider.decide(
