@@ -1,21 +1,20 @@
 """The scheduler: gives pods their nodes, and makes room for the important ones.
 
-to read first  scheduler.py    the actor, and whose pods it schedules
-               office.py       what one life of it does: one cycle after another
-what it knows  books.py        all of that together; handlers.py: what informers tell
-               cache.py        the cluster as it believes it is; nodeinfo, podinfo, snapshot
-               queue.py        the pods that wait; fifo.py: in one line; queued, heap, events
-               nominator.py    whom room was made for
-how it decides cycle.py        one pod, one decision (decision.py)
-               filters/        which nodes will do; filtering, judging: asked together
-               scores/         which is liked best; scoring: added up
-               preemption/     who has to go; trying, trial, room: what would be then
-what it does   binding.py      assume, reserve, permit, bind
-               effects.py      evict the victims; failing.py: let the pod wait again
-               leading.py      one of several replicas at a time
-how to change  switches.py     every behaviour that differs; policies.py, points.py: your own parts
-who judges it  reference/      the rules in plain loops; invariants/, mutants.py
-why it did so  facts.py        what a trace keeps of a cycle; saying.py: in a sentence
+scheduler.py     the actor, its settings, and which pods it schedules: read this first
+schedule_one.py  the loop of scheduling cycles that is one life of it
+memory/          what it knows: informers and their handlers, beliefs, timers, leadership
+cluster/         its cache of nodes and pods, assumed ones included; nominations
+queue/           where pods wait: active, backoff and unschedulable queue; the old FIFO queue
+decider.py       one cycle of one pod, from the snapshot to a Decision
+placing/         which nodes are feasible (filters: framework/filters/), and which is best
+scores/          what makes one feasible node better than another, one file each
+preemption/      which pods must go for one that fits nowhere, and on which node
+decisions/       what was decided and why, as messages and traces word it
+writes/          what follows: bind the pod, evict the victims, or requeue it and patch its status
+switches.py      every behaviour that differs between versions; profiles
+plugins.py       the extension points after the choice of a node; policies.py: a user's own parts
+invariants/      the claims it is judged by; reference/ has the same rules in plain loops
+mutants.py       schedulers with a bug each, to prove the claims; proving_ground.py: their cluster
 
 May use: framework, shared.
 In order: switches, score, scores, cluster, queue, decisions, plugins, placing, preemption, decider,

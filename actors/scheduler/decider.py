@@ -1,4 +1,4 @@
-"""Decider: one pod's cycle, from the cluster as it is to what is to be done; nothing is written."""
+"""Decider: decides one cycle of one pod, from the snapshot to a Decision. It writes nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from actors.framework.snapshot import Snapshot
 from actors.scheduler.cluster.nominator import NOMINATION
 from actors.scheduler.decisions.decision import KEEP, Decision, Preemption
 from actors.scheduler.decisions.messages import NO_NODES, fit_error
+from actors.scheduler.decisions.pick import Pick, the_first
 from actors.scheduler.placing.feasibility import Feasibility
 from actors.scheduler.placing.judging import Nominated
 from actors.scheduler.placing.scoring import scores_of
@@ -20,12 +21,9 @@ from actors.scheduler.score import Score
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod, PodDisruptionBudget
 
-Pick = Callable[[str, Sequence[str]], str]
-"""One of these, by its name, for the purpose named first; the dullest stands first."""
-
 
 class Nominations(Protocol):
-    """What a cycle asks of the Nominator."""
+    """What a cycle reads of the Nominator."""
 
     @property
     def nominated(self) -> Mapping[str, Sequence[PodInfo]]:
@@ -33,13 +31,8 @@ class Nominations(Protocol):
         ...
 
 
-def the_first(purpose: str, names: Sequence[str]) -> str:
-    """The dullest."""
-    return names[0]
-
-
 class Decider:
-    """Decides of one pod after the other, by its filters and scores and by the switches."""
+    """Decides one pod after another, by its filters, its scores and the switches."""
 
     def __init__(
         self,
@@ -55,7 +48,9 @@ class Decider:
         self._pick = pick
         self._selector = selector
         self._start = 0
+        """The row at which the next search for feasible nodes starts (SCH-55)."""
 
+    # The loop passes these by position: a decider of the user's own may end in `*more`.
     def decide(
         self,
         pod: Pod,
@@ -65,23 +60,32 @@ class Decider:
         known: Callable[[Pod], Pod | None] = lambda pod: pod,
         now_ms: int = 0,
     ) -> Decision:
-        """Where it is to go; or why nowhere, and who has to go for it.
+        """Decide where the pod goes; or why it goes nowhere, and which pods must go for it.
 
-        `known` reads the pod again from what the informer has, as preemption does (SCH-70).
+        `known` reads the pod again from the informer, as preemption does (SCH-70).
         """
         if not len(snapshot):
             return Decision(pod, 0, nominate="", message=NO_NODES)
-        feasibility = self.feasibility(pod, snapshot, nominations)
-        if feasibility.error:
-            return Decision(
-                pod, len(snapshot), nominate="", message=feasibility.error, is_error=True
+        found = self.feasibility(pod, snapshot, nominations)
+        if found.error:
+            return Decision(pod, len(snapshot), nominate="", message=found.error, is_error=True)
+        if found.rows:
+            return self._placed(found)
+        preemption: Preemption | None = None
+        if not self._switches.disable_preemption:
+            preemption = preempt(
+                found,
+                known(found.pod.pod),
+                budgets=budgets,
+                switches=self._switches,
+                pick=self._pick,
+                now_ms=now_ms,
+                selector=self._selector,
             )
-        if feasibility.rows:
-            return self._placed(feasibility)
-        return self._refused(feasibility, budgets, known, now_ms)
+        return _unschedulable(found, preemption)
 
     def feasibility(self, pod: Pod, snapshot: Snapshot, nominations: Nominations) -> Feasibility:
-        """What the filters say of it, in a cycle of its own."""
+        """Ask the filters. It counts as a cycle: the next search starts where this one stopped."""
         counts = self._switches.nominated_accounting == "ge_priority"
         nominated: Nominated = nominations.nominated if counts else {}
         own = NOMINATION[self._switches.nnn_storage](pod)
@@ -114,36 +118,31 @@ class Decider:
             failed=found.failed,
         )
 
-    def _refused(
-        self,
-        found: Feasibility,
-        budgets: Sequence[PodDisruptionBudget],
-        known: Callable[[Pod], Pod | None],
-        now_ms: int,
-    ) -> Decision:
-        preemption: Preemption | None = None
-        nominate, tried = KEEP, ""
-        if not self._switches.disable_preemption:
-            again = known(found.pod.pod)
-            preemption = preempt(
-                found, again, budgets, self._switches, self._pick, now_ms, self._selector
-            )
-            nominate = _nomination(preemption)
-            if preemption.said and preemption.code != "Error":
-                tried = f"preemption: {preemption.said}"
-        return Decision(
-            found.pod.pod,
-            len(found.snapshot),
-            refusals=found.refusals,
-            preemption=preemption,
-            nominate=nominate,
-            message=fit_error(len(found.snapshot), found.reasons, found.said, tried),
-            failed=found.failed,
-        )
+
+def _unschedulable(found: Feasibility, preemption: Preemption | None) -> Decision:
+    """The Decision for a pod that fits nowhere; no Preemption means that it is switched off."""
+    nominate, tried = KEEP, ""
+    if preemption is not None:
+        nominate = _nomination(preemption)
+        if preemption.said and preemption.code != "Error":
+            tried = f"preemption: {preemption.said}"
+    nodes = len(found.snapshot)
+    return Decision(
+        found.pod.pod,
+        nodes,
+        refusals=found.refusals,
+        preemption=preemption,
+        nominate=nominate,
+        message=fit_error(nodes, found.reasons, found.said, tried),
+        failed=found.failed,
+    )
 
 
 def _nomination(preemption: Preemption) -> str | None:
-    """What becomes of a pod's nomination (SCH-74, SCH-101)."""
+    """The pod's nomination after its preemption (SCH-74, SCH-101)."""
+    # A search without a candidate shows that no node is worth waiting for: the nomination is
+    # cleared. A pod that is not eligible may be waiting for its victims there, and after an error
+    # nothing is known: in both cases it keeps its nomination.
     if preemption.chosen is not None:
         return preemption.chosen.node
     return "" if preemption.is_eligible and preemption.code != "Error" else KEEP

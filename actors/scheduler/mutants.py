@@ -1,14 +1,18 @@
-"""Schedulers with a bug each, and the claim that must find it."""
+"""Mutants: schedulers with one bug each, and the claim that must find it.
+
+A bug is in a decision (what is decided of which pod), in a part (cache, queue, nominator), or in
+what is written. Each mutant is the bustle of `proving_ground.py` with such a scheduler.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 import attrs
 
-from actors.framework.cluster_events import POD_DELETED
+from actors.framework.cluster_events import POD_DELETED, wakes_of
 from actors.framework.filter import Filter, State
 from actors.framework.filters import FILTERS
 from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
@@ -17,34 +21,39 @@ from actors.framework.snapshot import Snapshot
 from actors.framework.tally import Tally
 from actors.scheduler.cluster.cache import SchedulerCache
 from actors.scheduler.cluster.nominator import Nominator
+from actors.scheduler.decider import Decider
 from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
+from actors.scheduler.decisions.pick import Pick
+from actors.scheduler.policies import decider_of, scores_of
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.proving_ground import bustle
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import May, QueuedPod
-from actors.scheduler.schedule_one import SchedulingLoop
+from actors.scheduler.schedule_one import SchedulerParts, SchedulingLoop
 from actors.scheduler.scheduler import Scheduler
+from actors.scheduler.switches import SchedulerSwitches
+from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.fail import Failure
 from testbed import Client, Operation
 from testbed.objects import Binding, Map, Meta, Pod, Target
 from testbed.testing.mutant import Mutant
 
-# -- decisions ------------------------------------------------------------------------------------
+# -- bugs in decisions ----------------------------------------------------------------------------
 
 Before = Callable[[Pod], Pod]
 After = Callable[[Decision, Snapshot], Decision]
 
 
 @attrs.frozen
-class Nobody:
-    """Nobody is nominated anywhere."""
+class NoNominations:
+    """Nominations as if no pod had one."""
 
     nominated: Mapping[str, Sequence[PodInfo]] = attrs.field(factory=dict)
 
 
-class Altered:
-    """Decides of a pod that it takes for another, or says something else than it has decided."""
+class AlteredDecider:
+    """A decider that alters each pod before it is decided on, and each decision afterwards."""
 
     def __init__(self, inner: Any, before: Before, after: After, given: Map[Any]) -> None:
         self.inner, self.before, self.after, self.given = inner, before, after, given
@@ -52,15 +61,15 @@ class Altered:
     def decide(
         self, pod: Pod, snapshot: Snapshot, nominations: Any, budgets: Any, known: Any, now_ms: int
     ) -> Decision:
-        """What the one within decides, altered."""
+        """Decide as the decider inside does, but alter pod and decision."""
 
-        def known_as(other: Pod) -> Pod | None:
+        def altered(other: Pod) -> Pod | None:
             found = known(other)
             return None if found is None else self.before(found)
 
         given = {"nominations": nominations, "budgets": budgets, **self.given}
         decision = self.inner.decide(
-            self.before(pod), snapshot, known=known_as, now_ms=now_ms, **given
+            self.before(pod), snapshot, known=altered, now_ms=now_ms, **given
         )
         return self.after(attrs.evolve(decision, pod=pod), snapshot)
 
@@ -69,34 +78,34 @@ def deciding(
     before: Before = lambda pod: pod,
     after: After = lambda decision, snapshot: decision,
     **given: Any,
-) -> Callable[[SchedulingLoop], None]:
-    """One whose decisions are so altered."""
+) -> SchedulerParts:
+    """The parts of a scheduler whose decisions are altered; `given` replaces what is decided by."""
 
-    def alter(office: SchedulingLoop) -> None:
-        office.decider = Altered(office.decider, before, after, Map(given))
+    def decider(*settings: Any) -> AlteredDecider:
+        return AlteredDecider(decider_of(*settings), before, after, Map(given))
 
-    return alter
+    return SchedulerParts(decider=decider)
 
 
 def more_important(pod: Pod) -> Pod:
-    """Takes a pod for a little more important than it is."""
+    """Give the pod a priority higher by one."""
     return attrs.evolve(pod, spec=attrs.evolve(pod.spec, priority=pod.priority + 1))
 
 
-def no_never(pod: Pod) -> Pod:
-    """Does not see that a pod must never preempt."""
+def without_policy(pod: Pod) -> Pod:
+    """Take away the pod's preemption policy."""
     return attrs.evolve(pod, spec=attrs.evolve(pod.spec, preemption_policy=""))
 
 
 def not_nominated(pod: Pod) -> Pod:
-    """Does not see that a pod is nominated."""
+    """Take away the pod's nomination."""
     return attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=""))
 
 
 def choosing(
     pick: Callable[[Preemption, Snapshot], Candidate],
 ) -> After:
-    """Makes room in another way than was found best."""
+    """Replace the candidate that was chosen."""
 
     def after(decision: Decision, snapshot: Snapshot) -> Decision:
         preemption = decision.preemption
@@ -110,35 +119,35 @@ def choosing(
 
 
 def dearest(found: Preemption, snapshot: Snapshot) -> Candidate:
-    """The one that costs most."""
+    """The candidate that costs most."""
     return max(found.candidates.values(), key=lambda each: each.keys)
 
 
-def far_ones_too(found: Preemption, snapshot: Snapshot) -> Candidate:
-    """Takes somebody of another node along."""
+def with_far_victim(found: Preemption, snapshot: Snapshot) -> Candidate:
+    """The chosen candidate, with a victim on another node added."""
     chosen = cast(Candidate, found.chosen)
     infos = [info for node in snapshot.infos for info in node.pods if node.name != chosen.node]
     far = min(infos, key=lambda info: info.priority).pod
     return attrs.evolve(chosen, victims=(*chosen.victims, far))
 
 
-class SparesNobody:
-    """Lets everybody go that may."""
+class NoReprieve:
+    """A victim selector that reprieves no pod."""
 
     name = "spares nobody"
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """All of them."""
+        """All potential victims."""
         return dry.potential
 
 
-class SparesTheLeast:
-    """Spares the least important first, whether a budget protects them or not."""
+class ReprieveLeastFirst:
+    """A victim selector that reprieves the least important pods first, budgets or not."""
 
     name = "spares the least"
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """Who could not be spared."""
+        """The pods that could not be reprieved."""
         gone = []
         for info in reversed(dry.potential):
             dry.put_back(info)
@@ -148,42 +157,42 @@ class SparesTheLeast:
         return gone
 
 
-def selecting(selector: VictimSelector) -> Callable[[SchedulingLoop], None]:
-    """One that asks this for the victims."""
+def selecting(selector: VictimSelector) -> SchedulerParts:
+    """The parts of a scheduler that has this selector."""
 
-    def alter(office: SchedulingLoop) -> None:
-        office.decider._selector = selector
+    def decider(switches: Any, filters: Any, scores: Any, pick: Pick, more: Any) -> Decider:
+        return Decider(switches, filters, (*scores_of(switches, scores), *more), pick, selector)
 
-    return alter
-
-
-# -- books ----------------------------------------------------------------------------------------
+    return SchedulerParts(decider=decider)
 
 
-class ForgetfulOfNominations(Nominator):
-    """Does not read from a pod where it is nominated, as it should after a restart."""
+# -- bugs in parts --------------------------------------------------------------------------------
+
+
+class ForgetfulNominator(Nominator):
+    """Does not read a pod's nomination from the pod, as it must after a restart."""
 
     def nominate(self, pod: Pod, node: str | None = None) -> None:
         super().nominate(pod, node or "")
 
 
-class Faithful(Nominator):
-    """Holds whom it has once held, bound or not."""
+class StickyNominator(Nominator):
+    """Never drops a nomination, even if the pod is bound."""
 
     def drop(self, pod: Pod) -> None:
         if not self.node_of(info_of(pod).uid):
             super().drop(pod)
 
 
-class Clinging(SchedulerCache):
-    """Does not forget whom it has assumed."""
+class NeverForgets(SchedulerCache):
+    """Does not forget an assumed pod."""
 
     def forget(self, pod: Pod, node: str) -> PodInfo:
         return info_of(pod)
 
 
-class Hasty(SchedulerCache):
-    """Takes a pod that is to go for gone."""
+class DropsTerminating(SchedulerCache):
+    """Removes a pod as soon as it is terminating."""
 
     def update_pod(self, pod: Pod) -> None:
         if pod.meta.is_terminating:
@@ -192,42 +201,43 @@ class Hasty(SchedulerCache):
             super().update_pod(pod)
 
 
-class Hoarding(SchedulerCache):
-    """Counts who is over as if he were not."""
+class KeepsOver(SchedulerCache):
+    """Still counts a pod that is over."""
 
     def remove_pod(self, pod: Pod) -> None:
         if not pod.is_over and pod.meta.is_terminating:
             super().remove_pod(pod)
 
 
-class Doubling(SchedulerCache):
-    """Counts twice whom it has assumed and then sees."""
+class CountsTwice(SchedulerCache):
+    """Counts an assumed pod a second time when the informer shows it."""
 
     def add_pod(self, pod: Pod) -> None:
         was_assumed = self.is_assumed(pod)
         super().add_pod(pod)
-        if was_assumed:
-            self._nodes[pod.spec.node_name].add(info_of(pod))
+        node = self.node(pod.spec.node_name)
+        if was_assumed and node is not None:
+            node.add(info_of(pod))
 
 
 class DeafToDeletions(SchedulingQueue):
-    """Does not hear that a pod has gone."""
+    """Ignores the event that a pod was deleted."""
 
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
         if event != POD_DELETED:
             super().move(event, now_ms, may)
 
 
-class Sleepy(SchedulingQueue):
-    """Never looks who has been left alone for long enough."""
+class NeverFlushes(SchedulingQueue):
+    """Never flushes the backoff queue."""
 
     @property
     def backoff_due_ms(self) -> int | None:
         return None
 
 
-class Losing(SchedulingQueue):
-    """Does not take back whom it could not help."""
+class DropsFailed(SchedulingQueue):
+    """Does not requeue a pod that was not scheduled."""
 
     def failed(
         self,
@@ -240,62 +250,66 @@ class Losing(SchedulingQueue):
         return ""
 
 
-def with_part(name: str, kind: type[Any]) -> Callable[[SchedulingLoop], None]:
-    """One of whose books that part is of that kind."""
+class OldestFirst(SchedulingQueue):
+    """Pops pods in the order in which they came, without regard to priority."""
 
-    def alter(office: SchedulingLoop) -> None:
-        getattr(office.books, name).__class__ = kind
-
-    return alter
-
-
-def in_one_line(office: SchedulingLoop) -> None:
-    """Pods are tried as they came."""
-    queue = cast(Any, office.books.queue)
-    queue._active = Heap(lambda queued: (queued.since_ms, queued.pod.key))
+    def __init__(
+        self, nominator: Nominator, wakes: Mapping[str, frozenset[str]], switches: SchedulerSwitches
+    ) -> None:
+        super().__init__(nominator, wakes, switches)
+        self._active = Heap(lambda queued: (queued.since_ms, queued.pod.key))
 
 
-# -- deeds ----------------------------------------------------------------------------------------
+def queueing(kind: type[SchedulingQueue]) -> SchedulerParts:
+    """The parts of a scheduler with a queue of that kind."""
+
+    def queue(
+        nominator: Nominator, switches: SchedulerSwitches, filters: Iterable[Filter]
+    ) -> SchedulingQueue:
+        return kind(nominator, wakes_of(filters), switches)
+
+    return SchedulerParts(queue=queue)
 
 
-class ByName:
-    """Binds whoever bears the name."""
+# -- bugs in writes -------------------------------------------------------------------------------
+
+
+class BindsByName:
+    """A Bind plugin that binds the pod that bears the name now, maybe another one."""
 
     name = "ByName"
 
     async def bind(self, client: Client, pod: Pod, node: str) -> Any:
-        """Without saying who is meant."""
+        """Bind without naming the uid."""
         name, namespace = pod.meta.name, pod.meta.namespace
         body = Binding(Meta(name, namespace), target=Target(node))
         posted = Operation("create", pod.plural, name, namespace, body, subresource="binding")
         return await client.ask(posted)
 
 
-class Trigger(SchedulingLoop):
-    """Deletes whomever it has assumed, as well."""
+class EvictsTooMany(SchedulingLoop):
+    """Evicts one pod more than was decided."""
 
-    async def refused(self, decision: Decision, because: int) -> Failure:
-        """With victims of another node beside those that were chosen."""
-        found = decision.preemption
-        if found is not None and found.chosen is not None and self.books.snapshot is not None:
-            chosen = far_ones_too(found, self.books.snapshot)
+    async def refused(self, deed: Deed, decision: Decision) -> Failure:
+        found, snapshot = decision.preemption, self.cycle_record.snapshot
+        if found is not None and found.chosen is not None and snapshot is not None:
+            chosen = with_far_victim(found, snapshot)
             found = attrs.evolve(found, chosen=chosen)
-        return await super().refused(attrs.evolve(decision, preemption=found), because)
+        return await super().refused(deed, attrs.evolve(decision, preemption=found))
 
 
-class Sparing(SchedulingLoop):
-    """Leaves the less important their nominations: it looks for them elsewhere."""
+class ClearsElsewhere(SchedulingLoop):
+    """Does not clear the lower nominations on the chosen node: it looks at another one."""
 
-    async def refused(self, decision: Decision, because: int) -> Failure:
-        """As if another node had been chosen."""
+    async def refused(self, deed: Deed, decision: Decision) -> Failure:
         found = decision.preemption
         if found is not None and found.chosen is not None:
             found = attrs.evolve(found, chosen=attrs.evolve(found.chosen, node="elsewhere"))
-        return await super().refused(attrs.evolve(decision, preemption=found), because)
+        return await super().refused(deed, attrs.evolve(decision, preemption=found))
 
 
-class Welcome(InterPodAffinityFilter):
-    """Does not ask those who are there whether they mind."""
+class IgnoresTheirAntiAffinity(InterPodAffinityFilter):
+    """Does not ask whether the pods on a node have an anti-affinity to the new one."""
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         return attrs.evolve(super().prepare(pod, snapshot), unwelcome=Tally({}))
@@ -304,19 +318,14 @@ class Welcome(InterPodAffinityFilter):
 # -- all of them ----------------------------------------------------------------------------------
 
 
-def with_office(office: type[SchedulingLoop], **settings: Any) -> Callable[..., None]:
-    """The bustle, with such an office."""
-    return partial(bustle, scheduler=type("Mutated", (Scheduler,), {"office": office}), **settings)
+def with_loop(loop: type[SchedulingLoop], **settings: Any) -> Callable[..., None]:
+    """The bustle, with a scheduler that runs that loop."""
+    return partial(bustle, scheduler=type("Mutated", (Scheduler,), {"loop": loop}), **settings)
 
 
-def altered(alter: Callable[[SchedulingLoop], None]) -> Callable[..., None]:
-    """The bustle, with an office so altered."""
-
-    def begin(self: SchedulingLoop, *given: Any) -> None:
-        SchedulingLoop.__init__(self, *given)
-        alter(self)
-
-    return with_office(type("Altered", (SchedulingLoop,), {"__init__": begin}))
+def with_parts(parts: SchedulerParts) -> Callable[..., None]:
+    """The bustle, with a scheduler made of those parts."""
+    return with_loop(type("Mutated", (SchedulingLoop,), {"parts": parts}))
 
 
 def _without(name: str) -> tuple[Filter, ...]:
@@ -332,49 +341,54 @@ ORDER, DEEDS, NEWS = (
     "the_most_important_is_tried_first", "deeds_are_decided", "nobody_waits_in_vain",
 )  # fmt: skip
 MUTANTS = (
-    Mutant("preempts-equals", "victims may be as important", altered(deciding(more_important)),
-           RANKS),
-    Mutant("never-preempts", "a pod that must never preempt does", altered(deciding(no_never)),
-           RANKS),
-    Mutant("no-reprieve", "everybody goes that may", altered(selecting(SparesNobody())), NEED),
-    Mutant("wrong-order", "the least important are spared first",
-           altered(selecting(SparesTheLeast())), PRICE),
+    Mutant("preempts-equals", "victims may be as important as the preemptor",
+           with_parts(deciding(more_important)), RANKS),
+    Mutant("never-preempts", "a pod with preemptionPolicy Never preempts",
+           with_parts(deciding(without_policy)), RANKS),
+    Mutant("no-reprieve", "no potential victim is reprieved",
+           with_parts(selecting(NoReprieve())), NEED),
+    Mutant("wrong-order", "the least important are reprieved first",
+           with_parts(selecting(ReprieveLeastFirst())), PRICE),
     Mutant("dearest", "room is made where it costs most",
-           altered(deciding(after=choosing(dearest))), PRICE),
-    Mutant("impatient", "victims are decided on while some are on their way",
-           altered(deciding(not_nominated)), PATIENCE),
+           with_parts(deciding(after=choosing(dearest))), PRICE),
+    Mutant("impatient", "it preempts again while victims are terminating",
+           with_parts(deciding(not_nominated)), PATIENCE),
     Mutant("forgets-nominations", "a nomination is not read from the pod",
-           altered(with_part("nominator", ForgetfulOfNominations)), NOMINATIONS),
+           with_parts(SchedulerParts(nominator=ForgetfulNominator)), NOMINATIONS),
     Mutant("keeps-nominations", "a pod that is bound stays nominated",
-           altered(with_part("nominator", Faithful)), NOMINATIONS),
+           with_parts(SchedulerParts(nominator=StickyNominator)), NOMINATIONS),
     Mutant("nominated-not-cleared", "the less important keep their nominations",
-           with_office(Sparing), NOMINATIONS),
-    Mutant("no-two-pass", "nobody yields to who is nominated",
-           altered(deciding(nominations=Nobody())), FITS),
-    Mutant("no-symmetry", "those who are there are not asked",
-           partial(bustle, filters=(*_without("InterPodAffinity"), Welcome())), FITS),
-    Mutant("no-taints", "taints keep nobody away",
+           with_loop(ClearsElsewhere), NOMINATIONS),
+    Mutant("no-two-pass", "no room is left for nominated pods",
+           with_parts(deciding(nominations=NoNominations())), FITS),
+    Mutant("no-symmetry", "the anti-affinity of pods on the node is ignored",
+           partial(bustle, filters=(*_without("InterPodAffinity"), IgnoresTheirAntiAffinity())),
+           FITS),
+    Mutant("no-taints", "taints are ignored",
            partial(bustle, filters=_without("TaintToleration")), FITS),
-    Mutant("never-forgets", "who was assumed and not bound stays assumed",
-           altered(with_part("cache", Clinging)), PLACES),
-    Mutant("loses-pods", "who was tried in vain is not tried again",
-           altered(with_part("queue", Losing)), PLACES),
-    Mutant("no-flush", "who is left alone stays so", altered(with_part("queue", Sleepy)), PLACES),
-    Mutant("ignores-terminating", "who is to go counts no more",
-           altered(with_part("cache", Hasty)), ACCOUNTS),
-    Mutant("counts-terminal", "who is over still counts", altered(with_part("cache", Hoarding)),
-           ACCOUNTS),
-    Mutant("counts-twice", "who was assumed counts twice", altered(with_part("cache", Doubling)),
-           ACCOUNTS),
-    Mutant("no-budgets", "no budget protects anybody", altered(deciding(budgets=())), BUDGETS),
-    Mutant("reaches-far", "a pod of another node goes, too",
-           altered(deciding(after=choosing(far_ones_too))), REACH),
-    Mutant("fifo", "pods are tried as they came", altered(in_one_line), ORDER),
-    Mutant("binds-by-name", "a bind says no uid",
-           partial(bustle, plugins=(ByName,)), DEEDS),
-    Mutant("trigger-happy", "somebody is deleted on whom nobody has decided",
-           with_office(Trigger), DEEDS),
-    Mutant("deaf", "that a pod has gone is no news",
-           altered(with_part("queue", DeafToDeletions)), NEWS),
+    Mutant("never-forgets", "a pod that could not be bound stays assumed",
+           with_parts(SchedulerParts(cache=NeverForgets)), PLACES),
+    Mutant("loses-pods", "a pod that was not scheduled is not requeued",
+           with_parts(queueing(DropsFailed)), PLACES),
+    Mutant("no-flush", "the backoff queue is never flushed",
+           with_parts(queueing(NeverFlushes)), PLACES),
+    Mutant("ignores-terminating", "a terminating pod no longer counts",
+           with_parts(SchedulerParts(cache=DropsTerminating)), ACCOUNTS),
+    Mutant("counts-terminal", "a pod that is over still counts",
+           with_parts(SchedulerParts(cache=KeepsOver)), ACCOUNTS),
+    Mutant("counts-twice", "an assumed pod counts twice once it is bound",
+           with_parts(SchedulerParts(cache=CountsTwice)), ACCOUNTS),
+    Mutant("no-budgets", "disruption budgets are ignored",
+           with_parts(deciding(budgets=())), BUDGETS),
+    Mutant("reaches-far", "a pod on another node is a victim, too",
+           with_parts(deciding(after=choosing(with_far_victim))), REACH),
+    Mutant("fifo", "pods are scheduled in the order in which they came",
+           with_parts(queueing(OldestFirst)), ORDER),
+    Mutant("binds-by-name", "a bind names no uid",
+           partial(bustle, plugins=(BindsByName,)), DEEDS),
+    Mutant("trigger-happy", "a pod is deleted that no decision names",
+           with_loop(EvictsTooMany), DEEDS),
+    Mutant("deaf", "the event of a deleted pod is ignored",
+           with_parts(queueing(DeafToDeletions)), NEWS),
 )  # fmt: skip
-"""Each with what must kill it."""
+"""Each mutant with the claim that must kill it."""

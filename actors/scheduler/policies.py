@@ -7,7 +7,8 @@ from typing import Any
 
 from actors.framework.filter import Filter
 from actors.framework.podinfo import PodInfo
-from actors.scheduler.decider import Decider, Pick
+from actors.scheduler.decider import Decider
+from actors.scheduler.decisions.pick import Pick
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.victims import selector_of
 from actors.scheduler.score import Score

@@ -1,7 +1,7 @@
-"""Bustle: a few nodes that are full, many pods that want to be there, and all that may follow.
+"""Bustle: a few full nodes, many pods that want to be there, and all that may follow.
 
-It is what the claims about schedulers are held to in a search, and what their mutants are hunted
-in: everything that a claim looks at comes about in it, in the calm run or in few deviations.
+The claims about schedulers are checked in it, and their mutants are hunted in it: everything that a
+claim looks at happens in it, in the calm run or in few deviations.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ PRIORITIES = (0, 50, 100, 1000)
 
 
 @attrs.frozen
-class NodeAgent(Actor):
-    """Runs whatever is bound, and takes away what is to go when its grace is over."""
+class PodTerminator(Actor):
+    """Stands for all kubelets: deletes bound, terminating pods when their grace period is over."""
 
     async def run(self, client: Client) -> None:
         todo, seen = client.queue("todo", idle=True), set[str]()
 
-        def heard(pod: Pod) -> None:
+        def noticed(pod: Pod) -> None:
             if pod.is_bound and pod.meta.is_terminating and pod.meta.uid not in seen:
                 seen.add(pod.meta.uid)
                 todo.put(pod)
 
-        Cache(client, Pod).on(add=heard, update=lambda _, pod: heard(pod))
+        Cache(client, Pod).on(add=noticed, update=lambda _, pod: noticed(pod))
         while True:
             pod = await todo.get()
-            client.spawn(f"reap-{pod.meta.name}", partial(self.reap, client), pod)
+            client.spawn(f"reap-{pod.meta.name}", partial(self.remove, client), pod)
 
-    async def reap(self, client: Client, pod: Pod) -> None:
-        """End it in its time."""
+    async def remove(self, client: Client, pod: Pod) -> None:
+        """Wait for its grace period, then delete it at once; retry until it is gone."""
         await client.sleep((pod.meta.grace_s or 0) * 1000, f"grace {pod.key}")
         meta = pod.meta
         now = Map(grace_s=0)
@@ -72,7 +72,8 @@ class NodeAgent(Actor):
 
 @attrs.frozen
 class FickleUser(Actor):
-    """Lets one pod end and another go, and thinks twice about a third."""
+    """A user that deletes a pod, creates one, replaces it by another of its name, and lets a third
+    pod succeed."""
 
     async def run(self, client: Client) -> None:
         await client.sleep(1000)
@@ -87,26 +88,26 @@ class FickleUser(Actor):
         )
 
     async def do(self, client: Client, operation: Operation) -> None:
-        """Whether or not it is refused."""
+        """Ask for the operation, and ignore errors."""
         try:
             await client.ask(operation)
         except ApiError:
             return
 
 
-class Moody:
-    """A plugin that will not have a pod bound the first time."""
+class RejectOnce:
+    """A PreBind plugin that rejects the pod `moody` once, so that a bind fails."""
 
-    name = "Moody"
+    name = "Moody"  # as it stands in the message of the failure, and so in traces
 
     def __init__(self) -> None:
-        self.has_refused = False
+        self.has_rejected = False
 
     async def pre_bind(self, client: Client, pod: Pod, node: str) -> Rejected | None:
-        """It is in a mood."""
-        if pod.meta.name != "moody" or self.has_refused:
+        """Reject once."""
+        if pod.meta.name != "moody" or self.has_rejected:
             return None
-        self.has_refused = True
+        self.has_rejected = True
         return Rejected("not now", is_error=True)
 
 
@@ -116,7 +117,7 @@ def bustle(
     plugins: tuple[Callable[[], Any], ...] = (),
     **settings: Any,
 ) -> None:
-    """Assemble it, with that scheduler, and claim all that is claimed of one."""
+    """Assemble it with that scheduler, and claim all that is claimed of one."""
     world.serve(ApiServer)
     world.add(*(PriorityClass(f"p{value}", value=value) for value in PRIORITIES))
     world.add(
@@ -126,14 +127,14 @@ def bustle(
         Node.of("n4", cpu_m=2500, labels={HOSTNAME: "n4"}),
     )
     world.add(
-        there("low-1", "n1", 2000, 50, labels={"app": "guarded"}),
-        there("mid", "n1", 1000, 100, grace_s=5),
-        there("low-2", "n1", 1000, 50),
-        there("loner", "n2", 1000, 100, affinity=apart_from("shy")),
-        there("filler", "n2", 3000, 100, grace_s=5),
-        there("elder", "n4", 1000, 50),
-        there("younger", "n4", 750, 0),
-        there("youngest", "n4", 750, 0, grace_s=5),
+        running("low-1", "n1", 2000, 50, labels={"app": "guarded"}),
+        running("mid", "n1", 1000, 100, grace_s=5),
+        running("low-2", "n1", 1000, 50),
+        running("loner", "n2", 1000, 100, affinity=apart_from("shy")),
+        running("filler", "n2", 3000, 100, grace_s=5),
+        running("elder", "n4", 1000, 50),
+        running("younger", "n4", 750, 0),
+        running("youngest", "n4", 750, 0, grace_s=5),
         _budget("guarded"),
     )
     hopeful = pending("hopeful", 3000, 50, preemption_policy="Never")
@@ -150,34 +151,34 @@ def bustle(
         pending("touchy", node_selector=Map({HOSTNAME: "n3"})),
     )
     world.start(
-        NodeAgent("kubelet"),
+        PodTerminator("kubelet"),
         FickleUser("user"),
-        scheduler(NAME, plugins=(Moody, *plugins), **settings),
+        scheduler(NAME, plugins=(RejectOnce, *plugins), **settings),
     )
     world.claim(*scheduler_claims())
     world.limit(horizon_ms=60_000)
 
 
 def pending(name: str, cpu_m: int = 0, priority: int = 0, **spec: Any) -> Pod:
-    """A pod that asks for so much, and has no node."""
+    """A pod without a node that requests that cpu."""
     usual = {"scheduler_name": NAME, "priority_class_name": f"p{priority}", "priority": priority}
     return Pod.of(name, cpu_m=cpu_m, **{**usual, "grace_s": 1, **spec})
 
 
-def there(name: str, node: str, cpu_m: int, priority: int, **spec: Any) -> Pod:
-    """One that runs on that node."""
+def running(name: str, node: str, cpu_m: int, priority: int, **spec: Any) -> Pod:
+    """A pod that runs on that node."""
     pod = pending(name, cpu_m, priority, node_name=node, **spec)
     return attrs.evolve(pod, status=attrs.evolve(pod.status, phase="Running", start_ms=0))
 
 
 def apart_from(app: str) -> Affinity:
-    """No pod of that application may be on its node."""
+    """Anti-affinity to the pods of that application, on one node."""
     term = PodAffinityTerm(HOSTNAME, LabelSelector({"app": app}))
     return Affinity(pod_anti_affinity=PodAffinity((term,)))
 
 
 def _budget(app: str) -> PodDisruptionBudget:
-    """None of its pods may go."""
+    """A budget that allows no disruption of that application."""
     return PodDisruptionBudget(
         Meta(app, "default"),
         spec=PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector({"app": app})),

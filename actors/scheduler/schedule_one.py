@@ -1,31 +1,39 @@
-"""Office: what one life of a scheduler does, one pod after another (SCH-5).
+"""SchedulingLoop: what one life of a scheduler does, one pod after another (SCH-5).
 
-1. Its informers list; what they tell fills its cache and its queue. One of several replicas waits
-until it leads. 2. A cycle takes the most important pod that waits, and decides in one turn. 3. A
-pod that fits is assumed on its node and bound by a task of its own. For one that does not, room is
-made if that helps, within its cycle; then it waits again. 4. Before the next cycle it hears what
-has happened meanwhile.
+1. Its informers list; their handlers fill the cache and the queue. One of several replicas waits
+until it leads. 2. A cycle takes the most important pod from the queue and decides in one turn. 3. A
+pod that fits is assumed on its node; a task of its own binds it. For a pod that does not fit, room
+is made within its cycle if that helps; then it is requeued. 4. Before the next cycle, the handlers
+bring in what has happened meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import attrs
 
 from actors.framework.filter import Filter
+from actors.scheduler.cluster.cache import SchedulerCache
+from actors.scheduler.cluster.nominator import NOMINATION, Nominator
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.decisions.facts import facts_of
+from actors.scheduler.memory.beliefs import Beliefs, queue_of
 from actors.scheduler.memory.books import Books
+from actors.scheduler.memory.cycle_record import CycleRecord
 from actors.scheduler.memory.digest import digest_of
 from actors.scheduler.memory.handlers import listen
+from actors.scheduler.memory.informers import Informers
 from actors.scheduler.memory.leading import Replica
 from actors.scheduler.placing.avoid import avoiding, evictions_of
 from actors.scheduler.plugins import PostFilter
 from actors.scheduler.policies import decider_of, filters_of
-from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.queue.queued import PodQueue, QueuedPod
 from actors.scheduler.score import Score
 from actors.scheduler.switches import SchedulerSwitches
 from actors.scheduler.writes.bind import Binder, Placement
+from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.fail import ERROR, UNSCHEDULABLE, Failure, fail
 from actors.scheduler.writes.make_room import make_room
 from testbed import Client
@@ -34,8 +42,22 @@ from testbed.objects.event import WARNING
 from testbed.policy import chosen
 
 
+@attrs.frozen
+class SchedulerParts:
+    """How a SchedulingLoop makes its parts. A mutant names the one that it replaces."""
+
+    cache: Callable[[int], SchedulerCache] = SchedulerCache
+    nominator: Callable[[Callable[[str], Pod | None], Callable[[Pod], str]], Nominator] = Nominator
+    queue: Callable[[Nominator, SchedulerSwitches, Iterable[Filter]], PodQueue] = queue_of
+    decider: Callable[..., Any] = decider_of
+    """Called as `policies.decider_of`."""
+    binder: Callable[[Books, Sequence[Any]], Binder] = Binder
+
+
 class SchedulingLoop:
-    """What one life of a scheduler does."""
+    """One life of a scheduler. Made in `run`."""
+
+    parts: ClassVar[SchedulerParts] = SchedulerParts()
 
     def __init__(
         self,
@@ -51,71 +73,86 @@ class SchedulingLoop:
         evictions = evictions_of(switches, client.now)
         avoids, prefers = avoiding(switches, evictions)
         asked = (*filters_of(switches, filters), *avoids)
+        informers = Informers(
+            client,
+            is_fenced=replica is not None and replica.is_fenced,
+            watches_failed=evictions is not None,
+        )
+        nominator = self.parts.nominator(informers.pod, NOMINATION[switches.nnn_storage])
+        beliefs = Beliefs(
+            self.parts.cache(switches.assume_ttl_ms),
+            nominator,
+            self.parts.queue(nominator, switches, asked),
+            evictions,
+        )
         self.client = client
-        self.books = Books(client, pods_of, switches, asked, replica, evictions)
-        self.decider = decider_of(switches, asked, scores, client.pick, prefers)
-        self.binder = Binder(self.books, own)
+        self.books = Books(client, pods_of, informers, beliefs, replica)
+        self.cycle_record = CycleRecord()
+        self.decider = self.parts.decider(switches, asked, scores, client.pick, prefers)
+        self.binder = self.parts.binder(self.books, own)
         self.post_filters = [each for each in own if isinstance(each, PostFilter)]
         self._own = own
-        client.show("office", self)
+        client.show("cycle", self.cycle_record)
+        client.show("loop", self)
 
     async def run(self) -> None:
-        """One cycle after another."""
-        books = self.books
+        """Run one cycle after another, until the scheduler crashes."""
+        books, record = self.books, self.cycle_record
         listen(books)
-        await books.synced()
+        await books.informers.synced()
         if books.replica is not None:
             await books.replica.lead()
-        books.begin()
+        books.timers.begin()
         while True:
-            books.in_hand = queued = await books.next()
+            record.current = queued = await books.next()
             if not self.is_to_be_skipped(queued.pod):
                 await self.cycle(queued)
-            books.in_hand = None
+            record.current = None
 
     def digest(self, now_ms: int) -> object:
-        """What all it will do depends on, with no time but how far it is from now."""
-        return digest_of(self.books, now_ms), self.decider, self._own
+        """All that its further actions depend on, with times relative to now (see digest.py)."""
+        return digest_of(self.books, self.cycle_record, now_ms), self.decider, self._own
 
     def is_to_be_skipped(self, pod: Pod) -> bool:
-        """Whether it need not be scheduled any more; then it waits for nothing (SCH-51)."""
+        """Whether the pod needs no cycle: it is terminating, or assumed already. It is not requeued
+        either (SCH-51)."""
         if pod.meta.is_terminating:
-            said = f"skip schedule deleting pod: {pod.meta.namespace}/{pod.meta.name}"
-            self.books.recorder.note(pod, "FailedScheduling", said, WARNING, action="Scheduling")
+            message = f"skip schedule deleting pod: {pod.meta.namespace}/{pod.meta.name}"
+            self.books.recorder.note(pod, "FailedScheduling", message, WARNING, action="Scheduling")
             return True
-        return self.books.cache.is_assumed(pod)
+        return self.books.beliefs.cache.is_assumed(pod)
 
     async def cycle(self, queued: QueuedPod) -> None:
-        """Decide, and see to what follows from that."""
-        pod = queued.pod
-        decision = self.decide(pod)
-        because = self.client.record("cycle", facts_of(queued, decision))
+        """Run one scheduling cycle: decide, then place the pod, or make room and requeue it."""
+        decision = self.decide(queued.pod)
+        deed = Deed(self.books, self.client.record("cycle", facts_of(queued, decision)))
         if decision.node:
-            failure = self.binder.begin(Placement(queued, pod, decision.node, because))
+            failure = self.binder.begin(Placement(deed, queued, queued.pod, decision.node))
         else:
-            failure = await self.refused(decision, because)
+            failure = await self.refused(deed, decision)
         if failure is not None:
-            await fail(self.books, queued, failure, because)
+            await fail(deed, queued, failure)
 
     def decide(self, pod: Pod) -> Decision:
-        """By the cluster as it is known in this turn."""
-        books = self.books
-        books.snapshot = books.cache.snapshot()
-        books.last = self.decider.decide(
-            pod, books.snapshot, books.nominator, books.all_budgets(), books.known_now,
+        """Decide by the cluster as it is known in this turn."""
+        informers, beliefs, record = self.books.informers, self.books.beliefs, self.cycle_record
+        record.snapshot = beliefs.cache.snapshot()
+        record.budgets = informers.all_budgets()
+        record.decision = self.decider.decide(
+            pod, record.snapshot, beliefs.nominator, record.budgets, informers.reread,
             self.client.now(),
         )  # fmt: skip
-        if not isinstance(books.last, Decision):
-            who, what = type(self.decider).__name__, type(books.last).__name__
+        if not isinstance(record.decision, Decision):
+            who, what = type(self.decider).__name__, type(record.decision).__name__
             raise TypeError(f"{who}.decide gave a {what}: expected a Decision")
-        return books.last
+        return record.decision
 
-    async def refused(self, decision: Decision, because: int) -> Failure:
-        """Make room for it, if that was found to help, or else let plugins do something for it, up
-        to the first that can; what it is to be told."""
+    async def refused(self, deed: Deed, decision: Decision) -> Failure:
+        """Help a pod that fits nowhere: make room if the decision says so, or else ask the
+        PostFilter plugins, up to the first that can help. Returns what to tell the pod."""
         nominate, preemption = decision.nominate, decision.preemption
         if preemption is not None and preemption.chosen is not None:
-            if not await make_room(self.books, decision, preemption.chosen, because):
+            if not await make_room(deed, decision, preemption.chosen):
                 nominate = None
         elif decision.refusals and (preemption is None or preemption.code != "Error"):
             for plugin in self.post_filters:

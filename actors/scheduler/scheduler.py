@@ -23,40 +23,40 @@ from testbed.switches import Component, told
 class Scheduler(Actor):
     """Gives pods their nodes, and makes room for the important ones.
 
-    The pods it schedules are those whose `schedulerName` is its own name, unless another is said.
+    It schedules the pods whose `schedulerName` is its own name, or `pods_of` if that is given.
     """
 
     rank: ClassVar[int] = 4
     component: ClassVar[Component] = SCHEDULER
-    office: ClassVar[type[SchedulingLoop]] = SchedulingLoop
+    loop: ClassVar[type[SchedulingLoop]] = SchedulingLoop
     """What one life of it does."""
 
     profile: str = ""
-    """Which bundle of switches: `k8s-1.26`, which is what empty means, `k8s-modern`, `seed` or
-    `alpha`."""
+    """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern`, `seed` or `alpha`."""
     switches: Map[str] = attrs.field(factory=Map, converter=texts)
-    """What is otherwise than the profile has it: `{"queue": "fifo"}`."""
+    """The switches that differ from the profile: `{"queue": "fifo"}`."""
     pods_of: str = ""
-    """Whose pods, if not its own."""
+    """The `schedulerName` of its pods, if it is not its own name."""
     elects: bool = False
-    """Whether it is one of several replicas, of which one schedules at a time: those that name the
-    same `pods_of`."""
+    """Whether it is one of several replicas, of which one schedules at a time: those with the same
+    `pods_of`."""
     filters: tuple[Filter, ...] = FILTERS
-    """What may say no to a node, in the order in which they are asked."""
+    """The filters that may refuse a node, in the order in which they are asked."""
     scores: tuple[Score, ...] = ()
-    """What likes one node more than another; none: by the switch `placement`."""
+    """The scores that rank the feasible nodes; if empty, those of the switch `placement`."""
     plugins: tuple[Callable[[], Any], ...] = ()
-    """What else has a say (`points.py`): classes, or other ways to make one for each life."""
+    """Plugins for the later extension points (`plugins.py`): classes, or other callables that make
+    one for each life."""
 
     @property
     def told(self) -> Mapping[str, str]:
         return told(self.profile, self.switches)
 
     async def run(self, client: Client) -> None:
-        """Until it crashes."""
+        """Schedule until it crashes."""
         pods_of, replica = self.pods_of or self.name, None
         if self.elects:
             replica = Replica(client, pods_of, is_fenced=client.switches.fencing)
             await replica.stand()
-        office = self.office(client, pods_of, self.filters, self.scores, self.plugins, replica)
-        await office.run()
+        loop = self.loop(client, pods_of, self.filters, self.scores, self.plugins, replica)
+        await loop.run()

@@ -24,7 +24,7 @@ MINE = """
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package of the user's own, in the folder he is in."""
+    """A package of the user's own, in the current folder."""
     (tmp_path / "my_actors").mkdir()
     (tmp_path / "my_actors" / "__init__.py").write_text("")
     (tmp_path / "my_actors" / "mutants.py").write_text(dedent(MINE))

@@ -11,13 +11,15 @@ from actors.framework.filters import FILTERS
 from actors.framework.podinfo import PodInfo, info_of
 from actors.framework.snapshot import Snapshot
 from actors.scheduler.cluster.cache import SchedulerCache
-from actors.scheduler.decider import Decider, Pick, the_first
+from actors.scheduler.decider import Decider
+from actors.scheduler.decisions.pick import Pick, the_first
 from actors.scheduler.placing.scoring import scores_of
 from actors.scheduler.preemption.budgets import Budgets
-from actors.scheduler.preemption.candidate import Preemptor
+from actors.scheduler.preemption.candidate import Evaluator
 from actors.scheduler.preemption.eligibility import why_not_eligible
 from actors.scheduler.preemption.importance import outranked_by
 from actors.scheduler.preemption.preemption import search
+from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.victims import Greedy
 from actors.scheduler.scores import PLACEMENTS
 from actors.scheduler.switches import SchedulerSwitches, switches_of
@@ -77,8 +79,9 @@ class ByScheduler:
         queued = [*(each for each in case.pods if not each.is_bound), pod]
         nominated = Nominated.of((each, each.status.nominated_node_name) for each in queued)
         found = decider_of(BESIDES).feasibility(pod, snapshot, nominated)
-        look = Preemptor(found, Budgets(case.budgets), SWITCHES, Greedy(), 0)
-        dry = search(look, [] if found.rows else found.potential)
+        preemptor = Preemptor.of(found.pod, SWITCHES, 0)
+        evaluator = Evaluator(preemptor, found, Budgets(case.budgets), Greedy())
+        dry = search(evaluator, [] if found.rows else found.potential)
         scores = PLACEMENTS[SWITCHES.placement] if found.rows else ()
         return Answers(
             decider_of(SWITCHES).decide(pod, snapshot, nominated, case.budgets),

@@ -158,7 +158,10 @@ def preemption_of(
     if selector is not None:
         nominations = Nominations.of([thing for thing in things if isinstance(thing, Pod)])
         found = Feasibility(info_of(pod), snapshot_of(*things), FILTERS, nominations.nominated)
-        return preempt(found, pod, (), switches_of(), Picked(), NOW_MS, selector)
+        return preempt(
+            found, pod, budgets=(), switches=switches_of(), pick=Picked(), now_ms=NOW_MS,
+            selector=selector,
+        )  # fmt: skip
     preemption = decide(pod, *things, **given).preemption
     assert preemption is not None
     return preemption

@@ -143,8 +143,8 @@ def test_a_restarted_scheduler_knows_what_it_has_promised() -> None:
         life = see.table.roles[SCHEDULER].life
         if life is not None and life.number == 2 and see.records[-1].name == "waits":
             books: Any = life.shown["scheduler"]
-            (node,) = books.cache.snapshot().infos
-            nominated = [info.pod.meta.name for info in books.nominator.on("node1")]
+            (node,) = books.beliefs.cache.snapshot().infos
+            nominated = [info.pod.meta.name for info in books.beliefs.nominator.on("node1")]
             seen.append((see.now_ms, node.requested["cpu"], nominated))
 
     def watched(world: World) -> None:

@@ -1,8 +1,8 @@
-"""What a scheduler may never do: claims over its cycles, its books and its deeds, on in one line.
+"""Invariants: claims about the cycles, the beliefs and the writes of a scheduler.
 
-Each works out again, with the reference or from what was recorded, what the rules allow; none asks
-the scheduler's own code. A claim about a cycle judges it by what the scheduler knew: that this was
-old news is no fault of its own (SCH-123).
+Each works out again what the rules allow, from the records or with the plain twin in `reference/`;
+none asks the scheduler's own code. A claim about a cycle judges it by what the scheduler knew: that
+its news was old is not its fault (SCH-123).
 
 May use: switches, decisions, memory, reference.
 In order: cycles; then siblings.
@@ -45,9 +45,11 @@ __all__ = [
 
 
 def scheduler_claims() -> tuple[Invariant, ...]:
-    """All that holds of a World with schedulers, beside what holds of every World: say
-    `world.claim(*scheduler_claims())`. Where `nominated_accounting` is none, room may be stolen,
-    and `pods_go_where_they_fit` tells when it is."""
+    """All claims about schedulers: `world.claim(*scheduler_claims())`.
+
+    Where the switch `nominated_accounting` is none, room may be stolen, and
+    `pods_go_where_they_fit` is violated when it is.
+    """
     cycles = Cycles()
     return (
         VictimsAreLessImportant(cycles), NoPreemptionIsPointless(cycles),

@@ -14,29 +14,30 @@ from testbed.turns.trace import Step
 
 
 class AccountsAreBalanced(Invariant):
-    """On each node, what is counted as requested is the sum of what the pods counted there ask for;
-    no pod is counted twice; and those counted are the pods that the informer shows bound and not
-    over, and those that are assumed until it does."""
+    """The resources counted on each node are the sum of the requests of the pods counted there. No
+    pod is counted twice. The pods counted are those that the informer shows bound and not over, and
+    the assumed ones that it does not show bound yet."""
 
     name = "accounts_are_balanced"
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
-        for who, books in schedulers(evidence):
-            if said := said_of(books):
-                return f"{who}: {said}"
+        for who, books, _ in schedulers(evidence):
+            if breach := breach_in(books):
+                return f"{who}: {breach}"
         return None
 
     def end(self, evidence: Evidence) -> str | None:
         return self.look(None, evidence)
 
 
-def said_of(books: Books) -> str:
-    """What is amiss."""
+def breach_in(books: Books) -> str:
+    """What is counted wrong; empty if nothing is."""
+    cache = books.beliefs.cache
     counted: Counter[str] = Counter()
     homes: dict[str, str] = {}
-    for node in books.cache.nodes:
+    for node in cache.nodes:
         total: Counter[str] = Counter()
         for info in node.pods:
             total.update(requests_of(info.pod))
@@ -46,17 +47,17 @@ def said_of(books: Books) -> str:
                 return f"{info.pod.key} is over, and counted on {node.name}"
         for name in {**total, **node.requested}:
             if total[name] != node.requested.get(name, 0):
-                said = f"{node.requested.get(name, 0)} {name}, and its pods ask for {total[name]}"
-                return f"{node.name} is counted to have given {said}"
+                given = f"{node.requested.get(name, 0)} {name}, and its pods ask for {total[name]}"
+                return f"{node.name} is counted to have given {given}"
     for uid, times in counted.items():
         if times > 1:
             return f"{uid} is counted {times} times"
-    bound = {pod.meta.uid: pod for pod in books.pods.known.values() if pod.is_bound}
+    bound = {pod.meta.uid: pod for pod in books.informers.pods.known.values() if pod.is_bound}
     for uid, pod in bound.items():
         if homes.get(uid) != pod.spec.node_name:
             return f"{pod.key} is on {pod.spec.node_name}, and counted on {homes.get(uid, 'none')}"
-    for node in books.cache.nodes:
+    for node in cache.nodes:
         for info in node.pods:
-            if info.uid not in bound and not books.cache.is_assumed(info.pod):
+            if info.uid not in bound and not cache.is_assumed(info.pod):
                 return f"{info.pod.key} is gone, and counted on {node.name}"
     return ""

@@ -1,4 +1,4 @@
-"""Budgets of disruptions are counted (INV-18)."""
+"""Disruption budgets are counted (INV-18)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from actors.scheduler.invariants.cycles import Cycle, CycleClaim
 
 
 class BudgetsAreCounted(CycleClaim):
-    """Of one decision's victims, those that are taken for unprotected are no more than each budget
-    that covers them allows."""
+    """Of the victims of one decision, no budget covers more than it allows, unless the rest count
+    as violations."""
 
     name = "budgets_are_counted"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         chosen = cycle.chosen
         if chosen is None or cycle.switches.pdb_mode == "ignore":
             return ""
-        for budget in cycle.books.last_budgets:
+        for budget in cycle.record.budgets:
             covered = [
                 pod
                 for pod in chosen.victims
@@ -23,6 +23,6 @@ class BudgetsAreCounted(CycleClaim):
             ]
             allowed = max(budget.status.disruptions_allowed, 0)
             if len(covered) - chosen.violations > allowed:
-                said = f"{len(covered)} of its pods go for {cycle.pod.key}"
-                return f"{budget.key} allows {allowed} disruptions, and {said} as if it did"
+                go = f"{len(covered)} of its pods go for {cycle.pod.key}"
+                return f"{budget.key} allows {allowed} disruptions, and {go} as if it did"
         return ""

@@ -1,15 +1,16 @@
-"""Cycle: what a scheduler has decided in the turn that has just ended, and by what."""
+"""Cycle: what a scheduler decided in the turn that has just ended, and what it knew then."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
 from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.memory.books import Books
+from actors.scheduler.memory.cycle_record import CycleRecord
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import FilterResults, find
 from actors.scheduler.switches import SchedulerSwitches
@@ -22,20 +23,24 @@ from testbed.turns.trace import Record, Step
 
 @attrs.define(eq=False, slots=False)
 class Cycle:
-    """One of them. What the scheduler knew is taken from its books as mere data: which nodes, which
-    pods, who is nominated where; what follows from it, the reference works out again."""
+    """One cycle of a scheduler.
+
+    Only data is taken from the scheduler: which nodes and pods there are, and which pods are
+    nominated where. What follows from that, the reference works out again.
+    """
 
     who: str
     """The scheduler's name."""
     life: int
-    """Which of its lives."""
+    """The number of its life."""
     now_ms: int
     books: Books
+    record: CycleRecord
     decision: Decision
 
     @property
     def pod(self) -> Pod:
-        """The pod that was tried."""
+        """The pod of this cycle."""
         return self.decision.pod
 
     @property
@@ -45,61 +50,62 @@ class Cycle:
 
     @property
     def is_by_rule(self) -> bool:
-        """Whether its filters, and who decides, are those that the reference knows."""
+        """Whether filters and decider are built-in ones, which the reference knows."""
         return self.switches.filters == self.switches.decider == BUILT_IN
 
     @property
     def chosen(self) -> Candidate | None:
-        """Where room is made for it, and at whose cost; None: nowhere."""
+        """The node on which room is made, with its victims; None if there is none."""
         preemption = self.decision.preemption
         return None if preemption is None else preemption.chosen
 
     @cached_property
     def cluster(self) -> Cluster:
-        """What it was decided by."""
-        snapshot = self.books.snapshot
+        """The cluster that the decision was made by, in the reference's form."""
+        snapshot = self.record.snapshot
         infos = () if snapshot is None else snapshot.infos
         nominated = [
             (info.pod, node)
-            for node, infos in self.books.nominator.nominated.items()
+            for node, infos in self.books.beliefs.nominator.nominated.items()
             for info in infos
         ]
         return Cluster.of(
             [each.node for each in infos if each.node is not None],
             [info.pod for each in infos for info in each.pods],
             nominated,
-            self.books.last_budgets,
-            self.books.cache.namespaces,
+            self.record.budgets,
+            self.books.beliefs.cache.namespaces,
             self.now_ms,
         )
 
     @cached_property
     def guest(self) -> Guest:
-        """The pod, as it is counted."""
+        """The pod, in the reference's form."""
         return Guest.of(self.pod)
 
     @cached_property
     def findings(self) -> FilterResults:
-        """Which nodes take it, and why each other does not, its own nomination aside."""
+        """Which nodes are feasible, and why each other one is not; its own nomination is not tried
+        first."""
         anywhere = attrs.evolve(self.switches, own_nomination="ignore")
         return find(self.guest, self.cluster, anywhere)
 
     @cached_property
     def victims(self) -> tuple[Guest, ...]:
-        """Who has to go, as they are counted where they are."""
+        """The victims, in the reference's form."""
         uids = {pod.meta.uid for pod in self.chosen.victims} if self.chosen else set()
         return tuple(guest for _, guest in self.cluster.guests() if guest.uid in uids)
 
 
 class Cycles:
-    """Reads them, once for all claims that ask."""
+    """Reads the Cycles of a turn once for all claims that share it."""
 
     def __init__(self) -> None:
         self._step = 0
         self._found: Sequence[Cycle] = ()
 
     def of(self, evidence: Evidence) -> Sequence[Cycle]:
-        """Those of the turn that has just ended."""
+        """The Cycles of the turn that has just ended."""
         step = evidence.table.step
         if step != self._step:
             self._step, self._found = step, tuple(_cycles(evidence))
@@ -107,20 +113,27 @@ class Cycles:
 
 
 def records_of(evidence: Evidence) -> Iterator[Record]:
-    """What was recorded in the turn that has just ended, the last first."""
+    """The records of the turn that has just ended, the last one first."""
     for record in reversed(evidence.records):
         if record.step != evidence.table.step:
             return
         yield record
 
 
+def books_of(life: Any) -> Books | None:
+    """The Books that this life of an actor shows; None if it has none, or there is no life."""
+    found: Books | None = None if life is None else life.shown.get("scheduler")
+    return found
+
+
 def _cycles(evidence: Evidence) -> Iterator[Cycle]:
     for record in records_of(evidence):
         life = evidence.table.roles[record.path.partition("/")[0]].life
-        books = None if life is None else life.shown.get("scheduler")
+        books = books_of(life)
         if record.name == "cycle" and life is not None and books is not None:
             now_ms = evidence.now_ms + life.role.clock_shift_ms
-            yield Cycle(life.role.name, life.number, now_ms, books, books.last)
+            cycle = life.shown["cycle"]
+            yield Cycle(life.role.name, life.number, now_ms, books, cycle, cycle.decision)
 
 
 class CycleClaim(Invariant):
@@ -134,23 +147,24 @@ class CycleClaim(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for cycle in self._cycles.of(evidence):
-            if said := self.said_of(cycle):
-                return f"{cycle.who}: {said}"
+            if breach := self.breach_in(cycle):
+                return f"{cycle.who}: {breach}"
         return None
 
-    def said_of(self, cycle: Cycle) -> str:
-        """What is wrong with that cycle; empty: nothing."""
+    def breach_in(self, cycle: Cycle) -> str:
+        """What is wrong with that cycle; empty if nothing is."""
         raise NotImplementedError
 
 
-def schedulers(evidence: Evidence) -> Iterator[tuple[str, Books]]:
-    """Those that are up, by name, each with what it knows."""
+def schedulers(evidence: Evidence) -> Iterator[tuple[str, Books, CycleRecord]]:
+    """The schedulers that are up: name, what it knows, and its current cycle."""
     for role in evidence.actors:
         life = role.life if role.is_up else None
-        if life is not None and "scheduler" in life.shown:
-            yield role.name, life.shown["scheduler"]
+        books = books_of(life)
+        if life is not None and books is not None:
+            yield role.name, books, life.shown["cycle"]
 
 
 def names(pods: Sequence[Pod]) -> str:
-    """Pods, for people."""
+    """The keys of the pods in one line."""
     return ", ".join(pod.key for pod in pods) or "nobody"

@@ -1,4 +1,4 @@
-"""No preemption is pointless: it is needed, it helps, and nobody goes in vain (INV-11)."""
+"""No preemption is pointless: it is needed, it helps, and each victim is needed (INV-11)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from actors.scheduler.reference.neighbours import near
 
 
 class NoPreemptionIsPointless(CycleClaim):
-    """By what the scheduler knew: the pod fits nowhere as things are; it fits where room is made
-    once the victims are gone; and it would not if any of them stayed.
+    """By what the scheduler knew, the pod fits nowhere as things are; it fits on the chosen node
+    without the victims; and it does not if any one of them stays.
 
-    That last is not claimed of a pod that must be near others: sparing two pods may help where
-    sparing either does not. Nothing is claimed where a filter of one's own has a say.
+    The last part is not claimed of a pod with a required affinity: there, sparing two pods may help
+    where sparing either one does not. Nothing is claimed if a filter is not built in.
     """
 
     name = "no_preemption_is_pointless"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None or not cycle.is_by_rule:
             return ""

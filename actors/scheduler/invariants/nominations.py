@@ -1,4 +1,4 @@
-"""Nominations are kept: each pod's own, at one node, as it was last said (INV-14)."""
+"""Nominations are kept: each pod has one at most, and it is the latest (INV-14)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from actors.scheduler.invariants.cycles import Cycle, Cycles, records_of
+from actors.scheduler.invariants.cycles import Cycle, Cycles, books_of, records_of
 from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.victims import lower_nominated
@@ -18,8 +18,8 @@ from testbed.turns.trace import Record, Step
 
 
 @attrs.frozen
-class _Promise:
-    """A nomination that a more important pod has taken the place of."""
+class _Displaced:
+    """A nomination that must be cleared because a more important pod was nominated there."""
 
     who: str
     life: int
@@ -27,14 +27,15 @@ class _Promise:
     key: str
     node: str
     record: int
-    """How many records there were by then."""
+    """How many records there were when that was decided."""
 
 
 class NominationsAreKept(Invariant):
-    """At each cycle a scheduler holds a pod nominated to one node at most: to the one that it has
-    last decided on, or that the informer shows; and to none that is bound or gone. Whoever the
-    informer shows nominated it holds, unless it has itself taken that back. And when nothing moves
-    any more, no less important pod is nominated where room was made for another.
+    """In each cycle, the scheduler holds each pod nominated to one node at most: to the one that it
+    decided on last, or the one that the informer shows. It holds no pod nominated that is bound or
+    gone. It holds every pod that the informer shows nominated, unless it has cleared that itself.
+
+    At the end of the Run, no less important pod is nominated where room was made for another.
     """
 
     name = "nominations_are_kept"
@@ -43,34 +44,38 @@ class NominationsAreKept(Invariant):
 
     def __init__(self, cycles: Cycles | None = None) -> None:
         self._cycles = Cycles() if cycles is None else cycles
-        self._said: dict[tuple[str, int, str], str | None] = {}
-        """What a life has last decided of a pod's nomination, by the pod's key; None: nothing."""
-        self._lower: list[_Promise] = []
+        self._decided: dict[tuple[str, int, str], str | None] = {}
+        """The nomination that a life decided on last, by scheduler, life and pod key; empty:
+        none."""
+        self._displaced: list[_Displaced] = []
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for cycle in self._cycles.of(evidence):
-            if said := self._said_of(cycle):
-                return f"{cycle.who}: {said}"
+            if breach := self._breach_in(cycle):
+                return f"{cycle.who}: {breach}"
             key = (cycle.who, cycle.life, cycle.pod.key)
             if cycle.decision.node or cycle.decision.nominate is not None:
-                self._said[key] = cycle.decision.nominate or ""
-            self._lower += _displaced(cycle, len(evidence.records))
+                self._decided[key] = cycle.decision.nominate or ""
+            self._displaced += _displaced(cycle, len(evidence.records))
         for record in records_of(evidence):
             if record.name == "forgot":
                 role = evidence.table.roles[record.path.partition("/")[0]]
-                self._said[(role.name, role.lives, record.facts["pod"])] = ""
+                self._decided[(role.name, role.lives, record.facts["pod"])] = ""
         return None
 
-    def _said_of(self, cycle: Cycle) -> str:
+    def _breach_in(self, cycle: Cycle) -> str:
         books = cycle.books
+        pods = books.informers.pods.known
         nodes: dict[str, str] = {}
-        for node, infos in books.nominator.nominated.items():
+        # The pod of this cycle itself is left out of two checks: its own decision is only recorded
+        # afterwards, and the nominator learns of it later still, when the pod is requeued.
+        for node, infos in books.beliefs.nominator.nominated.items():
             for info in infos:
                 key = info.pod.key
                 if key in nodes:
                     return f"{key} is nominated to {nodes[key]} and to {node}"
                 nodes[key] = node
-                known = books.pods.known.get(key)
+                known = pods.get(key)
                 if known is None or known.is_bound or known.meta.uid != info.pod.meta.uid:
                     return f"{key} is nominated to {node}, and is bound or gone"
                 if key != cycle.pod.key and node not in self._allowed(cycle, known):
@@ -83,58 +88,60 @@ class NominationsAreKept(Invariant):
         return ""
 
     def _allowed(self, cycle: Cycle, known: Pod) -> set[str | None]:
-        said = self._said.get((cycle.who, cycle.life, known.key))
-        return {said, nomination_of(known, cycle.switches)}
+        decided = self._decided.get((cycle.who, cycle.life, known.key))
+        return {decided, nomination_of(known, cycle.switches)}
 
     def _was_taken_back(self, cycle: Cycle, known: Pod) -> bool:
-        books = cycle.books
-        is_away = known.spec.scheduling_gates or books.cache.is_assumed(known)
-        is_in_hand = books.in_hand is not None and books.in_hand.pod.key == known.key
-        said = self._said.get((cycle.who, cycle.life, known.key))
-        return bool(is_away) or is_in_hand or said == ""
+        """Whether the scheduler need not hold the nomination that the informer shows."""
+        current = cycle.record.current
+        is_away = known.spec.scheduling_gates or cycle.books.beliefs.cache.is_assumed(known)
+        is_current = current is not None and current.pod.key == known.key
+        decided = self._decided.get((cycle.who, cycle.life, known.key))
+        return bool(is_away) or is_current or decided == ""
 
     def end(self, evidence: Evidence) -> str | None:
-        """Whom it was not taken from, though it was to be."""
-        for promise in self._lower:
-            role = evidence.table.roles[promise.who]
-            books = None if role.life is None else role.life.shown.get("scheduler")
-            later = evidence.records[promise.record :]
-            if books is None or role.lives != promise.life or _failed(later, promise):
+        """Find a pod that kept a nomination that was to be cleared."""
+        for displaced in self._displaced:
+            role = evidence.table.roles[displaced.who]
+            books = books_of(role.life)
+            later = evidence.records[displaced.record :]
+            if books is None or role.lives != displaced.life or _failed(later, displaced):
                 continue
-            entry = evidence.store.peek(promise.key)
+            entry = evidence.store.peek(displaced.key)
             pod = None if entry is None else entry.value
-            if not isinstance(pod, Pod) or pod.is_bound or pod.meta.uid != promise.uid:
+            if not isinstance(pod, Pod) or pod.is_bound or pod.meta.uid != displaced.uid:
                 continue
-            if nomination_of(pod, books.switches) == promise.node:
-                return f"{promise.key} is still nominated to {promise.node}, as others are"
+            if nomination_of(pod, books.switches) == displaced.node:
+                return f"{displaced.key} is still nominated to {displaced.node}, as others are"
         return None
 
 
-def _displaced(cycle: Cycle, records: int) -> Iterator[_Promise]:
-    """Those who are to lose their nomination to the pod, and are seen to have it."""
+def _displaced(cycle: Cycle, records: int) -> Iterator[_Displaced]:
+    """The less important pods on the chosen node that the informer shows nominated there."""
     if cycle.chosen is None:
         return
+    pods = cycle.books.informers.pods.known
     place = cycle.cluster.places[cycle.chosen.node]
     for guest in lower_nominated(cycle.guest, place, cycle.victims, cycle.cluster, cycle.switches):
-        known = cycle.books.pods.known.get(guest.pod.key)
+        known = pods.get(guest.pod.key)
         if known is not None and nomination_of(known, cycle.switches) == place.name:
             uid, key = guest.pod.meta.uid, guest.pod.key
-            yield _Promise(cycle.who, cycle.life, uid, key, place.name, records)
+            yield _Displaced(cycle.who, cycle.life, uid, key, place.name, records)
 
 
-def _failed(later: list[Record], promise: _Promise) -> bool:
-    """Whether it was tried in vain, or the pod was nominated anew."""
+def _failed(later: list[Record], displaced: _Displaced) -> bool:
+    """Whether clearing it failed, or the pod was nominated again later."""
     for record in later:
         facts = record.facts
         if record.name in ("nomination kept", "preemption broken off"):
             return True
-        if record.name == "cycle" and facts["pod"] == promise.key and facts.get("nominated"):
+        if record.name == "cycle" and facts["pod"] == displaced.key and facts.get("nominated"):
             return True
     return False
 
 
 def _ours(books: Books) -> Iterator[Pod]:
-    """The pods it is to place, as the informer shows them."""
-    for pod in books.pods.known.values():
+    """The pods that this scheduler is to place, as the informer shows them."""
+    for pod in books.informers.pods.known.values():
         if pod.spec.scheduler_name == books.pods_of and not pod.is_bound:
             yield pod

@@ -1,4 +1,4 @@
-"""Who waits for victims to go makes nobody else go (INV-13)."""
+"""A pod that waits for its victims to terminate does not preempt again (INV-13)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from actors.scheduler.reference.preemption import why_not
 
 
 class WhoWaitsDoesNotPreempt(CycleClaim):
-    """A pod that its informer shows nominated to a node where pods of lower priority are on their
-    way decides on no further victims, unless that node will not do for it whoever goes.
+    """A pod decides on no further victims while its informer shows it nominated to a node on which
+    pods of lower priority are terminating; unless no eviction makes that node feasible.
 
-    If its nomination has not been seen yet, or was lost, it cannot know that it waits (SCH-112):
-    what it decides then is no breach, and counted.
+    If its nomination has not been seen yet, or was lost, it cannot know that it waits (SCH-112).
+    Such a decision is no violation, but it is counted.
     """
 
     name = "who_waits_does_not_preempt"
@@ -20,16 +20,16 @@ class WhoWaitsDoesNotPreempt(CycleClaim):
     def __init__(self, cycles: Cycles | None = None) -> None:
         super().__init__(cycles)
         self.blind = 0
-        """How many decisions were made because a nomination was not to be seen."""
+        """How many decisions were made because a nomination could not be seen."""
         self._nominated: dict[tuple[str, str], str] = {}
         """Where room was last made for a pod, by the scheduler's name and the pod's uid."""
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         chosen = cycle.chosen
         if chosen is None:
             return ""
         key = (cycle.who, cycle.pod.meta.uid)
-        known = cycle.books.known(cycle.pod.key) or cycle.pod
+        known = cycle.books.informers.pod(cycle.pod.key) or cycle.pod
         node = nomination_of(known, cycle.switches)
         self.blind += not node and key in self._nominated
         self._nominated[key] = chosen.node

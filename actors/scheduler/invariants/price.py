@@ -11,16 +11,16 @@ from testbed.policy import BUILT_IN
 
 
 class RoomIsMadeWhereItCostsLeast(CycleClaim):
-    """The node that is chosen costs no more than any other that was looked at, by the keys K1 to
-    K5; and of few nodes all are looked at, and on each the victims are those that the rules name.
+    """The chosen node costs no more than any other candidate, by the keys K1 to K5. In a small
+    cluster every node is evaluated, and the victims on each are those that the rules name.
 
-    With a victim selector or a filter of one's own, only what was looked at is compared. With
-    `bug_victims_unsorted` the second key is the first victim's priority, whatever it is.
+    With a victim selector or a filter of the user's own, only the candidates found are compared.
+    With `bug_victims_unsorted` the second key is the priority of the first victim, whatever it is.
     """
 
     name = "room_is_made_where_it_costs_least"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         preemption, chosen = cycle.decision.preemption, cycle.chosen
         if preemption is None or chosen is None:
             return ""
@@ -31,10 +31,10 @@ class RoomIsMadeWhereItCostsLeast(CycleClaim):
         is_own = cycle.switches.victims != BUILT_IN or not cycle.is_by_rule
         if is_own or len(cycle.cluster.places) >= FEWEST:
             return ""
-        return self._said_by_rule(cycle, chosen)
+        return self._breach_of_rules(cycle, chosen)
 
-    def _said_by_rule(self, cycle: Cycle, chosen: Candidate) -> str:
-        """What is otherwise than the rules have it, where every node is looked at."""
+    def _breach_of_rules(self, cycle: Cycle, chosen: Candidate) -> str:
+        """How the choice differs from the reference's, which evaluates every node."""
         refusals, switches = cycle.findings.refusals, cycle.switches
         ours = dry_run(cycle.guest, cycle.cluster, refusals, switches, first).candidates
         here = ours.get(chosen.node)

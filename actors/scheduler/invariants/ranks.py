@@ -1,4 +1,4 @@
-"""Room is made at the cost of the less important only (INV-10)."""
+"""Only less important pods are victims (INV-10)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from actors.scheduler.reference.importance import may_displace
 
 
 class VictimsAreLessImportant(CycleClaim):
-    """Every victim has a lower priority than the pod it goes for, when that is decided. A pod that
-    must never preempt has no victims; nor has any where preemption is off."""
+    """When it is decided on, every victim has a lower priority than the preemptor. A pod with
+    `preemptionPolicy: Never` has no victims; nor has any pod if preemption is switched off."""
 
     name = "victims_are_less_important"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""

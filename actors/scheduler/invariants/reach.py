@@ -1,4 +1,4 @@
-"""Preemption reaches no further than the node it makes room on (INV-19)."""
+"""Preemption evicts pods only from the node it makes room on (INV-19)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from actors.scheduler.invariants.cycles import Cycle, CycleClaim
 
 
 class OnlyItsOwnNodeIsCleared(CycleClaim):
-    """Every victim is on the node that the pod is nominated to, unless the experiment with pods of
-    other nodes is on; then no more of those go than it allows."""
+    """Every victim is on the node that the pod is nominated to. With the experiment
+    `cross_node_victims`, no more victims are on other nodes than it allows."""
 
     name = "only_its_own_node_is_cleared"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""

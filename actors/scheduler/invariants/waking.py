@@ -1,4 +1,4 @@
-"""Nobody waits for news who has had it (SCH-20, SCH-25)."""
+"""No pod waits for an event that has happened already (SCH-20, SCH-25)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from testbed.turns.trace import Step
 
 
 class NobodyWaitsInVain(Invariant):
-    """No pod is left waiting for news that would fit by what its scheduler knows now: whatever has
-    made room was news to it.
+    """No unschedulable pod would fit by what its scheduler knows now: whatever has made room was an
+    event that moved it.
 
-    Not claimed where 1.26 itself tells nobody: of a pod that had to yield to nominated ones when it
-    was tried, that must be near others, apart from them, or spread, or that had a node and lost it.
+    Not claimed where 1.26 itself misses events: for a pod that had to leave room for nominated pods
+    when it was tried; that has affinity, anti-affinity or spread constraints; or that was assumed
+    and lost its node.
     """
 
     name = "nobody_waits_in_vain"
@@ -29,22 +30,22 @@ class NobodyWaitsInVain(Invariant):
     def __init__(self, cycles: Cycles | None = None) -> None:
         self._cycles = Cycles() if cycles is None else cycles
         self._excused: dict[tuple[str, str], bool] = {}
-        """Whether nothing is claimed of a pod since it was tried, by scheduler and key."""
+        """Whether nothing is claimed of a pod since its last cycle, by scheduler and key."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for cycle in self._cycles.of(evidence):
             self._excused[(cycle.who, cycle.pod.key)] = _is_excused(cycle)
-        for who, books in schedulers(evidence):
-            if not books.switches.assume_ttl_ms and (said := self._said_of(who, books)):
-                return f"{who}: {said}"
+        for who, books, _ in schedulers(evidence):
+            if not books.switches.assume_ttl_ms and (breach := self._breach_in(who, books)):
+                return f"{who}: {breach}"
         return None
 
-    def _said_of(self, who: str, books: Books) -> str:
+    def _breach_in(self, who: str, books: Books) -> str:
         waits = [
             pod
-            for key in books.queue.places["unschedulable"]
+            for key in books.beliefs.queue.places["unschedulable"]
             if not self._excused.get((who, key), True)
-            and (pod := books.pods.known.get(key)) is not None
+            and (pod := books.informers.pod(key)) is not None
             and not (near(pod) or apart(pod) or pod.spec.topology_spread)
             and not pod.spec.scheduling_gates
         ]
@@ -57,9 +58,11 @@ class NobodyWaitsInVain(Invariant):
 
 
 def _is_excused(cycle: Cycle) -> bool:
-    """Whether 1.26 itself may tell the pod nothing when there is room for it."""
+    """Whether 1.26 may miss the event that makes room for this pod."""
+    # A nomination that is cleared, or goes elsewhere, makes room and is no event in 1.26. Nor is a
+    # pod moved for the room that it gave back itself when it was not bound (SCH-66).
     pod, decision = cycle.pod, cycle.decision
-    nominated = cycle.books.nominator.nominated.values()
+    nominated = cycle.books.beliefs.nominator.nominated.values()
     yielded = any(
         info.uid != pod.meta.uid and info.priority >= pod.priority
         for infos in nominated
@@ -69,10 +72,11 @@ def _is_excused(cycle: Cycle) -> bool:
 
 
 def cluster_of(books: Books) -> Cluster:
-    """The cluster as the scheduler counts it just now."""
-    nodes = books.cache.nodes
+    """The cluster as the scheduler counts it now, in the reference's form."""
+    nodes = books.beliefs.cache.nodes
+    nominated = books.beliefs.nominator.nominated
     return Cluster.of(
         [each.node for each in nodes if each.node is not None],
         [info.pod for each in nodes for info in each.pods],
-        [(i.pod, node) for node, infos in books.nominator.nominated.items() for i in infos],
+        [(info.pod, node) for node, infos in nominated.items() for info in infos],
     )

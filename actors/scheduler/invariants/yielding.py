@@ -1,4 +1,4 @@
-"""A pod goes only where it fits, beside those who are to come there (INV-15)."""
+"""A pod goes only where it fits, beside the pods nominated there (INV-15)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from actors.scheduler.reference.filters import refusal
 
 
 class PodsGoWhereTheyFit(CycleClaim):
-    """By what the scheduler knew when it chose a node: all that is there, the pod, and those no
-    less important that are nominated there fit together, and each of its demands is met; and they
-    are without those nominated ones, too (SCH-59).
+    """By what the scheduler knew when it chose a node, the pod fits there twice: beside the pods
+    there and those nominated there that are no less important; and without the nominated ones
+    (SCH-59).
 
-    A scheduler of old, to which nominations mean nothing, breaches it: that is how room is stolen.
-    Nothing is claimed where filters are one's own.
+    A scheduler that ignores nominations violates it: that is how room is stolen. Nothing is claimed
+    if a filter is not built in.
     """
 
     name = "pods_go_where_they_fit"
 
-    def said_of(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str:
         node = cycle.decision.node
         if not node or not cycle.is_by_rule:
             return ""

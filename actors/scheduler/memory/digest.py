@@ -1,7 +1,8 @@
-"""Digest: all that what a scheduler will do depends on, with no time but how far it is from now.
+"""Digest: all that a scheduler's further actions depend on, with times relative to now.
 
-Two moments with equal digests go on alike. Left out is what only counts or tells: how often a pod
-was taken beyond what still matters, when it first came, which Events were said of it.
+Two moments with equal digests go on alike: that is how a lap is found in an endless Run. Left out
+is what only counts or informs: attempts beyond those that still change the backoff, when a pod was
+first seen, which Events were written.
 """
 
 from __future__ import annotations
@@ -9,24 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from actors.scheduler.memory.books import Books
+from actors.scheduler.memory.cycle_record import CycleRecord
 from actors.scheduler.queue.queued import QueuedPod
 
 ATTEMPTS_MAX = 8
-"""After so many a pod is left alone for as long as it ever is."""
+"""After this many attempts the backoff grows no more."""
 
 
-def digest_of(books: Books, now_ms: int) -> list[object]:
-    """Of its books: who waits where and since when, who is where, who was promised what."""
-    return [*_queue(books, now_ms), *_cluster(books), *_under_way(books, now_ms)]
+# What is missing here could differ between two moments that look equal, and a Run that makes
+# progress would be taken for a lap. What is here without need (a count, an absolute time) differs
+# in each lap, and none would ever be found. Hence times become distances, and counts have a limit.
+def digest_of(books: Books, cycle: CycleRecord, now_ms: int) -> list[object]:
+    """Which pods wait and since when, which pods are where, and which are nominated."""
+    return [*_queue(books, now_ms), *_cluster(books), *_under_way(books, cycle, now_ms)]
 
 
 def _queue(books: Books, now_ms: int) -> Iterator[object]:
-    yield "has news", books.queue.has_news
-    for place, waiting in books.queue.waiting.items():
-        yield place, [_told(queued, now_ms) for queued in waiting]
+    yield "has news", books.beliefs.queue.has_news
+    for place, waiting in books.beliefs.queue.waiting.items():
+        yield place, [_queued(queued, now_ms) for queued in waiting]
 
 
-def _told(queued: QueuedPod, now_ms: int) -> object:
+def _queued(queued: QueuedPod, now_ms: int) -> object:
     return (
         queued.pod, now_ms - queued.since_ms, min(queued.attempts, ATTEMPTS_MAX),
         sorted(queued.refused_by), queued.is_gated,
@@ -34,17 +39,18 @@ def _told(queued: QueuedPod, now_ms: int) -> object:
 
 
 def _cluster(books: Books) -> Iterator[object]:
-    """The order counts: of nodes, and of the pods on them."""
-    for node in books.cache.nodes:
-        pods = [(info.pod, books.cache.is_assumed(info.pod)) for info in node.pods]
+    """The order of the nodes, and of the pods on each, matters: it breaks ties."""
+    cache, nominator = books.beliefs.cache, books.beliefs.nominator
+    for node in cache.nodes:
+        pods = [(info.pod, cache.is_assumed(info.pod)) for info in node.pods]
         yield node.name, node.node, pods
-    for name, infos in books.nominator.nominated.items():
+    for name, infos in nominator.nominated.items():
         yield "nominated to", name, [info.pod for info in infos]
 
 
-def _under_way(books: Books, now_ms: int) -> Iterator[object]:
-    """The cycle that has not ended, those who wait for leave, what is to expire, the timers."""
-    if books.in_hand is not None:
-        yield "in hand", _told(books.in_hand, now_ms), books.last
-    yield "wait for leave", list(books.waiting)
-    yield "timers", books.phases(now_ms)
+def _under_way(books: Books, cycle: CycleRecord, now_ms: int) -> Iterator[object]:
+    """The current cycle, the pods that wait for Permit plugins, and the timers."""
+    if cycle.current is not None:
+        yield "in hand", _queued(cycle.current, now_ms), cycle.decision
+    yield "wait for leave", list(books.beliefs.waiting)
+    yield "timers", books.timers.phases(now_ms)

@@ -1,4 +1,4 @@
-"""Glance: whether a node that has changed is worth another try of a pod (SCH-23)."""
+"""Glance: whether a changed node is worth another attempt of a pod (preCheck, SCH-23)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ FIT = NodeResourcesFitFilter()
 
 
 def may_suit(pod: PodInfo, node: NodeInfo) -> bool:
-    """Whether the node by itself, and what is taken of it, lets the pod fit. Where other pods are
-    is not looked at, nor is what only keeps them from running there."""
+    """Whether the node itself, with what is free on it, lets the pod fit.
+
+    Other pods matter only by what they take: affinity and spreading are not looked at. Nor are
+    taints that only keep pods from running there.
+    """
     there, named = node.node, pod.pod.spec.node_name
     if there is None or named not in ("", node.name) or not pod.may_be_on(there):
         return False

@@ -1,8 +1,8 @@
-"""Handlers: what informers tell a scheduler, brought into its cache and its queue (SCH-4).
+"""Handlers: bring what the informers tell into the cache and the queue (SCH-4).
 
-Pods with a node go to the cache, its own pods without one to the queue. They are two sets of
-handlers of one informer, each of which sees a pod come when it begins to be one of its own, and go
-when it ceases to be.
+Pods that have a node go to the cache; the scheduler's own pods without one go to the queue. These
+are two sets of handlers on one informer. Each set sees a pod added when it first matches, and
+deleted when it no longer does (a FilteringResourceEventHandler).
 """
 
 from __future__ import annotations
@@ -26,165 +26,171 @@ from testbed.objects import Namespace, Node, Pod
 
 
 def listen(books: Books) -> None:
-    """Hear of everything from now on."""
+    """Add all handlers to the informers."""
     _Namespaces(books).listen()
     _Nodes(books).listen()
     _Assigned(books).listen()
     _Unassigned(books).listen()
-    if books.failed is not None and books.evictions is not None:
-        note = books.evictions.note
-        books.failed.on(add=note, update=lambda _, new: note(new))
-    heard = books.budgets_changed
-    books.budgets.on(add=heard, update=heard, delete=heard)
+    informers, evictions = books.informers, books.beliefs.evictions
+    if informers.failed is not None and evictions is not None:
+        note = evictions.note
+        informers.failed.on(add=note, update=lambda _, new: note(new))
+    changed = informers.budgets_changed
+    informers.budgets.on(add=changed, update=changed, delete=changed)
 
 
-class _Told:
-    """What one set of handlers works on."""
+class _Handlers:
+    """What every set of handlers works on."""
 
     def __init__(self, books: Books) -> None:
         self.books = books
+        self.informers = books.informers
+        self.cache = books.beliefs.cache
 
-    def tell(self, told: Callable[[], object]) -> None:
-        """Tell the cache; what does not fit what it knows is noted, and no more (SCH-37)."""
+    def change_cache(self, change: Callable[[], object]) -> None:
+        """Change the cache. If that contradicts what it holds, only record it (SCH-37)."""
         try:
-            told()
+            change()
         except NotCached as error:
             self.books.client.record("not cached", why=str(error))
 
 
-class _Namespaces(_Told):
-    """Terms of affinity select namespaces by their labels."""
+class _Namespaces(_Handlers):
+    """Keeps the labels of namespaces: affinity terms may select by them."""
 
     def listen(self) -> None:
-        self.books.namespaces.on(
-            add=self.labelled, update=lambda _, new: self.labelled(new), delete=self.gone
+        self.informers.namespaces.on(
+            add=self.set_labels, update=lambda _, new: self.set_labels(new), delete=self.on_delete
         )
 
-    def labelled(self, namespace: Namespace) -> None:
-        known = self.books.cache.namespaces
-        self.books.cache.namespaces = {**known, namespace.meta.name: namespace.meta.labels}
+    def set_labels(self, namespace: Namespace) -> None:
+        known = self.cache.namespaces
+        self.cache.namespaces = {**known, namespace.meta.name: namespace.meta.labels}
 
-    def gone(self, namespace: Namespace) -> None:
-        known = dict(self.books.cache.namespaces)
+    def on_delete(self, namespace: Namespace) -> None:
+        known = dict(self.cache.namespaces)
         known.pop(namespace.meta.name, None)
-        self.books.cache.namespaces = known
+        self.cache.namespaces = known
 
 
-class _Nodes(_Told):
-    """A node that has come, or has become better in some way, is news (SCH-21)."""
+class _Nodes(_Handlers):
+    """A new node, or one that has improved in some way, is an event for the queue (SCH-21)."""
 
     def listen(self) -> None:
-        self.books.nodes.on(add=self.added, update=self.changed, delete=self.gone)
+        self.informers.nodes.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
-    def added(self, node: Node) -> None:
-        self.books.cache.add_node(node)
+    def on_add(self, node: Node) -> None:
+        self.cache.add_node(node)
         self.books.move(NODE_ADDED, self.may_suit(node))
 
-    def changed(self, old: Node, new: Node) -> None:
-        self.books.cache.update_node(new)
+    def on_update(self, old: Node, new: Node) -> None:
+        self.cache.update_node(new)
         event = change_of(old, new)
         if event is not None:
             self.books.move(event, self.may_suit(new))
 
-    def gone(self, node: Node) -> None:
-        self.tell(lambda: self.books.cache.remove_node(node))
+    def on_delete(self, node: Node) -> None:
+        self.change_cache(lambda: self.cache.remove_node(node))
         self.books.move(NODE_DELETED)
 
     def may_suit(self, node: Node) -> May:
-        """Whether that node, with the pods on it, would do for a pod at first glance (SCH-23)."""
-        info = self.books.cache.node(node.meta.name)
+        """Whether that node, with its pods, may suit a pod at first glance (SCH-23)."""
+        info = self.cache.node(node.meta.name)
         return lambda pod: info is not None and may_suit(info_of(pod), info)
 
 
-class _Assigned(_Told):
-    """Pods that have a node, whosever they are (SCH-2)."""
+class _Assigned(_Handlers):
+    """Pods that have a node, of any scheduler, go to the cache (SCH-2)."""
 
     def listen(self) -> None:
-        self.books.pods.on(add=self.told, update=self.changed, delete=self.gone)
+        self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
-    def told(self, pod: Pod) -> None:
+    def on_add(self, pod: Pod) -> None:
         if pod.is_bound:
-            self.added(pod)
+            self.add(pod)
 
-    def changed(self, old: Pod, new: Pod) -> None:
+    def on_update(self, old: Pod, new: Pod) -> None:
         if not old.is_bound:
-            self.told(new)
+            self.on_add(new)
         elif not new.is_bound:
-            self.removed(old)
+            self.remove(old)
         elif old.meta.uid != new.meta.uid:
-            self.removed(old)
-            self.added(new)
+            # The pod was deleted and created again while the watch was broken.
+            self.remove(old)
+            self.add(new)
         else:
-            self.tell(lambda: self.books.cache.update_pod(new))
-            self.books.move(POD_UPDATED, self.helps(new))
+            self.change_cache(lambda: self.cache.update_pod(new))
+            self.books.move(POD_UPDATED, self.is_wanted_near(new))
 
-    def gone(self, pod: Pod) -> None:
-        """Of one that a list no longer shows nobody knows whether it has got a node since."""
-        if pod.is_bound or self.books.pods.is_listing:
-            self.removed(pod)
+    def on_delete(self, pod: Pod) -> None:
+        # A pod that has disappeared between two lists is shown as it was last known. It may have
+        # been bound since, or be assumed here: so it is removed even if that shows no node.
+        if pod.is_bound or self.informers.pods.is_listing:
+            self.remove(pod)
 
-    def added(self, pod: Pod) -> None:
-        self.tell(lambda: self.books.cache.add_pod(pod))
-        self.books.move(POD_ADDED, self.helps(pod))
+    def add(self, pod: Pod) -> None:
+        self.change_cache(lambda: self.cache.add_pod(pod))
+        self.books.move(POD_ADDED, self.is_wanted_near(pod))
 
-    def removed(self, pod: Pod) -> None:
-        self.tell(lambda: self.books.cache.remove_pod(pod))
+    def remove(self, pod: Pod) -> None:
+        self.change_cache(lambda: self.cache.remove_pod(pod))
         self.books.move(POD_DELETED)
 
-    def helps(self, pod: Pod) -> May:
-        """Whether a pod must be near that one (SCH-24); few are ever asked."""
-        known = self.books.cache
+    def is_wanted_near(self, pod: Pod) -> May:
+        """Whether a queued pod has a required affinity to that one (SCH-24)."""
+        cache = self.cache
 
         def may(other: Pod) -> bool:
-            info = known.get_pod(pod) or info_of(pod)
-            near = info_of(other).affinity
-            return any(term.matches(info, known.namespaces) for term in near)
+            info = cache.get_pod(pod) or info_of(pod)
+            affinity = info_of(other).affinity
+            return any(term.matches(info, cache.namespaces) for term in affinity)
 
         return may
 
 
-class _Unassigned(_Told):
-    """Pods that have no node yet, and are this scheduler's to give one (SCH-1)."""
+class _Unassigned(_Handlers):
+    """Pods that have no node and are this scheduler's to place go to the queue (SCH-1)."""
 
     def listen(self) -> None:
-        self.books.pods.on(add=self.told, update=self.changed, delete=self.gone)
+        self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
     def is_ours(self, pod: Pod) -> bool:
         return not pod.is_bound and pod.spec.scheduler_name == self.books.pods_of
 
-    def told(self, pod: Pod) -> None:
+    def on_add(self, pod: Pod) -> None:
         if self.is_ours(pod):
-            self.books.queue.add(pod, self.books.client.elapsed())
-            self.books.settle()
+            self.books.beliefs.queue.add(pod, self.books.client.elapsed())
+            self.books.queue_changed()
 
-    def changed(self, old: Pod, new: Pod) -> None:
+    def on_update(self, old: Pod, new: Pod) -> None:
         was_ours, is_ours = self.is_ours(old), self.is_ours(new)
         if was_ours and is_ours:
-            self.updated(old, new)
+            self.update(old, new)
         elif is_ours:
-            self.told(new)
+            self.on_add(new)
         elif was_ours:
-            self.removed(old)
+            self.remove(old)
 
-    def gone(self, pod: Pod) -> None:
+    def on_delete(self, pod: Pod) -> None:
         if self.is_ours(pod) or (
-            self.books.pods.is_listing and pod.spec.scheduler_name == self.books.pods_of
+            self.informers.pods.is_listing and pod.spec.scheduler_name == self.books.pods_of
         ):
-            self.removed(pod)
+            self.remove(pod)
 
-    def updated(self, old: Pod, new: Pod) -> None:
-        """One that was assumed meanwhile has left the queue. Of one that a list shows again as it
-        was, no Cache tells (SCH-26)."""
+    def update(self, old: Pod, new: Pod) -> None:
+        """Update it in the queue; an assumed pod has left the queue already. There is no call for a
+        pod that a new list shows unchanged (SCH-26)."""
         books = self.books
-        if not books.cache.is_assumed(new):
-            books.queue.update(old, new, books.client.elapsed())
-            books.settle()
+        if not self.cache.is_assumed(new):
+            books.beliefs.queue.update(old, new, books.client.elapsed())
+            books.queue_changed()
 
-    def removed(self, pod: Pod) -> None:
-        """One that waits for its permission gives back what it was assumed to take."""
+    def remove(self, pod: Pod) -> None:
+        """Remove it from the queue. If it waits for Permit plugins, reject it, so that its binding
+        task gives back the room it was assumed to take."""
         books = self.books
-        books.queue.delete(pod)
-        waiting = books.waiting.get(pod.meta.uid)
+        books.beliefs.queue.delete(pod)
+        waiting = books.beliefs.waiting.get(pod.meta.uid)
         if waiting is not None:
             waiting.reject("", "removed")
             books.move(POD_DELETED)

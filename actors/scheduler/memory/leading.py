@@ -1,22 +1,23 @@
 """Leading: of several replicas of a scheduler one schedules; what a deposed one may still do.
 
-As in Kubernetes, the others keep their informers going and wait. One that could not renew its lease
-for ten seconds ends itself, and its next life begins ten seconds later. Until then it schedules on,
-whoever leads by then; and what it has sent may take effect at any time after (SCH-6).
+As in Kubernetes, the other replicas keep their informers running and wait. A replica that could not
+renew its lease for ten seconds ends itself, and its next life begins ten seconds later. Until it
+ends it schedules on, even if another one leads already, and what it has sent may take effect at any
+time after (SCH-6).
 
-With the switch `fencing` it may not. An API server knows nothing of leases, but it does refuse what
-was read at another revision. So
+The switch `fencing` prevents that. An API server knows nothing of leases, but it does refuse a
+write whose revision is not the current one. So
 
-1. a replica begins no write unless it is sure that nobody else can lead yet, by its own clock, and
-   its binds say which revision of the pod they are for;
-2. a new leader first changes every pod that has no node, so that a bind that is still on its way is
-   refused by its revision, or has taken effect before;
+1. a replica begins no write unless it is sure, by its own clock, that no other one can lead yet;
+   and each of its binds names the revision of the pod that it is for;
+2. a new leader first changes every pod that has no node: a bind that is still in flight is then
+   refused for its revision, or has taken effect before;
 3. only then does it list what there is, from the Store itself, and decide.
 
-So no bind of an older leader takes effect once a newer one has begun to decide, if all clocks run
-as fast and nobody deletes the lease. That costs a write for each pod that waits when the leader
-changes, and informers that list only then. Not fenced are evictions and what is said in a status:
-one that is late can do harm only to a victim that was chosen by then.
+So no bind of an older leader takes effect once a newer one has begun to decide, provided that all
+clocks run equally fast and nothing deletes the lease. The price is a write for each waiting pod at
+every change of leader, and informers that list only then. Evictions and status patches are not
+fenced: a late one can only harm a victim that was chosen by then.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from testbed import ApiError, Client, NotFound, Selector
 from testbed.objects import Pod
 
 TERM = "scheduler.testbed.example/term"
-"""The annotation a pod is changed by: the number of the leader that has found it without a node."""
+"""The annotation that a new leader writes on a pod without a node: the number of its term."""
 AGAIN_MS = 10_000
-"""How long after its end a replica is there again, as its kubelet has it (T-21)."""
+"""How long after its end the kubelet starts a replica again (T-21)."""
 RETRY_MS = 1000
 
 
 class Replica:
-    """One life of one of several schedulers for the same pods, which elect among them."""
+    """One life of one of several schedulers for the same pods, which elect a leader."""
 
     def __init__(self, client: Client, pods_of: str, *, is_fenced: bool) -> None:
         self.is_fenced = is_fenced
@@ -44,18 +45,22 @@ class Replica:
         self._leader = Leader(client, pods_of)
 
     async def stand(self) -> None:
-        """Called before it lists anything: fenced, it leads first, and outdates all that waits."""
+        """Call this before the informers list. A fenced replica waits until it leads, and outdates
+        all waiting pods."""
+        # The order is the point. If it listed first, a bind of the old leader could take effect
+        # after the list and before the pod is outdated, and this leader would decide without it.
         if self.is_fenced:
             await self._lead()
             await self._outdate_all()
 
     async def lead(self) -> None:
-        """Called before it schedules: wait until it leads. Its life ends when it does no more."""
+        """Call this before the first cycle: it waits until this replica leads. The life ends when
+        it no longer does."""
         if not self.is_fenced:
             await self._lead()
 
     def must_lead(self) -> None:
-        """Called before each write: fenced, its life ends here if another may lead already."""
+        """Call this before each write: a fenced replica ends here if another may lead already."""
         if self.is_fenced and not self._leader.is_sure:
             self._end()
 
@@ -72,9 +77,9 @@ class Replica:
         self._record("leads no more", "could not renew its lease, and ends itself: it led")
         self._client.exit(AGAIN_MS)
 
-    def _record(self, name: str, said: str) -> None:
+    def _record(self, name: str, what: str) -> None:
         term = self._leader.term
-        self._client.record(name, said=f"{said} {self._pods_of} in term {term}", term=term)
+        self._client.record(name, said=f"{what} {self._pods_of} in term {term}", term=term)
 
     async def _outdate_all(self) -> None:
         client = self._client
@@ -90,7 +95,7 @@ class Replica:
             await client.sleep(RETRY_MS, "retry outdate")
 
     async def _outdate(self, pod: Pod) -> None:
-        """Change it, so that it has another revision than any older leader knows."""
+        """Patch the pod, so that its revision is newer than any that an older leader knows."""
         note = {"metadata": {"annotations": {TERM: str(self._leader.term)}}}
         try:
             await self._client.patch(pod, note)

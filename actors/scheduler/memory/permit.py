@@ -1,4 +1,4 @@
-"""Permit: a pod that has its node, and waits to be let go there."""
+"""Permit: an assumed pod that waits until Permit plugins allow its bind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testbed.objects import Pod
 
 
 class PermitWait:
-    """Assumed, and not to be bound before each of these plugins has allowed it."""
+    """A pod that is bound once each of these plugins has allowed it, and not if one rejects it."""
 
     def __init__(self, client: Client, pod: Pod, node: str, timeouts_ms: Mapping[str, int]) -> None:
         self.pod = pod
@@ -18,25 +18,26 @@ class PermitWait:
         self._client = client
         now_ms = client.elapsed()
         self._due_ms = {plugin: now_ms + ms for plugin, ms in timeouts_ms.items()}
-        """Until when each plugin that has yet to allow it may do so."""
+        """The plugins that have not allowed it yet, each with the time when it is too late."""
         self._timeouts_ms = timeouts_ms
         self._rejected: Rejected | None = None
         self._settled = client.signal(f"permit-{pod.meta.name}")
 
     def allow(self, plugin: str) -> None:
-        """That plugin has no objection any more; it is bound when none has."""
+        """That plugin allows the bind. The last one to do so lets the pod go."""
         self._due_ms.pop(plugin, None)
         if not self._due_ms:
             self._settled.set()
 
     def reject(self, plugin: str, said: str) -> None:
-        """It is not to be bound; whoever settles it first has done so."""
+        """Reject the pod; nothing happens if it was allowed or rejected before."""
         if self._due_ms and self._rejected is None:
             self._rejected = Rejected(said)
             self._settled.set()
 
     async def settled(self) -> Rejected | None:
-        """Wait until it may go, or must not: each plugin that is late rejects it."""
+        """Wait until all plugins have allowed the pod, or one has rejected it. A plugin that is too
+        late rejects it."""
         while self._due_ms and self._rejected is None:
             due_ms, plugin = min((due_ms, plugin) for plugin, due_ms in self._due_ms.items())
             left_ms = due_ms - self._client.elapsed()

@@ -1,8 +1,8 @@
-"""Ticks: timers on a grid, which come at the times of the real ones, but only with cause.
+"""Ticks: periodic timers that fire at the times of the real ones, but only if there is work.
 
-The real scheduler looks each second who has been left alone for long enough, and each thirty who
-has waited for news for too long. Here the same ticks come where there will be something to do; all
-others would do nothing, and keep a World going that is at rest.
+The real scheduler flushes its backoff queue every second, and looks for pods that have waited too
+long every thirty seconds. Here a timer fires at the same times, but skips those at which it would
+do nothing: they would keep a World going that is at rest.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from testbed import Client
 
 @attrs.frozen
 class Tick:
-    """One timer of the grid."""
+    """One periodic timer."""
 
     name: str
-    """How a race file speaks of it: `flush backoff`."""
+    """Its name in traces and race files: `flush backoff`."""
     period_ms: int
     due_ms: Callable[[], int | None]
-    """When there will be something to do; None: never, as things are."""
+    """When there will be work, as things are now; None: never."""
     do: Callable[[int], object]
     """Called with the time."""
 
 
 class Ticks:
-    """Keeps the grid, and on it each timer set to the first tick that is needed."""
+    """Keeps periodic timers, each with an alarm set to the first period that has work."""
 
     def __init__(self, client: Client, ticks: Iterable[Tick]) -> None:
         self._client = client
@@ -36,25 +36,28 @@ class Ticks:
         self._since_ms = 0
 
     def begin(self) -> None:
-        """The grid begins now."""
+        """All periods begin now."""
         self._since_ms = self._client.elapsed()
         for tick in self._alarms:
             self._client.spawn(tick.name.replace(" ", "-"), self._keep, tick)
         self.look()
 
     def look(self) -> None:
-        """Set the timers by what there will be to do; called when that may have changed."""
+        """Set each alarm again. Call this whenever the time of the next work may have changed."""
         now_ms = self._client.elapsed()
         for tick, alarm in self._alarms.items():
             due_ms = tick.due_ms()
             if due_ms is None:
                 alarm.set(None)
             else:
+                # A real timer has work at the first end of a period that is not before the due
+                # time: hence the division that rounds up. Firing at the due time itself would
+                # order pods otherwise than the real scheduler does.
                 periods = -(-(due_ms - self._since_ms) // tick.period_ms)
                 alarm.set(self._since_ms + periods * tick.period_ms - now_ms)
 
     def phases(self, now_ms: int) -> list[int]:
-        """How far each timer is in its period, whether it is set or not."""
+        """How far each timer is into its period, even if its alarm is not set."""
         return [(now_ms - self._since_ms) % tick.period_ms for tick in self._alarms]
 
     async def _keep(self, tick: Tick) -> None:

@@ -1,8 +1,8 @@
-"""Preemption: which pods have to go for one that fits nowhere, and on which node.
+"""Preemption: which pods must be deleted so that a pod that fits nowhere fits, and on which node.
 
 May use: switches, cluster, decisions, placing.
-In order: budgets, eligibility, importance, choice, quick_trial, trial, affinity_to_victims,
-  cross_node, lower, dry_run, candidate, victims, preemption, __init__.
+In order: budgets, eligibility, importance, preemptor, choice, quick_trial, trial,
+  affinity_to_victims, cross_node, lower, dry_run, candidate, victims, preemption, __init__.
 """
 
 from actors.scheduler.preemption.preemption import preempt

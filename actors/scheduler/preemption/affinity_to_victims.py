@@ -1,4 +1,4 @@
-"""Experiment: spare those whom the pod wants to be near of, though they may go (SCH-105)."""
+"""Experiment: keep potential victims that the preemptor has a required affinity to (SCH-105)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.scheduler.preemption.trial import AnyTrial
 
 
 def lacks_affinity(refusal: Refusal) -> bool:
-    """Whether all that is amiss is that the pods are not there that it must be near."""
+    """Whether the node is refused only because it has no pod that the preemptor must be near."""
     return refusal.filter == "InterPodAffinity" and not refusal.is_resolvable
 
 
@@ -22,17 +22,21 @@ def spare_for_affinity(
     pods_max: int,
     namespaces: Namespaces,
 ) -> tuple[tuple[PodInfo, ...], int]:
-    """The first set of these pods with which on the node it fits there, and how many were tried.
+    """Return the first set of these pods that makes the node fit if it stays, and the sets tried.
 
-    Only pods that its affinity is about; small sets first, important pods first. All of `potential`
-    have been taken away; those of the set are back afterwards. An empty set: there is none.
+    Only pods that match a term of the preemptor's affinity are tried: small sets first, important
+    pods first. All of `potential` has been removed from the trial; the pods of the set are back on
+    it afterwards. An empty set means that no set helps.
     """
-    wanted = [
+    # Kubernetes removes every lower-priority pod before it asks whether the preemptor fits. A pod
+    # that must be near one of those then never fits, and the node is no candidate (SCH-81). The
+    # experiment asks whether it fits if a few of the pods it wants to be near stay.
+    matching = [
         info for info in potential if any(term.matches(info, namespaces) for term in pod.affinity)
     ]
     tried = 0
-    for size in range(1, min(pods_max, len(wanted)) + 1):
-        for some in combinations(wanted, size):
+    for size in range(1, min(pods_max, len(matching)) + 1):
+        for some in combinations(matching, size):
             tried += 1
             for info in some:
                 trial.add(info)

@@ -1,4 +1,4 @@
-"""Budgets: which of the pods that may go a disruption budget protects."""
+"""Budgets: which potential victims a PodDisruptionBudget protects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed.objects import PodDisruptionBudget
 
 
 class Budgets:
-    """What the budgets still allow, as their controller has last counted it."""
+    """The disruptions that each budget still allows, from its status as the informer has it."""
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget]) -> None:
         self._by_namespace: dict[str, list[PodDisruptionBudget]] = {}
@@ -17,9 +17,11 @@ class Budgets:
             self._by_namespace.setdefault(budget.meta.namespace, []).append(budget)
 
     def split(self, pods: Sequence[PodInfo]) -> tuple[list[PodInfo], list[PodInfo]]:
-        """Those whose going breaks a budget, and the others; each in the order given (SCH-84).
+        """Split into the protected pods, which it would break a budget to evict, and the others
+        (SCH-84).
 
-        Every pod uses up each budget that covers it, also one that is spared later.
+        Each group keeps the order given. Every pod uses up each budget that covers it, even if it
+        is reprieved later.
         """
         if not self._by_namespace:
             return [], list(pods)
@@ -31,6 +33,7 @@ class Budgets:
         return violating, others
 
     def _breaks_one(self, info: PodInfo, left: dict[str, int]) -> bool:
+        """Count one disruption in each budget that covers the pod; whether one has none left."""
         meta = info.pod.meta
         is_broken = False
         if not meta.labels:

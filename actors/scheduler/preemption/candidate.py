@@ -1,4 +1,4 @@
-"""Look: what it would take that a pod fits on one node, and whether that will do."""
+"""Evaluator: what it costs to make the preemptor fit on a node, if it can be done at all."""
 
 from __future__ import annotations
 
@@ -8,57 +8,48 @@ from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate
+from actors.scheduler.decisions.pick import DEFAULT_PREEMPTION
 from actors.scheduler.placing.feasibility import Feasibility
 from actors.scheduler.preemption.affinity_to_victims import lacks_affinity, spare_for_affinity
 from actors.scheduler.preemption.budgets import Budgets
 from actors.scheduler.preemption.choice import keys_of
 from actors.scheduler.preemption.cross_node import Far, Reach
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.preemption.importance import by_importance, outranked_by
 from actors.scheduler.preemption.lower import lower_nominated
+from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.trial import AnyTrial, trial_of
-from actors.scheduler.switches import SchedulerSwitches
 
-PLUGIN = "DefaultPreemption"
-NOBODY = Refusal(PLUGIN, ("No preemption victims found for incoming pod",), is_resolvable=False)
-PROTECTED = Refusal(PLUGIN, ("node(s) had only victims that a budget protects",))
-HERE = Far((), {}, 0)
+NO_VICTIMS = Refusal(
+    DEFAULT_PREEMPTION, ("No preemption victims found for incoming pod",), is_resolvable=False
+)
+PROTECTED = Refusal(DEFAULT_PREEMPTION, ("node(s) had only victims that a budget protects",))
+NO_FAR_PODS = Far((), {}, 0)
 
 
-class Preemptor:
-    """One pod that wants room, and who may go for it; asked of one node after the other."""
+class Evaluator:
+    """Evaluates one node after another for one preemptor. Nothing is written: all is dry run."""
 
     def __init__(
         self,
+        preemptor: Preemptor,
         feasibility: Feasibility,
         budgets: Budgets,
-        switches: SchedulerSwitches,
         selector: VictimSelector,
-        now_ms: int,
     ) -> None:
-        self.pod = feasibility.pod
         self.snapshot = feasibility.snapshot
         self.tried = 0
         """How many sets of pods were tried."""
-        self._feasibility, self._budgets = feasibility, budgets
-        self._switches, self._selector = switches, selector
-        self._now_ms = now_ms
-        self._may_go = outranked_by(self.pod.pod, hostile=switches.hostile)
-        self._by_importance = by_importance(switches, self.pod.pod, now_ms)
-        self._reach = Reach(
-            self.pod,
-            feasibility.snapshot,
-            self._may_go,
-            self._by_importance,
-            switches.cross_node_victims,
-            switches.cross_node_nodes,
-        )
+        self._preemptor, self._feasibility = preemptor, feasibility
+        self._budgets, self._selector = budgets, selector
+        self._reach = Reach(preemptor, feasibility.snapshot)
 
-    def at(self, node: NodeInfo) -> Candidate | Refusal | str:
-        """What room there costs; why there can be none; or what went wrong (SCH-79 to SCH-88)."""
-        potential = [info for info in node.pods if self._may_go(info)]
-        if not potential and not self._switches.cross_node_victims:
-            return NOBODY
+    def candidate_on(self, node: NodeInfo) -> Candidate | Refusal | str:
+        """The node as a candidate, with its victims (SCH-79 to SCH-88). A Refusal if no eviction
+        helps there; the text of an error if something went wrong."""
+        may_go, switches = self._preemptor.may_go, self._preemptor.switches
+        potential = [info for info in node.pods if may_go(info)]
+        if not potential and not switches.cross_node_victims:
+            return NO_VICTIMS
         dry = self._emptied(trial_of(self._feasibility, node.name), potential)
         if isinstance(dry, Refusal):
             return dry
@@ -69,55 +60,64 @@ class Preemptor:
         return self._candidate(dry, victims)
 
     def _emptied(self, trial: AnyTrial, potential: list[PodInfo]) -> DryRun | Refusal:
-        """The node without all that may go, if the pod fits there then; or if an experiment finds
-        who else has to go, or who has to stay."""
+        """Remove all potential victims, and require that the preemptor fits then.
+
+        If it does not, an experiment may find which of them must stay, or which pods of other nodes
+        must go as well.
+        """
         trial.remove_all(potential)
-        far = HERE
+        far = NO_FAR_PODS
         if not trial.fits():
             refusal = trial.refusal()
             assert refusal is not None
             spared = self._spared(trial, refusal, potential)
             potential = [info for info in potential if info not in spared]
-            far = HERE if spared else self._far(trial)
+            far = NO_FAR_PODS if spared else self._far(trial)
             if not spared and not far.pods:
                 return refusal
             potential += far.pods
-        potential = self._by_importance(potential)
+        potential = self._preemptor.by_importance(potential)
         groups = self._budgets.split(potential)
-        return DryRun(self.pod, trial, potential, groups, far.home)
+        return DryRun(self._preemptor.pod, trial, potential, groups, far.nodes)
 
     def _spared(
         self, trial: AnyTrial, refusal: Refusal, potential: list[PodInfo]
     ) -> Sequence[PodInfo]:
-        pods_max = self._switches.affinity_to_victims
+        """The potential victims that stay because the preemptor must be near them (SCH-105)."""
+        pods_max = self._preemptor.switches.affinity_to_victims
         if not pods_max or not lacks_affinity(refusal):
             return ()
-        important = self._by_importance(potential)
-        namespaces = self._feasibility.snapshot.namespaces
-        spared, tried = spare_for_affinity(self.pod, trial, important, pods_max, namespaces)
+        important = self._preemptor.by_importance(potential)
+        spared, tried = spare_for_affinity(
+            self._preemptor.pod, trial, important, pods_max, self.snapshot.namespaces
+        )
         self.tried += tried
         return spared
 
     def _far(self, trial: AnyTrial) -> Far:
-        if not self._switches.cross_node_victims:
-            return HERE
+        """The pods of other nodes that must go as well (SCH-106)."""
+        if not self._preemptor.switches.cross_node_victims:
+            return NO_FAR_PODS
         far = self._reach.victims(trial)
         self.tried += far.tried
         return far
 
     def _candidate(self, dry: DryRun, victims: Sequence[PodInfo]) -> Candidate | Refusal:
+        switches = self._preemptor.switches
         protected = {info.uid for info in dry.violating}
         violations = sum(info.uid in protected for info in victims) if protected else 0
-        if violations and self._switches.pdb_mode == "strict":
+        if violations and switches.pdb_mode == "strict":
             return PROTECTED
-        if not self._switches.bug_victims_unsorted:
-            victims = self._by_importance(victims)
-        clear = self._switches.clear_lower
-        lower = lower_nominated(self._feasibility, dry.node, victims, clear)
+        # As in 1.26, the victims come with the protected ones first, each group sorted. So the
+        # first need not be the most important one, though the choice of the node takes it for
+        # that (SCH-87). Sorting them is the fix.
+        if not switches.bug_victims_unsorted:
+            victims = self._preemptor.by_importance(victims)
+        lower = lower_nominated(self._feasibility, dry.node, victims, switches.clear_lower)
         return Candidate(
             dry.node,
             tuple(info.pod for info in victims),
             violations,
             tuple(info.pod for info in lower),
-            keys_of(victims, violations, self._now_ms),
+            keys_of(victims, violations, self._preemptor.now_ms),
         )

@@ -1,4 +1,4 @@
-"""Which candidate it is: the node that loses least (SCH-91, SCH-92)."""
+"""Choice: which candidate is the cheapest: pickOneNodeForPreemption (SCH-91, SCH-92)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.preemption.importance import started_ms
 
 OFFSET = 2**31
-"""Added to every priority, so that of negative ones, too, fewer are better."""
+"""Added to each priority, so that fewer victims are cheaper even if priorities are negative."""
 
 
 def keys_of(victims: Sequence[PodInfo], violations: int, now_ms: int) -> tuple[int, ...]:
-    """K1 to K5, each the smaller the better.
-
-    The budgets broken; the priority of the first victim, which is meant to be the highest;
-    all priorities together; how many there are; and, of those of the highest priority, how long
-    ago the one started that has run the longest.
-    """
+    """The five criteria K1 to K5 of a candidate. The node with the smallest tuple is chosen."""
+    # K1: the fewest budgets broken. K2: the lowest first victim, meant as "the most important
+    # victim is the least important"; it is that only if the victims are sorted (SCH-87). K3: the
+    # lowest sum of priorities. K4: the fewest victims. K5: among the victims of the highest
+    # priority, the one that has run longest should have started as late as possible, so that
+    # little work is lost: hence the minus.
     highest = max(info.priority for info in victims)
     oldest_ms = min(started_ms(i.pod, now_ms) for i in victims if i.priority == highest)
     total = sum(info.priority for info in victims) + OFFSET * len(victims)
@@ -26,6 +26,6 @@ def keys_of(victims: Sequence[PodInfo], violations: int, now_ms: int) -> tuple[i
 
 
 def best_of(candidates: Mapping[str, Candidate]) -> tuple[str, ...]:
-    """The nodes that are as good as any, by name."""
+    """The names of the cheapest nodes, sorted; more than one if they tie."""
     least = min(candidate.keys for candidate in candidates.values())
     return tuple(sorted(name for name, each in candidates.items() if each.keys == least))

@@ -1,8 +1,8 @@
-"""Experiment: let also pods of other nodes go, that stand in the way of this one (SCH-106)."""
+"""Experiment: also evict pods of other nodes, if they keep the preemptor off this one (SCH-106)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import attrs
@@ -10,92 +10,93 @@ import attrs
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.snapshot import Snapshot
-from actors.scheduler.preemption.importance import ByImportance
+from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.trial import AnyTrial
 
 SETS_MAX = 10_000
-"""So many sets of pods are tried for one node."""
+"""The most sets of pods that are tried for one node."""
 
 
 @attrs.frozen
 class Far:
-    """Pods of other nodes that are to go, too."""
+    """Pods of other nodes that must go as well."""
 
     pods: tuple[PodInfo, ...]
-    """None: no such set was found."""
-    home: Mapping[str, str]
-    """On which node each is, by its uid."""
+    """Empty if no set of them helps."""
+    nodes: Mapping[str, str]
+    """The node of each of them, by uid."""
     tried: int
     """How many sets were tried."""
 
 
 @attrs.frozen
 class Reach:
-    """How far one preemption may reach beyond the node it is for."""
+    """Looks for victims beyond the node that room is made on."""
 
-    pod: PodInfo
+    preemptor: Preemptor
     snapshot: Snapshot
-    may_go: Callable[[PodInfo], bool]
-    by_importance: ByImportance
-    pods_max: int
-    """So many pods of other nodes."""
-    nodes_max: int
-    """On so many of those."""
 
     def victims(self, trial: AnyTrial) -> Far:
-        """The first set of far pods without which it fits; they are taken away then.
+        """Find the first set of far pods without which the preemptor fits, and remove it.
 
-        All that may go of the node itself has been taken away before. Small sets come first, and
-        of one size those of less important pods.
+        All potential victims of the node itself have been removed from the trial before. Small sets
+        are tried first; among sets of one size, those of less important pods.
         """
         node = self.snapshot.infos[self.snapshot.row[trial.name]]
         found = list(self._in_the_way(node))
-        pods = self.by_importance(info for info, _ in found)[::-1]
-        home = {info.uid: name for info, name in found}
+        pods = self.preemptor.by_importance(info for info, _ in found)[::-1]
+        nodes = {info.uid: name for info, name in found}
         tried = min(len(pods), 1)
-        if not pods or not self._helps(trial, pods, home, keep=False):
-            return Far((), home, tried)
-        for some in self._sets(pods, home):
+        # There are exponentially many sets. So all far pods are removed first: where not even that
+        # helps, as on most nodes, the search is skipped.
+        if not pods or not self._helps(trial, pods, nodes, keep=False):
+            return Far((), nodes, tried)
+        for some in self._sets(pods, nodes):
             tried += 1
-            if self._helps(trial, some, home, keep=True):
-                return Far(some[::-1], home, tried)
+            if self._helps(trial, some, nodes, keep=True):
+                return Far(some[::-1], nodes, tried)
             if tried == SETS_MAX:
                 break
-        return Far((), home, tried)
+        return Far((), nodes, tried)
 
     def _sets(
-        self, pods: Sequence[PodInfo], home: Mapping[str, str]
+        self, pods: Sequence[PodInfo], nodes: Mapping[str, str]
     ) -> Iterator[tuple[PodInfo, ...]]:
-        for size in range(1, min(self.pods_max, len(pods)) + 1):
+        switches = self.preemptor.switches
+        for size in range(1, min(switches.cross_node_victims, len(pods)) + 1):
             for some in combinations(pods, size):
-                if len({home[info.uid] for info in some}) <= self.nodes_max:
+                if len({nodes[info.uid] for info in some}) <= switches.cross_node_nodes:
                     yield some
 
     def _helps(
-        self, trial: AnyTrial, some: Sequence[PodInfo], home: Mapping[str, str], *, keep: bool
+        self, trial: AnyTrial, some: Sequence[PodInfo], nodes: Mapping[str, str], *, keep: bool
     ) -> bool:
-        """Whether it fits without these; they are back afterwards, unless `keep` and it fits."""
+        """Whether the preemptor fits without these pods. They are put back afterwards, unless it
+        fits and `keep` is true."""
         for info in some:
-            trial.remove(info, home[info.uid])
+            trial.remove(info, nodes[info.uid])
         fits = trial.fits()
         if not (fits and keep):
             for info in some:
-                trial.add(info, home[info.uid])
+                trial.add(info, nodes[info.uid])
         return fits
 
     def _in_the_way(self, node: NodeInfo) -> Iterator[tuple[PodInfo, str]]:
-        """The pods of other nodes that may go and have to do with this one, and their nodes."""
+        """The potential victims on other nodes that matter for this node, each with its node."""
+        # A pod on another node matters only through a topology domain that both nodes share: the
+        # domains are the labels that have the same value on both.
         for other in self.snapshot.infos:
             shared = {key for key, value in node.labels.items() if other.labels.get(key) == value}
             if other.name == node.name or not shared:
                 continue
             for info in other.pods:
-                if self.may_go(info) and not shared.isdisjoint(self._concerns(info)):
+                if self.preemptor.may_go(info) and not shared.isdisjoint(self._topologies(info)):
                     yield info, other.name
 
-    def _concerns(self, info: PodInfo) -> Iterator[str]:
-        """By which labels of nodes that pod is too near this one, or one too many near it."""
-        pod, namespaces = self.pod, self.snapshot.namespaces
+    def _topologies(self, info: PodInfo) -> Iterator[str]:
+        """The topology keys by which that pod and the preemptor get in each other's way: the
+        anti-affinity of either, or the preemptor's spread constraints."""
+        pod, namespaces = self.preemptor.pod, self.snapshot.namespaces
         for term in pod.anti_affinity:
             if term.matches(info, namespaces):
                 yield term.topology_key

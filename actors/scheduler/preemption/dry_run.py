@@ -1,4 +1,4 @@
-"""Dry run: one node without the pods that may go, on which it is tried who can stay after all."""
+"""Dry run: one node without its potential victims, to try which of them can stay (reprieve)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from actors.scheduler.preemption.trial import AnyTrial
 
 
 class DryRun:
-    """A node from which all have been taken that may go; the pod fits there.
+    """A node from which all potential victims have been removed, so that the preemptor fits.
 
-    A VictimSelector reads it: it puts pods back and takes them away again as it likes.
+    A VictimSelector reads it. It puts pods back and takes them away again as it likes: all that
+    changes is a Trial, never the cache or the snapshot.
     """
 
     __slots__ = ("_back", "_far", "_trial", "others", "pod", "potential", "tried", "violating")
@@ -28,17 +29,17 @@ class DryRun:
         self.pod = pod
         """The pod that room is made for."""
         self.potential = potential
-        """The pods that may go, the most important first."""
+        """The potential victims, the most important first."""
         self.violating, self.others = groups
         """Those of them that a budget protects, and the others, in the same order."""
         self.tried = 0
-        """How many sets of pods were asked about."""
+        """How many sets of pods `fits_without` was asked about."""
         self._trial, self._far = trial, far
         self._back: dict[str, PodInfo] = {}
 
     @property
     def node(self) -> str:
-        """The node it is about."""
+        """The name of the node."""
         return self._trial.name
 
     def put_back(self, info: PodInfo) -> None:
@@ -47,12 +48,12 @@ class DryRun:
         self._trial.add(info, self._far.get(info.uid, ""))
 
     def take_away(self, info: PodInfo) -> None:
-        """Let it go again."""
+        """Remove that pod again."""
         del self._back[info.uid]
         self._trial.remove(info, self._far.get(info.uid, ""))
 
     def spare(self, info: PodInfo) -> bool:
-        """Let that pod stay, if the pod fits all the same; whether it does."""
+        """Reprieve that pod: put it back if the preemptor still fits then. Whether it stays."""
         if info.uid in self._far:
             self.put_back(info)
             if not self.fits():
@@ -62,11 +63,11 @@ class DryRun:
         return info.uid in self._back
 
     def fits(self) -> bool:
-        """Whether the pod fits, as things are."""
+        """Whether the preemptor fits beside the pods that are back."""
         return self._trial.fits()
 
     def fits_without(self, victims: Collection[PodInfo]) -> bool:
-        """Whether it would fit if just these went."""
+        """Whether the preemptor would fit if exactly these pods went."""
         self.tried += 1
         wanted = dict.fromkeys(info.uid for info in victims)
         for info in self.potential:
@@ -78,10 +79,12 @@ class DryRun:
 
 
 class VictimSelector(Protocol):
-    """Who of those that may go has to. A user's own is a class with a name and this method."""
+    """Chooses the victims among the potential ones. A user's own is a class with a name and this
+    method."""
 
     name: str
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """The pods that are to go, such that the pod fits: in the order in which the choice of
-        the node shall see them. None at all is an error."""
+        """Called once for each node on which preemption helps: return the pods to delete, so that
+        the preemptor fits. Their order is the one in which the choice of the node sees them. To
+        return none is an error."""

@@ -1,4 +1,4 @@
-"""Which of two pods is more important: whom a preemptor outranks, and whom it spares first."""
+"""Importance: which pods a preemptor outranks, and which of two pods is reprieved first."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from testbed.objects import Pod
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
 QUALITY = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}
-"""The less, the more important."""
+"""The rank of each quality-of-service class; the smaller, the more important."""
 ByImportance = Callable[[Iterable[PodInfo]], list[PodInfo]]
-"""Sorts pods, the most important first; those that are equal by the order they are given in."""
+"""Sorts pods, the most important first. Pods that are equal stay in the order given."""
 Rank = Sequence[int | str]
 
 
 def started_ms(pod: Pod, now_ms: int) -> int:
-    """When its kubelet took it on; now, if none has (SCH-82)."""
+    """When the pod started, by its status; now, if it has not (SCH-82)."""
     start_ms = pod.status.start_ms
     return now_ms if start_ms is None else start_ms
 
 
 def quality(pod: Pod) -> int:
-    """How it ranks by its quality of service."""
+    """The rank of the pod's quality-of-service class."""
     return QUALITY.get(pod.status.qos_class, QUALITY[BEST_EFFORT])
 
 
 def outranked_by(pod: Pod, *, hostile: bool = False) -> Callable[[PodInfo], bool]:
-    """Which others a pod may make go: those of lower priority (SCH-79).
+    """Return whether another pod is a potential victim of this one: has lower priority (SCH-79).
 
-    A hostile scheduler outranks also whatever another one has placed.
+    A hostile scheduler also outranks all pods of other schedulers.
     """
     priority, owner = pod.priority, pod.spec.scheduler_name
     if not hostile:
@@ -39,7 +39,7 @@ def outranked_by(pod: Pod, *, hostile: bool = False) -> Callable[[PodInfo], bool
 
 
 def by_importance(switches: SchedulerSwitches, pod: Pod, now_ms: int) -> ByImportance:
-    """What sorts pods, the one first that is to be spared first (SCH-82, SCH-83)."""
+    """Return what sorts pods so that the pod to be reprieved first is in front (SCH-82, SCH-83)."""
     tie = TIES[switches.victim_tiebreak](now_ms)
     last_tie = LAST_TIES[switches.victim_last_tie]
     owner = pod.spec.scheduler_name if switches.hostile else None
@@ -49,18 +49,18 @@ def by_importance(switches: SchedulerSwitches, pod: Pod, now_ms: int) -> ByImpor
         place, other = placed
         is_foreign = owner is not None and other.pod.spec.scheduler_name != owner
         if counts_starts and other.pod.status.start_ms is None:
-            place = -place
+            place = -place  # see _by_start
         return is_foreign, -other.priority, tie(other.pod), last_tie(other.pod, place)
 
     return lambda pods: [info for _, info in sorted(enumerate(pods), key=rank)]
 
 
 def _by_start(now_ms: int) -> Callable[[Pod], Rank]:
-    """Who has not started has started later than all who have.
+    """The earlier start is the more important. A pod that has not started comes after all others.
 
-    Of two of those the real one takes either for the older: whenever it compares two it asks the
-    clock for the first, then for the second. Its sort puts each in turn before all it is older
-    than, so the last of them comes first.
+    Among pods that have not started, the last added is the most important. Kubernetes reads the
+    clock for each of the two pods that it compares, the first one first, so the first always looks
+    older. Its sort then puts each such pod before all earlier ones.
     """
     return lambda pod: (started_ms(pod, now_ms), pod.status.start_ms is None)
 
@@ -89,4 +89,4 @@ LAST_TIES: dict[str, Callable[[Pod, int], Rank]] = {
     "added": lambda pod, place: (place,),
     "name": lambda pod, place: (pod.meta.namespace, pod.meta.name),
 }
-"""What decides between those that are equal otherwise."""
+"""What decides between pods that are equal otherwise."""

@@ -1,4 +1,4 @@
-"""Lower nominations: which less important pods lose the room that was made for them."""
+"""Lower nominations: which less important pods lose their nomination to the chosen node."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from actors.scheduler.preemption.trial import trial_of
 def lower_nominated(
     feasibility: Feasibility, node: str, victims: Sequence[PodInfo], clear_lower: str
 ) -> tuple[PodInfo, ...]:
-    """Those nominated to that node that lose that, if these pods go for this one (SCH-100).
+    """The pods nominated to that node that lose it if these victims go (SCH-100).
 
-    All that are less important, or, with `only_if_unfit`, those that would not fit there any more;
-    the most important first, as those that stay leave less for the others.
+    With the switch `all`, every less important pod; with `only_if_unfit`, those that would not fit
+    beside the preemptor.
     """
     pod = feasibility.pod
-    there = feasibility.nominated.get(node, ())
-    lower = [info for info in there if info.priority < pod.priority]
+    nominated = feasibility.nominated.get(node, ())
+    lower = [info for info in nominated if info.priority < pod.priority]
     if clear_lower == "all":
         return tuple(lower)
-    staying = [info for info in there if info.priority >= pod.priority and info.uid != pod.uid]
+    # The most important is asked first: one that stays leaves less room for those after it.
+    staying = [info for info in nominated if info.priority >= pod.priority and info.uid != pod.uid]
     lost: list[PodInfo] = []
     for info in sorted(lower, key=lambda info: -info.priority):
         trial = trial_of(feasibility.of(info, {node: staying}), node)

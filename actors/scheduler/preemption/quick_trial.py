@@ -1,4 +1,4 @@
-"""Room: a Trial for the many pods that only mind how much is left: a few sums."""
+"""Room: a Trial for the many pods that only need resources: a few sums."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 
 ENDLESS = 2**100
-"""How much there is of what a pod that asks for nothing does not mind."""
+"""How much is left of a resource that the pod does not ask for."""
 
 
 class Room:
-    """What a node has left beside the pod itself and the pods that are nominated there.
+    """What is left on a node beside the preemptor and the pods nominated there.
 
-    Where it fits beside those it fits without them, so they always count (SCH-59). What is so of
-    other nodes does not matter.
+    The nominated pods always count: a pod that fits beside them also fits without them if only
+    resources matter (SCH-59). Other nodes do not matter at all.
     """
 
     __slots__ = ("_asked", "_cpu", "_disk", "_filter", "_memory", "_pods", "name")
@@ -30,7 +30,7 @@ class Room:
         nominated: Sequence[PodInfo],
     ) -> None:
         self.name = node.name
-        """The node it is about."""
+        """The name of the node."""
         self._filter, self._asked = own, asked
         amounts = zip(asked.names, asked.amounts, strict=True)
         left = [node.left(name) - amount for name, amount in amounts]
@@ -40,7 +40,7 @@ class Room:
             self.add(info)
 
     def add(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be there."""
+        """Add that pod to the node; nothing happens if it is added to another one."""
         if not node or node == self.name:
             cpu, memory, disk = info.room
             self._pods -= 1
@@ -49,7 +49,7 @@ class Room:
             self._disk -= disk
 
     def remove(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be gone from there."""
+        """Remove that pod from the node; nothing happens if it is removed from another one."""
         if not node or node == self.name:
             cpu, memory, disk = info.room
             self._pods += 1
@@ -58,12 +58,12 @@ class Room:
             self._disk += disk
 
     def remove_all(self, infos: Iterable[PodInfo]) -> None:
-        """Let these pods be gone from there."""
+        """Remove these pods from the node."""
         for info in infos:
             self.remove(info)
 
     def spare(self, info: PodInfo) -> bool:
-        """Let that pod be there, if the pod fits all the same; whether it does."""
+        """Add that pod if the preemptor still fits then. Whether it stays."""
         cpu, memory, disk = info.room
         cpu, memory, disk = self._cpu - cpu, self._memory - memory, self._disk - disk
         if self._pods < 1 or cpu < 0 or memory < 0 or disk < 0:
@@ -72,11 +72,11 @@ class Room:
         return True
 
     def refusal(self) -> Refusal | None:
-        """What there is too little of; None: nothing."""
+        """Which resources are insufficient, as a Refusal; None if the preemptor fits."""
         left = (self._pods, self._cpu, self._memory, self._disk)
         code = sum(1 << bit for bit, amount in enumerate(left) if amount < 0)
         return self._filter.refusal(self._asked, code) if code else None
 
     def fits(self) -> bool:
-        """Whether there is enough of everything."""
+        """Whether there is enough of every resource."""
         return self._pods >= 0 and self._cpu >= 0 and self._memory >= 0 and self._disk >= 0

@@ -1,4 +1,4 @@
-"""Trial: one node as it would be with some pods more or less; the cluster stays as it is."""
+"""Trial: one node as it would be with some pods more or fewer. The cluster stays as it is."""
 
 from __future__ import annotations
 
@@ -11,82 +11,61 @@ from actors.framework.refusal import Refusal
 from actors.scheduler.placing.judging import Judging
 from actors.scheduler.preemption.quick_trial import Room
 
-Said = Refusal | Account
-"""What a filter says: once for all, or kept up to date."""
+Answer = Refusal | Account
+"""What a filter answers: a Refusal that no move changes, or an Account that is kept up to date."""
 
 
 class Trial:
-    """Pods are taken from a node and put back, and the filters are asked each time (SCH-116).
+    """Pods are removed from a node and added again, and the filters are asked each time (SCH-116).
 
-    Most pods matter only for what they take of the node. As long as none has come or gone that
-    matters for more, Accounts stand for the node: with the pods nominated there, and without them
-    (SCH-60). From then on a copy of the node is kept, and every filter asked anew.
+    Most pods matter only by the resources they take. While only such pods are moved, Accounts stand
+    for the node: with the pods nominated there, and without them (SCH-60). After the first other
+    pod, a copy of the node is kept, and every filter is asked again each time.
     """
 
     def __init__(self, judging: Judging, node: NodeInfo) -> None:
         self.name = node.name
-        """The node it is about."""
+        """The name of the node."""
         self._judging = judging
-        self._home = node
+        self._original = node
         self._states = judging.states
-        self._node: NodeInfo | None = None
+        self._copy: NodeInfo | None = None
         self._moves: list[tuple[PodInfo, int]] = []
-        """What its copy, once there is one, has to make up for."""
-        self._said: list[Said] | None = None
+        """What to repeat on the copy when it is made: each pod with 1 (added) or -1 (removed)."""
+        self._answers: list[Answer] | None = None
+        """None once the filters must be asked again each time."""
         self._accounts: list[Account] = []
         nominated = judging.nominated_on(node.name)
         if judging.refusal is None and not any(map(judging.is_minded, nominated)):
-            self._said = self._say(nominated)
-            self._accounts = [said for said in self._said if not isinstance(said, Refusal)]
+            self._answers = self._asked_once(nominated)
+            self._accounts = [each for each in self._answers if not isinstance(each, Refusal)]
 
     @property
     def node(self) -> NodeInfo:
-        """The node as it would be; not to be changed but by this Trial."""
-        if self._node is None:
-            self._node = self._home.copy()
+        """The node as it would be. Only this Trial may change it."""
+        # The snapshot's node is also what all other trials and filters look at, so the moves are
+        # made on a copy. Copying costs more than all else here: it waits until a filter needs it.
+        if self._copy is None:
+            self._copy = self._original.copy()
             for info, by in self._moves:
-                (self._node.add if by > 0 else self._node.remove)(info)
-        return self._node
+                _move(self._copy, info, by)
+        return self._copy
 
     def add(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be there; or on another node, of that name."""
-        is_here = not node or node == self.name
-        if self._said is not None and self._judging.is_minded(info):
-            self._ask_anew()
-        if self._said is None:
-            place = self._home if is_here else self._judging.node(node)
-            self._states = [(f, f.added(s, info, place)) for f, s in self._states]
-        if is_here:
-            for account in self._accounts:
-                account.add(info)
-            if self._node is not None:
-                self._node.add(info)
-            else:
-                self._moves.append((info, 1))
+        """Add that pod to the node, or to another one of that name."""
+        self._move(info, node, 1)
 
     def remove(self, info: PodInfo, node: str = "") -> None:
-        """Let that pod be gone from there; or from another node, of that name."""
-        is_here = not node or node == self.name
-        if self._said is not None and self._judging.is_minded(info):
-            self._ask_anew()
-        if self._said is None:
-            place = self._home if is_here else self._judging.node(node)
-            self._states = [(f, f.removed(s, info, place)) for f, s in self._states]
-        if is_here:
-            for account in self._accounts:
-                account.remove(info)
-            if self._node is not None:
-                self._node.remove(info)
-            else:
-                self._moves.append((info, -1))
+        """Remove that pod from the node, or from another one of that name."""
+        self._move(info, node, -1)
 
     def remove_all(self, infos: Iterable[PodInfo]) -> None:
-        """Let these pods be gone from there."""
+        """Remove these pods from the node."""
         for info in infos:
-            self.remove(info)
+            self._move(info, "", -1)
 
     def spare(self, info: PodInfo) -> bool:
-        """Let that pod be there, if the pod fits all the same; whether it does."""
+        """Add that pod if the preemptor still fits then. Whether it stays."""
         self.add(info)
         fits = self.fits()
         if not fits:
@@ -94,49 +73,73 @@ class Trial:
         return fits
 
     def refusal(self) -> Refusal | None:
-        """Why the pod may not go to this node as it would be; None if it may."""
-        if self._said is None:
+        """Why the preemptor may not go to this node as it would be; None if it may."""
+        if self._answers is None:
             return self._judging.verdict(self._states, self.node)
-        for said in self._said:
-            refusal = said if isinstance(said, Refusal) else said.refusal()
+        for answer in self._answers:
+            refusal = answer if isinstance(answer, Refusal) else answer.refusal()
             if refusal is not None:
                 return refusal
         return None
 
     def fits(self) -> bool:
-        """Whether it may go there."""
+        """Whether the preemptor may go to this node as it would be."""
         return self.refusal() is None
 
-    def _say(self, nominated: Sequence[PodInfo]) -> list[Said]:
-        """What the filters say that have something to say: with these pods on the node as well;
-        and once more without them, unless one says no for good."""
-        said: list[Said] = []
+    def _move(self, info: PodInfo, node: str, by: int) -> None:
+        """Add the pod (1) to that node, or remove it (-1); no name means the node of this Trial."""
+        is_here = not node or node == self.name
+        if self._answers is not None and self._judging.is_minded(info):
+            self._ask_each_time()
+        if self._answers is None:
+            # What a filter keeps of other nodes (the pods in a zone) is in its state.
+            place = self._original if is_here else self._judging.node(node)
+            self._states = [
+                (f, f.added(s, info, place) if by > 0 else f.removed(s, info, place))
+                for f, s in self._states
+            ]
+        if is_here:
+            for account in self._accounts:
+                _move(account, info, by)
+            if self._copy is not None:
+                _move(self._copy, info, by)
+            else:
+                self._moves.append((info, by))
+
+    def _asked_once(self, nominated: Sequence[PodInfo]) -> list[Answer]:
+        """The answers of all filters: first with these pods on the node, then without them. They
+        end at the first Refusal."""
+        answers: list[Answer] = []
         for each, state in self._states:
-            account = each.account(state, self._home)
+            account = each.account(state, self._original)
             if account is not None:
                 for info in nominated:
                     account.add(info)
-                said.append(account)
+                answers.append(account)
                 continue
-            refusal = each.check(state, self._home)
+            refusal = each.check(state, self._original)
             if refusal is not None:
-                return [*said, each.sound(refusal)]
+                return [*answers, each.sound(refusal)]
         if nominated:
-            again = [each.account(state, self._home) for each, state in self._states]
-            said += [account for account in again if account is not None]
-        return said
+            bare = [each.account(state, self._original) for each, state in self._states]
+            answers += [account for account in bare if account is not None]
+        return answers
 
-    def _ask_anew(self) -> None:
-        """A pod comes or goes that matters: keep the node itself from now on."""
-        self._node, self._said, self._accounts = self.node, None, []
+    def _ask_each_time(self) -> None:
+        """A pod is moved that matters by more than its resources: keep a copy from now on."""
+        self._copy, self._answers, self._accounts = self.node, None, []
+
+
+def _move(place: NodeInfo | Account, info: PodInfo, by: int) -> None:
+    (place.add if by > 0 else place.remove)(info)
 
 
 AnyTrial = Trial | Room
-"""Where nothing but what is left matters, sums are enough."""
+"""Room where only resources matter, else a Trial."""
 
 
 def trial_of(judging: Judging, name: str) -> AnyTrial:
-    """A node to try things on; KeyError if there is none of that name."""
+    """A trial of the node of that name; KeyError if there is no such node."""
     node, asked = judging.node(name), judging.only_room
     if asked is None or any(f.check(s, node) is not None for f, s in judging.fixed):
         return Trial(judging, node)

@@ -1,4 +1,4 @@
-"""Victims: who has to go of those that may; the ways to choose them that are built in."""
+"""Victims: the built-in ways to choose the victims among the potential ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from actors.framework.podinfo import PodInfo
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 
 SETS_MAX = 10_000
-"""So many sets of pods are tried on one node; then what was found without is taken."""
+"""The most sets of pods that are tried on one node; after that the greedy set is taken."""
 
 
 class Greedy:
-    """Spares one after the other, if the pod fits all the same: as the real one does (SCH-85).
+    """Reprieves one pod after another if the preemptor still fits, as Kubernetes does (SCH-85).
 
-    Those that a budget protects come first; within each group the more important, or, in `asc`
-    order, the less important. It loses the least important, not the fewest (SCH-86).
+    Pods that a budget protects are tried first; within each group the most important first, or, in
+    `asc` order, the least important. The result is the least important set, not the smallest
+    (SCH-86).
     """
 
     name = "greedy"
@@ -25,27 +26,32 @@ class Greedy:
         self.order = order
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """Those that cannot be spared, as they come."""
+        """The pods that could not be reprieved, in the order in which they were tried."""
         groups = [dry.violating, dry.others]
         if self.order == "asc":
             groups = [group[::-1] for group in groups]
+        # All potential victims are off the node. Each pod that is put back takes room from those
+        # tried after it, so the order is the policy: protected pods first, as a broken budget is
+        # worse than any priority; then the most important, as it is the last that should go.
         return [info for group in groups for info in group if not dry.spare(info)]
 
 
 class Fewest:
-    """The fewest that will do: of them those that break the fewest budgets, and above all that.
+    """The smallest set of victims among those that break the fewest budgets.
 
-    Of as few, those of the lowest priorities (SCH-86). Every smaller set was tried, so none of
-    them could have been spared.
+    Of the sets of that size, the one with the lowest priorities (SCH-86). Every smaller set was
+    tried, so none of its pods could have been reprieved.
     """
 
     name = "min_count"
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """The best set; the greedy one if there are too many to try."""
+        """The best set; the greedy one if there are too many sets to try."""
         greedy = Greedy().victims(dry)
         protected = {info.uid for info in dry.violating}
         broken = sum(info.uid in protected for info in greedy)
+        # The greedy set is a solution. So only sets with fewer violations are tried, of any size,
+        # and sets with as many violations that are no larger.
         for violations in range(broken + 1):
             largest = len(greedy) if violations == broken else len(dry.potential)
             for size in range(max(violations, 1), largest + 1):
@@ -58,6 +64,7 @@ class Fewest:
         return greedy
 
     def _sets(self, dry: DryRun, violations: int, size: int) -> Iterator[list[PodInfo]]:
+        """The sets of that size that hold that number of protected pods."""
         for some in combinations(dry.violating, violations):
             if dry.tried < SETS_MAX and dry.fits_without([*some, *dry.others]):
                 for rest in combinations(dry.others, size - violations):
@@ -66,10 +73,11 @@ class Fewest:
                     yield [*some, *rest]
 
     def _loss(self, dry: DryRun, gone: Sequence[PodInfo]) -> tuple[list[int], list[int]]:
+        """The priorities lost, the highest first; if they are equal, less important pods win."""
         places = sorted(dry.potential.index(info) for info in gone)
         return [dry.potential[n].priority for n in places], [-n for n in places]
 
 
 def selector_of(minimisation: str, order: str) -> VictimSelector:
-    """The one that the switches name."""
+    """The selector that the switches name."""
     return Fewest() if minimisation == "min_count" else Greedy(order)

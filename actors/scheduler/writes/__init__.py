@@ -1,5 +1,5 @@
-"""Writes: all that a scheduler writes, and in which order.
+"""Writes: all that a scheduler writes to the API server, and in which order.
 
 May use: cluster, queue, decisions, plugins, memory.
-In order: difference, patches, fail, bind, make_room.
+In order: difference, deed, fail, bind, make_room.
 """

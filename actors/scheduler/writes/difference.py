@@ -1,9 +1,9 @@
-"""Difference: the patch that makes one status of a pod another, as Kubernetes' client works it out.
+"""Difference: the patch from one status of a pod to another, as Kubernetes' client computes it.
 
-Only what differs is in it (SCH-67): so, applied to an object that has changed meanwhile, it leaves
-alone what it does not name, and can mix two states. Lists whose items have a key are merged by it:
-an item says its key and what is new of it, one that is gone is deleted, and the order of all that
-are to be there is told beside the list.
+It is a strategic merge patch that holds only what differs (SCH-67). So a patch that is applied to
+an object that has changed meanwhile leaves all other fields alone, and can mix two states. Lists
+with a merge key are merged by it: an item carries its key and its changes, an item that is gone
+carries a delete directive, and the order of all items is sent beside the list.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from testbed.objects import Map, Pod, PodStatus
 from testbed.objects.form import write_part
 
 KEYS = {"conditions": "type", "podIPs": "ip"}
-"""The lists of a status that are merged, and what their items are known by."""
+"""The lists of a status that are merged, each with its merge key."""
 Tree = Mapping[str, Any]
 NOTHING: Map[Any] = Map()
 
 
 def difference(old: Pod, new: PodStatus, of: Pod | None = None) -> dict[str, Any]:
-    """The patch of a pod's status, empty if there is nothing to change. `of` is whose status the
-    new one is, if it is another pod's: also what nobody here knows of it is copied then."""
+    """The patch from the status of `old` to `new`; empty if they are equal.
+
+    `of` is the pod that `new` was made from, if it is not `old`: then status fields that the
+    testbed does not model are copied from it, too.
+    """
     status = changes(_tree(old.status, old), _tree(new, old if of is None else of))
     return {"status": status} if status else {}
 
 
 def changes(old: Tree, new: Tree) -> dict[str, Any]:
-    """What is to be set, and, as null, what is to go."""
+    """The fields to set, and, as null, the fields to remove."""
     patch: dict[str, Any] = {name: None for name in old if name not in new}
     for name, value in new.items():
         was = old.get(name)
@@ -46,7 +49,7 @@ def changes(old: Tree, new: Tree) -> dict[str, Any]:
 
 
 def _merged(name: str, old: Sequence[Tree], new: Sequence[Tree]) -> dict[str, Any]:
-    """The items of a list that differ, those that are gone, and the order of those that are not."""
+    """The patch of a merged list: the items that differ, the deletions, and the new order."""
     key = KEYS[name]
     before = {item[key]: item for item in old}
     items: list[Tree] = []

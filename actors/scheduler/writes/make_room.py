@@ -1,7 +1,7 @@
-"""Effects: what a scheduler writes to make room for a pod, in the order of the real one.
+"""Make room: evict the victims of a preemption, in the order of the real scheduler.
 
-All of it happens within the pod's cycle and from one task: which victim is next is picked before
-each, so every order can come about, and the calm one is that of the decision (SCH-96).
+All of it happens within the pod's cycle and in one task. Before each eviction the next victim is
+picked, so every order can come about; the calm one is that of the decision (SCH-96).
 """
 
 from __future__ import annotations
@@ -9,78 +9,86 @@ from __future__ import annotations
 import attrs
 
 from actors.scheduler.decisions.decision import Candidate, Decision
-from actors.scheduler.memory.books import Books
+from actors.scheduler.decisions.pick import DEFAULT_PREEMPTION
+from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.difference import difference
-from actors.scheduler.writes.patches import clear_nomination, patch_status
 from testbed import ApiError, NotFound, Operation
 from testbed.objects import Condition, Pod, condition
 
 PREEMPTION = "PreemptionByKubeScheduler"
-PLUGIN = "DefaultPreemption"
 
 
-async def make_room(books: Books, decision: Decision, chosen: Candidate, because: int) -> bool:
-    """Let the victims go, one after another, then take from the less important pods nominated there
-    what they were promised. False if it was broken off: what was done stays done, and the pod is
-    nominated to nothing by it (SCH-99)."""
+async def make_room(deed: Deed, decision: Decision, chosen: Candidate) -> bool:
+    """Evict the victims one after another, then clear the nominations of less important pods there.
+
+    False if an error broke it off: the victims evicted so far stay evicted, and the pod's
+    nomination is left as it is (SCH-99).
+    """
+    books = deed.books
     left = list(chosen.victims)
     while left:
         victim = books.client.pick("next victim", left)
         left.remove(victim)
         try:
-            await _evict(books, decision.pod, victim, because)
+            await _evict(deed, decision.pod, victim)
         except NotFound as error:
             if books.switches.victim_not_found == "error":
-                return _broken_off(books, victim, error)
+                return _broken_off(deed, victim, error)
         except ApiError as error:
-            return _broken_off(books, victim, error)
+            return _broken_off(deed, victim, error)
         books.recorder.note(
             victim, "Preempted", f"Preempted by a pod on node {chosen.node}", action="Preempting",
             related=decision.pod,
         )  # fmt: skip
-    for pod in _less_important(books, decision.pod, chosen):
-        await clear_nomination(books, pod, because)
+    for pod in _less_important(deed, decision.pod, chosen):
+        await deed.clear_nomination(pod)
     return True
 
 
-def _broken_off(books: Books, victim: Pod, error: ApiError) -> bool:
-    said = f"broke off its preemption at {victim.key}: {error}"
-    books.client.record("preemption broken off", said=said, victim=victim.key)
+def _broken_off(deed: Deed, victim: Pod, error: ApiError) -> bool:
+    message = f"broke off its preemption at {victim.key}: {error}"
+    deed.books.client.record("preemption broken off", said=message, victim=victim.key)
     return False
 
 
-async def _evict(books: Books, preemptor: Pod, victim: Pod, because: int) -> None:
-    """One that waits for its permission is refused it; any other is told why, and deleted."""
-    waiting = books.waiting.get(victim.meta.uid)
+async def _evict(deed: Deed, preemptor: Pod, victim: Pod) -> None:
+    """Reject a victim that waits for Permit plugins; mark and delete any other; ApiError."""
+    books = deed.books
+    waiting = books.beliefs.waiting.get(victim.meta.uid)
     if waiting is not None:
-        waiting.reject(PLUGIN, "preempted")
+        waiting.reject(DEFAULT_PREEMPTION, "preempted")
         return
     switches = books.switches
     if switches.disruption_condition:
-        await _mark(books, preemptor, victim, because)
+        await _mark(deed, preemptor, victim)
+    # In 1.26 the delete names no uid: if the victim was made again under its name meanwhile, the
+    # new pod is deleted (SCH-98).
     uid = victim.meta.uid if switches.preempt_delete_precondition == "uid" else ""
     meta = victim.meta
     delete = Operation("delete", victim.plural, meta.name, meta.namespace, uid=uid)
     books.must_lead()
-    await books.client.ask(delete, because=because)
+    await books.client.ask(delete, because=deed.because)
 
 
-async def _mark(books: Books, preemptor: Pod, victim: Pod, because: int) -> None:
-    """Patch its condition DisruptionTarget. In 1.26 that was worked out of the status of the pod
-    it makes room for, which then replaces its own in all that differs (SCH-97)."""
+async def _mark(deed: Deed, preemptor: Pod, victim: Pod) -> None:
+    """Patch the victim's condition DisruptionTarget; ApiError."""
+    books = deed.books
+    # The bug of 1.26: the new status is made from the preemptor's, and the patch is its difference
+    # to the victim's. So the victim also takes over phase, start time and conditions (SCH-97).
     is_mixed_up = books.switches.bug_disruption_status_from_preemptor
-    whose = preemptor if is_mixed_up else victim
-    said = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
-    target = Condition("DisruptionTarget", "True", PREEMPTION, said)
-    conditions = condition.having(whose.status.conditions, target, books.client.now())
-    if conditions is not whose.status.conditions:
-        status = attrs.evolve(whose.status, conditions=conditions)
-        await patch_status(books, victim, difference(victim, status, of=whose), because)
+    source = preemptor if is_mixed_up else victim
+    message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
+    target = Condition("DisruptionTarget", "True", PREEMPTION, message)
+    conditions = condition.having(source.status.conditions, target, books.client.now())
+    if conditions is not source.status.conditions:
+        status = attrs.evolve(source.status, conditions=conditions)
+        await deed.patch_status(victim, difference(victim, status, of=source))
 
 
-def _less_important(books: Books, pod: Pod, chosen: Candidate) -> list[Pod]:
-    """Those nominated there that are to lose that: as of now, since it took a while (SCH-100)."""
-    here = [info.pod for info in books.nominator.on(chosen.node)]
+def _less_important(deed: Deed, pod: Pod, chosen: Candidate) -> list[Pod]:
+    """The pods that are nominated to that node by now, and are to lose it (SCH-100)."""
+    books = deed.books
+    here = [info.pod for info in books.beliefs.nominator.on(chosen.node)]
     if books.switches.clear_lower == "only_if_unfit":
         unfit = {each.meta.uid for each in chosen.lower}
         return [each for each in here if each.meta.uid in unfit]

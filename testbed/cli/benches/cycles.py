@@ -113,9 +113,9 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
             await Timed(stopwatch, super().cycle(queued))
 
     class TimedScheduler(module.Scheduler):  # type: ignore[misc, name-defined]
-        """One that keeps such an office."""
+        """One with such a loop."""
 
-        office = TimedLoop
+        loop = TimedLoop
 
     world.start(TimedScheduler("default-scheduler"))
     began = perf_counter()

@@ -1,4 +1,4 @@
-"""Decider: one pod's cycle, from what is known to what is to be done."""
+"""Decider: one cycle of one pod, from the snapshot to a Decision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testbed.objects import Map
 
 @pytest.mark.spec("SCH-52")
 def test_without_nodes_there_is_nothing_to_decide() -> None:
-    """No error of its own, no preemption; and a nomination is cleared."""
+    """No error, no preemption; and the nomination is cleared."""
     decision = decide(a_pod("p", nominated="n1"))
     assert decision.message == "no nodes available to schedule pods"
     assert (decision.nominate, decision.is_error, decision.preemption) == ("", False, None)
@@ -21,7 +21,7 @@ def test_without_nodes_there_is_nothing_to_decide() -> None:
 
 @pytest.mark.spec("SCH-61")
 def test_one_node_that_will_do_is_taken_unweighed() -> None:
-    """Nothing is scored, and nobody is asked."""
+    """No score is asked, and nothing is picked."""
     pick = Picked()
     decision = decide(a_pod("p"), a_node("n1"), a_node("n2", 0), pick=pick)
     assert (decision.node, decision.feasible, decision.scores) == ("n1", ("n1",), {})
@@ -32,7 +32,7 @@ def test_one_node_that_will_do_is_taken_unweighed() -> None:
 
 @pytest.mark.spec("SCH-61", "GEN-5")
 def test_of_the_best_nodes_one_is_picked_by_name() -> None:
-    """The dullest is the first by name; nothing else is drawn."""
+    """The dullest is the first by name, and nothing else is random."""
     nodes = [a_node(f"n{n}") for n in (3, 1, 2)]
     pick = Picked(node="n2")
     decision = decide(a_pod("p"), *nodes, a_pod("q", 5, on="n1"), pick=pick)
@@ -44,7 +44,7 @@ def test_of_the_best_nodes_one_is_picked_by_name() -> None:
 
 @pytest.mark.spec("SCH-61", "SCH-68", "SCH-67")
 def test_a_pod_that_fits_nowhere_is_told_why_node_by_node() -> None:
-    """In the message, and by filter: those it waits for."""
+    """In its message, and by filter: it waits for the events of those."""
     decision = decide(a_pod("p", 9), a_node("n1", 8), a_node("n2", unschedulable=True))
     assert decision.node == ""
     assert decision.refusals["n1"].reasons == ("Insufficient cpu",)
@@ -56,7 +56,7 @@ def test_a_pod_that_fits_nowhere_is_told_why_node_by_node() -> None:
 
 @pytest.mark.spec("SCH-70", "PRI-19")
 def test_without_preemption_a_nomination_stays() -> None:
-    """Nobody looks for victims, and nothing is said of it."""
+    """No victims are looked for, and the message does not mention preemption."""
     low = a_pod("low", 9, on="n1", priority=1)
     pod = a_pod("p", 9, priority=5, nominated="n1")
     decision = decide(pod, a_node("n1"), low, disable_preemption="on")
@@ -67,7 +67,7 @@ def test_without_preemption_a_nomination_stays() -> None:
 
 @pytest.mark.spec("SCH-101", "SCH-74")
 def test_what_comes_of_preemption_is_nominated() -> None:
-    """The node that was chosen; none if none will do; and as it was if the pod may not preempt."""
+    """The chosen node; none if there is no candidate; and unchanged if the pod may not preempt."""
     node, low = a_node("n1"), a_pod("low", 9, on="n1", priority=1)
     assert decide(a_pod("p", 9, priority=5), node, low).nominate == "n1"
     assert decide(a_pod("p", 9, priority=1, nominated="n1"), node, low).nominate == ""
@@ -77,7 +77,7 @@ def test_what_comes_of_preemption_is_nominated() -> None:
 
 @pytest.mark.spec("SCH-70")
 def test_a_pod_that_is_gone_preempts_nobody() -> None:
-    """It is read again first. That is an error that the message does not tell."""
+    """It is read again first. That is an error, which the message leaves out."""
     snapshot = snapshot_of(a_node("n1"), a_pod("low", 9, on="n1", priority=1))
     decider = Decider(switches_of(), FILTERS, ())
     pod = a_pod("p", 9, priority=5)
@@ -90,7 +90,7 @@ def test_a_pod_that_is_gone_preempts_nobody() -> None:
 
 @pytest.mark.spec("SCH-55")
 def test_the_search_goes_round_from_cycle_to_cycle() -> None:
-    """Where one has stopped, the next begins."""
+    """Each search starts where the one before stopped."""
     snapshot = snapshot_of(*(a_node(f"n{n:03}") for n in range(250)))
     decider = Decider(switches_of(), FILTERS, ())
     seen = [decider.feasibility(a_pod("p"), snapshot, Nominations.of([])).rows for _ in range(3)]

@@ -1,4 +1,4 @@
-"""The claims about schedulers: they hold of the real one, and each kills its mutants."""
+"""The claims about schedulers: they hold for the real one, and each kills its mutants."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def full(world: World) -> None:
 
 
 def test_the_calm_bustle_comes_to_its_end() -> None:
-    """Every claim holds; some pods were placed, some could make room, some still wait."""
+    """Every claim holds; some pods were placed, some have made room, some still wait."""
     world = of(full).world()
     verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
     assert verdict.is_held, str(verdict)
@@ -49,8 +49,8 @@ def test_the_calm_bustle_comes_to_its_end() -> None:
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
 def test_the_claims_hold_whatever_is_late_or_crashes() -> None:
-    """Of the bustle, in Runs of few deviations and in drawn ones; in half of them the scheduler
-    crashes, and hears late."""
+    """In the bustle, in Runs of few deviations and in random ones; in half of them the scheduler
+    may crash and lag."""
     faults = (Crash("alpha", restart_after_ms=700), Lag("alpha", by_ms=500, for_ms=3000))
     for allowed in ((), faults):
         left = 15
@@ -62,14 +62,14 @@ def test_the_claims_hold_whatever_is_late_or_crashes() -> None:
 
 
 def is_held(world: World) -> bool:
-    """Whether to go on: yes, as it must have held."""
+    """Require that every claim held, and go on."""
     assert world.verdict is not None
     assert world.verdict.is_held, str(world.verdict)
     return True
 
 
 def played(numbers: range) -> Iterator[Verdict]:
-    """The crowds of these numbers: a third of them calm, the others drawn and with faults."""
+    """The verdicts of these crowds: a third of them calm, the others random and with faults."""
     players: tuple[Chooser, ...] = (Calm(), Uniform(5), POS(7))
     verdicts: list[Verdict] = []
 
@@ -89,8 +89,8 @@ def played(numbers: range) -> Iterator[Verdict]:
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
 def test_the_claims_hold_of_crowds() -> None:
-    """Of small clusters as they come: one to four nodes, one to three schedulers, budgets,
-    nominations, affinity; with crashes and with lag."""
+    """In small random clusters: one to four nodes, one to three schedulers, budgets, nominations,
+    affinity; with crashes and lag."""
     for verdict in played(range(120)):
         assert verdict.is_held, str(verdict)
 
@@ -106,8 +106,9 @@ def test_the_claims_hold_of_twenty_thousand_crowds() -> None:
 
 
 @pytest.mark.spec("SCH-112", "INV-13")
-def test_who_cannot_see_its_nomination_is_counted() -> None:
-    """Its patch was lost: it decides again on pods that are on their way, and that is no breach."""
+def test_a_pod_that_cannot_see_its_nomination_is_counted() -> None:
+    """The patch was lost: the pod preempts again while its victims are terminating, and that is no
+    violation."""
     patience = WhoWaitsDoesNotPreempt()
 
     async def user(client: Client) -> None:
@@ -123,7 +124,7 @@ def test_who_cannot_see_its_nomination_is_counted() -> None:
 
 
 @pytest.mark.spec("SCH-98", "SCH-121")
-def test_who_goes_for_a_victim_of_his_name_is_counted() -> None:
+def test_a_pod_that_is_deleted_for_a_victim_of_its_name_is_counted() -> None:
     """The victim is replaced between the decision and the delete, which names no uid."""
     deeds = DeedsAreDecided()
 
@@ -142,7 +143,7 @@ def test_who_goes_for_a_victim_of_his_name_is_counted() -> None:
 
 
 def test_nothing_is_claimed_by_the_rules_where_a_filter_is_ones_own() -> None:
-    """What the reference does not know it cannot judge; what is left is claimed all the same."""
+    """The reference cannot judge what it does not know; the other claims hold all the same."""
     world = cluster(
         there("a", 5), pending("c", 10, 1000), switches={"filters": "-NodeResourcesFit"}
     )
@@ -153,13 +154,13 @@ def test_nothing_is_claimed_by_the_rules_where_a_filter_is_ones_own() -> None:
 
 @pytest.mark.parametrize("mutant", [pytest.param(m, id=m.name) for m in MUTANTS])
 def test_each_mutant_is_killed_by_its_claim(mutant: Mutant) -> None:
-    """By the one that must find it, within few Runs."""
+    """By the claim that must find it, within few Runs."""
     killed = hunt(mutant, runs_max=30)
     assert killed.is_killed, f"{killed.runs} runs, and {killed.others}"
 
 
 def test_every_claim_kills_a_mutant() -> None:
-    """None is there that never fired."""
+    """So there is no claim that never fired."""
     claimed = {claim.name for claim in scheduler_claims()}
     assert {mutant.claim for mutant in MUTANTS} == claimed
 

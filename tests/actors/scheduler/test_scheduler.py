@@ -1,4 +1,4 @@
-"""The scheduler: one pod after another, from its queue to a bind or to the queue again."""
+"""The scheduler: one pod after another, from its queue to a bind or back to the queue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ async def two(client: Client) -> None:
 
 
 def golden(**settings: Any) -> World:
-    """One node, two victims that take half and a whole minute, and those two."""
+    """One node, two victims with grace periods of half a minute and a minute, and those two
+    pods."""
     victims = (there("a", 5, 100, grace_s=60), there("b", 5, 100, grace_s=30))
     return with_kubelets(cluster(*victims, user=two, **settings), "n1")
 
@@ -57,8 +58,8 @@ def golden(**settings: Any) -> World:
 @pytest.mark.spec("SCH-10", "SCH-24", "SCH-25", "SCH-67", "SCH-72", "SCH-98", "SCH-101", "SCH-102")
 @BOTH
 def test_a_preemptor_waits_until_its_victims_have_ended(driver: str) -> None:
-    """Each cycle at its time, with its message; nobody takes the room that was made, and nobody is
-    deleted twice."""
+    """Each cycle at its time, with its message; no other pod takes the room that was made, and no
+    pod is deleted twice."""
     world = golden()
     played = play(world, driver=driver)
     assert attempts(world) == [
@@ -75,7 +76,7 @@ def test_a_preemptor_waits_until_its_victims_have_ended(driver: str) -> None:
 
 @pytest.mark.spec("GEN-7")
 def test_only_the_api_server_writes_what_is_stored() -> None:
-    """Of all that is done, only what it serves changes an object; nobody asks the Store itself."""
+    """Only what it serves changes an object; no actor asks the Store itself."""
     world = golden()
     steps = play(world).steps
     assert {step.kind for step in steps if step.marks.changes} == {"serve"}
@@ -85,8 +86,8 @@ def test_only_the_api_server_writes_what_is_stored() -> None:
 
 @pytest.mark.spec("SCH-43", "SCH-118")
 def test_a_nomination_outlives_the_scheduler() -> None:
-    """Killed and begun again, it reads it from the status: nobody else is preempted, nobody takes
-    the room, and attempts count from one."""
+    """The next life reads it from the status: no other pod is preempted, none takes the room, and
+    attempts count from one."""
     world = golden()
     world.allow(Crash(NAME, restart_after_ms=25_000))
     played = play(world, "deliver alpha/watch-pods pods/default/d MODIFIED", "fault * crash alpha")
@@ -100,8 +101,8 @@ def test_a_nomination_outlives_the_scheduler() -> None:
 
 @pytest.mark.spec("SCH-117", "SCH-75")
 def test_a_crash_between_two_victims_is_gone_over_again() -> None:
-    """It is nominated to nothing yet: so it may preempt though one victim is on its way. To delete
-    that once more changes nothing."""
+    """The pod is not nominated yet, so it may preempt though one victim is terminating. To delete
+    that one again changes nothing."""
     world = golden()
     world.allow(Crash(NAME, restart_after_ms=5000))
     played = play(world, "serve alpha/main delete *a", "fault * crash alpha")
@@ -116,7 +117,8 @@ def test_a_crash_between_two_victims_is_gone_over_again() -> None:
 
 @pytest.mark.spec("SCH-119")
 def test_what_was_assumed_at_a_crash_is_free_again() -> None:
-    """Before the bind was sent: it is scheduled anew, and whoever is more important goes first."""
+    """The crash came before the bind was sent: the pod is scheduled again, after more important
+    ones."""
     world = cluster(pending("a", 9))
     world.allow(Crash(NAME, restart_after_ms=5000))
     world.start(Puppet("user", later(pending("c", 9, 1000), 2000)))
@@ -130,8 +132,7 @@ def test_what_was_assumed_at_a_crash_is_free_again() -> None:
 @pytest.mark.long
 @pytest.mark.spec("SCH-117", "SCH-119", "SCH-120")
 def test_a_crash_at_any_turn_costs_no_pod_and_no_room() -> None:
-    """Between any two writes: in the end the important pod runs, on a node that never held more
-    than it has."""
+    """In the end the important pod runs, on a node that never held more than it has."""
 
     def run(chooser: Struck) -> None:
         world = golden()
@@ -147,7 +148,7 @@ def test_a_crash_at_any_turn_costs_no_pod_and_no_room() -> None:
 
 
 def no_node_holds_too_much(see: Evidence) -> str | None:
-    """Ten cpus, whoever is on it."""
+    """The pods on each node request ten cpus at most."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     taken = sum(
         int(pod.spec.containers[0].resources.requests["cpu"].nano) // 10**6
@@ -178,7 +179,7 @@ def test_a_pod_goes_where_there_is_room_though_room_is_made_elsewhere() -> None:
 @pytest.mark.spec("SCH-109", "SCH-110", "SCH-122")
 @pytest.mark.parametrize("is_late", [False, True])
 def test_two_schedulers_bind_two_pods_to_one_place_if_one_hears_late(is_late: bool) -> None:
-    """Neither knows what the other assumes or has nominated; the kubelet is the last to look."""
+    """Neither knows what the other assumes or has nominated; only the kubelet can refuse one."""
     world = with_kubelets(cluster(pending("p", 6), pending("q", 6, scheduler_name="beta")), "n1")
     world.start(Scheduler("beta"))
     decide = [f"resume {name}/main queue {name}/ready" for name in (NAME, "beta")]
@@ -191,14 +192,14 @@ def test_two_schedulers_bind_two_pods_to_one_place_if_one_hears_late(is_late: bo
 
 @pytest.mark.spec("SCH-109", "SCH-45")
 def test_room_made_by_one_scheduler_may_be_taken_by_another() -> None:
-    """A nomination is known to nobody else."""
+    """Another scheduler does not know of the nomination."""
     world = cluster(there("a", 9, grace_s=10), user=later(pending("c", 9, 1000), 1000))
     world.start(Scheduler("beta"))
     world.add(pending("q", 9, scheduler_name="beta"))
     play(with_kubelets(world, "n1"), late=("* alpha/*",))
     bound = [facts["pod"] for facts in records(world, "bound")]
     assert bound[0] == "pods/default/q"
-    assert books(world, "beta").nominator.nominated == {}
+    assert books(world, "beta").beliefs.nominator.nominated == {}
 
 
 @pytest.mark.spec("SCH-111")
@@ -206,7 +207,7 @@ def test_room_made_by_one_scheduler_may_be_taken_by_another() -> None:
 def test_a_hostile_scheduler_takes_others_pods_for_less_important(
     hostile: str, is_evicted: bool
 ) -> None:
-    """However important they are."""
+    """Whatever their priority."""
     theirs = there("theirs", 9, 2000, scheduler_name="beta")
     world = cluster(theirs, pending("mine", 9), switches={"hostile": hostile})
     play(world)
@@ -218,8 +219,8 @@ def test_a_hostile_scheduler_takes_others_pods_for_less_important(
 def test_two_hostile_schedulers_displace_each_others_pods_for_ever(
     hostile: str, displaced: range
 ) -> None:
-    """Each makes room for its own among the other's, whose controller makes them anew. Where a
-    priority says who goes first, who came first stays."""
+    """Each makes room for its own pod at the cost of the other's, which a controller creates again.
+    If a priority decides, the first one stays."""
     switches = {"hostile": hostile}
     world = with_kubelets(cluster(switches=switches), "n1")
     world.start(Scheduler("beta", switches=switches))
@@ -232,7 +233,7 @@ def test_two_hostile_schedulers_displace_each_others_pods_for_ever(
 
 @pytest.mark.spec("SCH-122", "SCH-110")
 def test_what_a_kubelet_refuses_is_made_anew_and_goes_elsewhere() -> None:
-    """Two schedulers bind to one place; the controller of the pod that came second mends that."""
+    """Two schedulers bind to one place; the controller of the second pod creates it again."""
     kinds: dict[str, dict[str, Any]] = {"p": {}, "q": {"scheduler_name": "beta"}}
     world = with_kubelets(cluster(nodes=2), "n1", "n2")
     world.start(Scheduler("beta"))
@@ -249,8 +250,8 @@ def test_what_a_kubelet_refuses_is_made_anew_and_goes_elsewhere() -> None:
 
 @pytest.mark.spec("SCH-123")
 def test_with_a_frozen_watch_it_decides_by_what_it_knows() -> None:
-    """A node is free, and it has not heard of that: somebody goes from the other, as he must by
-    all that is known, and in vain. When it has heard, the pod goes where there is room."""
+    """A node is free, but the scheduler has not heard of that: by what it knows, it must evict a
+    pod from the other node, for nothing. Once it has heard, the pod goes where there is room."""
 
     async def user(client: Client) -> None:
         await delete(client, "b", grace_s=0)
@@ -271,8 +272,8 @@ def test_with_a_frozen_watch_it_decides_by_what_it_knows() -> None:
 
 @pytest.mark.spec("SCH-124")
 def test_a_victim_that_does_not_end_holds_its_preemptor() -> None:
-    """There is no kubelet: it waits where it is nominated, and evicts nobody else for five
-    minutes and more."""
+    """There is no kubelet: the preemptor waits on its nominated node, and evicts no other pod for
+    five minutes and more."""
     world = cluster(there("a", 9), there("b", 9, 50, node="n2"), pending("c", 9, 1000), nodes=2)
     world.limit(horizon_ms=None, virtual_ms_max=1_000_000)
     played = play(world, is_held=False)
@@ -284,7 +285,8 @@ def test_a_victim_that_does_not_end_holds_its_preemptor() -> None:
 
 @pytest.mark.spec("SCH-112")
 def test_a_preemptor_that_does_not_see_its_nomination_preempts_again() -> None:
-    """Its informer is late: memory keeps others away, but it itself does not know."""
+    """Its informer is late: the nominator keeps others away, but the pod itself is read without
+    it."""
     world = cluster(there("a", 9), pending("c", 9, 1000))
     world.allow(Lag(NAME, by_ms=600_000, for_ms=600_000))
     world.limit(horizon_ms=None, virtual_ms_max=400_000)
@@ -306,7 +308,7 @@ def test_any_of_the_best_nodes_may_be_picked() -> None:
 
 @pytest.mark.spec("GEN-2", "SCH-29")
 def test_a_scheduler_is_what_its_switches_say() -> None:
-    """One that is misspelt is refused when the World is assembled."""
+    """A misspelt switch is refused when the World is assembled."""
     with pytest.raises(UnknownName, match="there is no switch of scheduler 'queu'"):
         cluster(switches={"queu": "fifo"})
     world = cluster(pending("a", 1, 0), pending("b", 1, 1000), switches={"queue": "fifo"})
@@ -315,7 +317,8 @@ def test_a_scheduler_is_what_its_switches_say() -> None:
 
 
 def test_what_it_recorded_says_why() -> None:
-    """In a sentence, and in facts: what each node lacked, who was to go, at which price."""
+    """In a sentence, and in facts: what each node lacked, which pods were to go, and at which
+    price."""
     world = cluster(there("a", 5, 50), pending("c", 10, 1000), pending("d", 2), nodes=2)
     world.add(there("e", 9, 2000, node="n2"))
     play(world)
@@ -327,7 +330,7 @@ def test_what_it_recorded_says_why() -> None:
 
 
 def test_of_many_nodes_only_counts_are_kept() -> None:
-    """A record of a thousand nodes is as short as one of two."""
+    """The record of a thousand nodes is as short as that of two."""
     world = cluster(pending("c", 20), pending("d", 1), nodes=30)
     play(world)
     first, second = records(world, "cycle")

@@ -1,4 +1,4 @@
-"""Handlers: what informers tell, brought into the cache and the queue of the right scheduler."""
+"""Handlers: what the informers tell reaches the cache and the queue of the right scheduler."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from testbed.store.store_endpoint import StoreEndpoint
 
 
 def tried(attempts: list[str]) -> list[str]:
-    """When, and who: without what came of it."""
+    """When each pod was tried, without the result."""
     return [" ".join(each.split()[:2]) for each in attempts]
 
 
 @pytest.mark.spec("SCH-1", "SCH-2")
 def test_each_scheduler_binds_its_own_pods_and_counts_those_of_all() -> None:
-    """Beta's pod is not alpha's to bind, and takes room from it where it is."""
+    """Alpha does not bind beta's pod, but counts it on its node."""
     world = cluster(
         there("b", 8, scheduler_name="beta"),
         pending("mine", 8), pending("small", 2), pending("theirs", scheduler_name="nobody"),
@@ -48,7 +48,7 @@ def test_each_scheduler_binds_its_own_pods_and_counts_those_of_all() -> None:
 
 @pytest.mark.spec("SCH-1")
 def test_a_scheduler_may_schedule_pods_of_another_name() -> None:
-    """Two programs of one name are two Schedulers whose pods_of is the same."""
+    """Two programs of one name are two Schedulers with the same `pods_of`."""
     world = cluster(pending("a", scheduler_name="default-scheduler"), pods_of="default-scheduler")
     play(world)
     assert node_of(world, "a") == "n1"
@@ -56,7 +56,7 @@ def test_a_scheduler_may_schedule_pods_of_another_name() -> None:
 
 @pytest.mark.spec("SCH-3", "SCH-21", "SCH-25")
 def test_a_pod_that_is_over_is_gone() -> None:
-    """That it has succeeded makes room, though it is still there."""
+    """A pod that has succeeded makes room, though the object still exists."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -70,7 +70,7 @@ def test_a_pod_that_is_over_is_gone() -> None:
 
 @pytest.mark.spec("SCH-3", "SCH-43")
 def test_what_was_over_before_it_came_never_counts() -> None:
-    """A list shows it nothing that is over."""
+    """Its list leaves out pods that are over."""
     over = there("a", 8)
     over = attrs.evolve(over, status=attrs.evolve(over.status, phase="Failed"))
     world = cluster(over, pending("c", 8))
@@ -80,7 +80,7 @@ def test_what_was_over_before_it_came_never_counts() -> None:
 
 @pytest.mark.spec("SCH-4", "SCH-26")
 def test_what_another_binds_leaves_the_queue() -> None:
-    """It becomes assigned: it waits no more, and counts where it is."""
+    """It becomes assigned: it leaves the queue, and counts on its node."""
 
     async def user(client: Client) -> None:
         await client.sleep(500)
@@ -91,18 +91,18 @@ def test_what_another_binds_leaves_the_queue() -> None:
     play(world)
     assert tried(attempts(world)) == ["0 c#1"]
     known = books(world)
-    assert not any(known.queue.places.values())
-    assert [info.pod.meta.name for info in known.cache.node("n2").pods] == ["b", "c"]
+    assert not any(known.beliefs.queue.places.values())
+    assert [info.pod.meta.name for info in known.beliefs.cache.node("n2").pods] == ["b", "c"]
 
 
 async def bind_to(client: Client, name: str, node: str) -> None:
-    """As some other program does."""
+    """Bind as another program does."""
     await bind(client, Pod(name), node)
 
 
 @pytest.mark.spec("SCH-4", "SCH-38", "API-56")
 def test_one_that_a_list_no_longer_shows_is_gone_from_the_cache_too() -> None:
-    """Its binding was never seen, so it was last known without a node; yet it is assumed, and no
+    """Its binding was never seen, so it was last known without a node. Yet it is assumed, and no
     watch will ever tell that it is gone."""
 
     async def user(client: Client) -> None:
@@ -121,7 +121,8 @@ def test_one_that_a_list_no_longer_shows_is_gone_from_the_cache_too() -> None:
 
 @pytest.mark.spec("SCH-21", "SCH-23")
 def test_a_node_that_will_not_do_at_a_glance_wakes_nobody() -> None:
-    """Neither one too small nor one with a taint; one that will do wakes those it may suit."""
+    """A node that is too small or has a taint moves no pod; another one moves those that it may
+    suit."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -138,7 +139,7 @@ def test_a_node_that_will_not_do_at_a_glance_wakes_nobody() -> None:
 
 
 def with_port(pod: Pod) -> Pod:
-    """The same, which takes a port of its node."""
+    """The same pod, with a host port."""
     (main,) = pod.spec.containers
     return attrs.evolve(pod, spec=attrs.evolve(
         pod.spec, containers=(attrs.evolve(main, ports=(Port(80, 8080),)),)
@@ -147,8 +148,8 @@ def with_port(pod: Pod) -> Pod:
 
 @pytest.mark.spec("SCH-23")
 def test_at_a_glance_labels_and_ports_are_seen_and_what_evicts_is_not() -> None:
-    """A pod that has come to the node before counts there. A taint NoExecute is only seen when the
-    pod is tried."""
+    """A pod that came to the node before counts. A taint NoExecute is not looked at before the pod
+    is tried."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -172,7 +173,7 @@ def test_at_a_glance_labels_and_ports_are_seen_and_what_evicts_is_not() -> None:
 
 @pytest.mark.spec("PRI-18", "SCH-8")
 def test_how_important_a_pod_is_goes_by_its_number_alone() -> None:
-    """Whatever class it names: in the queue, and for who has to go."""
+    """In the queue and for victims, only the number of its priority counts, not its class."""
     named_high = pending("high", 6, priority=0, priority_class_name="p2000")
     named_low = pending("low", 6, priority=1000, priority_class_name="p0")
     world = cluster(named_high, named_low)
@@ -189,7 +190,7 @@ def test_how_important_a_pod_is_goes_by_its_number_alone() -> None:
 
 @pytest.mark.spec("SCH-21")
 def test_a_node_that_goes_wakes_nobody_and_one_that_grows_does() -> None:
-    """Only what may make a node more schedulable is news."""
+    """Only what may make a node more schedulable moves pods."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -206,7 +207,7 @@ def test_a_node_that_goes_wakes_nobody_and_one_that_grows_does() -> None:
 
 @pytest.mark.spec("SCH-24", "SCH-113")
 def test_a_pod_that_comes_wakes_those_that_must_be_near_it() -> None:
-    """By labels and namespaces; others that wait hear nothing of it."""
+    """By labels and namespaces; other unschedulable pods are not moved."""
     term = PodAffinityTerm(
         topology_key="host", label_selector=LabelSelector(Map(app="web")),
         namespace_selector=LabelSelector(Map(team="blue")),
@@ -232,7 +233,7 @@ def test_a_pod_that_comes_wakes_those_that_must_be_near_it() -> None:
 
 @pytest.mark.spec("SCH-26")
 def test_what_has_changed_of_a_waiting_pod_may_let_it_fit() -> None:
-    """A label may; its status never does."""
+    """A change of its labels moves it; a change of its status does not."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -247,7 +248,7 @@ def test_what_has_changed_of_a_waiting_pod_may_let_it_fit() -> None:
 
 @pytest.mark.spec("SCH-14")
 def test_a_pod_with_gates_waits_until_they_are_gone() -> None:
-    """It is not tried at all; and keeps no World from coming to rest."""
+    """It is not tried at all, and does not keep a World from coming to rest."""
 
     async def user(client: Client) -> None:
         await client.sleep(7000)
@@ -262,7 +263,7 @@ def test_a_pod_with_gates_waits_until_they_are_gone() -> None:
 
 @pytest.mark.spec("SCH-43")
 def test_no_pod_is_tried_before_all_informers_have_listed() -> None:
-    """However late the nodes and the pods are."""
+    """However late nodes and pods are listed."""
     world = cluster(pending("c"))
     play(world, late=("* alpha/cache-nodes*", "* alpha/cache-poddisruptionbudgets*"))
     assert attempts(world) == ["0 c#1 n1"]
@@ -270,7 +271,7 @@ def test_no_pod_is_tried_before_all_informers_have_listed() -> None:
 
 @pytest.mark.spec("SCH-37")
 def test_a_pod_told_of_on_two_nodes_ends_that_life() -> None:
-    """A cache that contradicts itself is trusted no more. No API server does that to it."""
+    """A cache that contradicts itself is no longer trusted. No API server causes that."""
 
     async def user(client: Client) -> None:
         pod = await client.get(Pod, "a")
@@ -284,10 +285,12 @@ def test_a_pod_told_of_on_two_nodes_ends_that_life() -> None:
 
 
 def test_two_schedulers_of_one_world_have_their_own_books() -> None:
-    """What an Invariant finds under one name is not the other's."""
+    """What an Invariant finds under one scheduler's name is not the other's."""
     world = cluster(pending("a"), pending("b", scheduler_name="beta"))
     world.start(Scheduler("beta"))
     play(world)
     assert books(world).pods_of == NAME
-    assert books(world, "beta").last.pod.meta.name == "b"
+    life = world.table.roles["beta"].life
+    assert life is not None
+    assert life.shown["cycle"].decision.pod.meta.name == "b"
     assert len(records(world, "assumed")) == 2

@@ -1,4 +1,4 @@
-"""Ticks: they come at the times of the real ones, and only where they have something to do."""
+"""Ticks: timers fire at the times of the real ones, and only if there is work."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from testbed.turns.trace import Step
 
 
 def ticks(steps: list[Step]) -> list[str]:
-    """When each came."""
+    """When each timer fired."""
     return [f"{step.now_ms} {step.option.verb}" for step in steps if step.kind == "wake"
             and step.option.verb.startswith("flush")]  # fmt: skip
 
 
 @pytest.mark.spec("SCH-13")
 def test_a_pod_that_waits_for_too_long_is_tried_at_the_next_tick() -> None:
-    """Each thirty seconds it is looked for those that have waited for more than five minutes."""
+    """Every thirty seconds, pods that have been unschedulable for more than five minutes are
+    moved."""
 
     async def user(client: Client) -> None:
         await client.sleep(60_000)
@@ -39,7 +40,7 @@ def test_a_pod_that_waits_for_too_long_is_tried_at_the_next_tick() -> None:
 
 @pytest.mark.spec("SCH-11", "SCH-12")
 def test_a_pod_is_left_alone_for_longer_each_time() -> None:
-    """Until the first whole second after that, as the scheduler counts seconds."""
+    """Its backoff ends at the first whole second after it, as the scheduler counts seconds."""
 
     async def user(client: Client) -> None:
         await client.sleep(300)
@@ -56,7 +57,7 @@ def test_a_pod_is_left_alone_for_longer_each_time() -> None:
 
 @pytest.mark.spec("SCH-126")
 def test_no_tick_goes_by_a_clock_that_somebody_sets() -> None:
-    """A step of the clock moves none."""
+    """A step of the clock moves no timer."""
     world = cluster(there("a", 9), pending("c", 20))
     world.allow(ClockStep("alpha"))
     world.limit(horizon_ms=None, virtual_ms_max=400_000)
@@ -65,7 +66,7 @@ def test_no_tick_goes_by_a_clock_that_somebody_sets() -> None:
 
 
 def test_a_world_with_nothing_to_flush_comes_to_rest() -> None:
-    """Without any horizon."""
+    """Even without a horizon."""
     world = cluster(pending("c"))
     world.limit(horizon_ms=None)
     assert ticks(play(world).steps) == []

@@ -1,4 +1,5 @@
-"""Preemption: who may make room, for whom, and where; each rule by itself."""
+"""Preemption: which pods may preempt, which are victims, and on which node; one rule in each
+test."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ from testbed.objects.labels import Requirement
 
 @pytest.mark.spec("SCH-71", "SCH-74")
 def test_a_pod_with_policy_never_makes_nobody_go() -> None:
-    """It is told why, and a nomination of it stays as it is."""
+    """Its message says why, and its nomination stays as it is."""
     pod = a_pod("p", 10, priority=100, preemption_policy="Never", nominated="n1")
     decision = decide(pod, a_node("n1"), a_pod("v", 5, on="n1"))
     assert decision.preemption is not None
@@ -59,7 +60,7 @@ WAITS = "not eligible due to a terminating pod on the nominated node."
 
 @pytest.mark.spec("SCH-72", "SCH-73")
 def test_a_nominated_pod_waits_while_a_less_important_pod_is_on_its_way_there() -> None:
-    """SCH-72 (b): whatever that one goes for; SCH-73: or only if it was preempted."""
+    """SCH-72 (b): for any reason; SCH-73: or only if that pod was preempted."""
     pod = a_pod("p", 10, priority=100, nominated="n1")
     others = [
         a_node("n1"),
@@ -75,7 +76,8 @@ def test_a_nominated_pod_waits_while_a_less_important_pod_is_on_its_way_there() 
 
 @pytest.mark.spec("SCH-73")
 def test_a_pod_that_was_marked_and_stays_is_not_waited_for() -> None:
-    """A condition alone, after a DELETE that failed, makes nobody go."""
+    """A condition alone, left by a DELETE that failed, does not mean that the pod is
+    terminating."""
     marked = a_pod("t", 5, on="n1", goes="PreemptionByScheduler").with_meta(deleted_ms=None)
     pod = a_pod("p", 6, priority=100, nominated="n1")
     for terminating in ("any_lower", "preempted_only"):
@@ -85,10 +87,10 @@ def test_a_pod_that_was_marked_and_stays_is_not_waited_for() -> None:
 
 @pytest.mark.spec("SCH-70")
 def test_a_pod_that_is_gone_preempts_nobody() -> None:
-    """It is read again first."""
+    """The pod is read again before it preempts."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
     found = Feasibility(info_of(a_pod("p", priority=9)), snapshot_of(*things), FILTERS, {})
-    preemption = preempt(found, None, (), switches_of(), Picked())
+    preemption = preempt(found, None, budgets=(), switches=switches_of(), pick=Picked())
     assert (preemption.is_eligible, preemption.code) == (False, "Error")
     assert preemption.said == 'pod "p" not found'
 
@@ -105,7 +107,7 @@ def test_a_pod_that_is_not_less_important_is_not_waited_for(priority: int) -> No
 
 @pytest.mark.spec("SCH-72", "SCH-103")
 def test_a_nominated_pod_does_not_wait_for_a_node_that_will_not_do() -> None:
-    """SCH-72 (a), SCH-103: nor for one that is gone; it may make room elsewhere."""
+    """SCH-72 (a), SCH-103: nor for a node that is gone. It may preempt elsewhere."""
     pod = a_pod("p", 6, priority=100, nominated="n1")
     on_their_way = a_pod("t", 5, on="n1", goes="DeletionByTaintManager")
     others = [on_their_way, a_node("n2"), a_pod("v", 5, on="n2")]
@@ -116,7 +118,7 @@ def test_a_nominated_pod_does_not_wait_for_a_node_that_will_not_do() -> None:
 
 @pytest.mark.spec("SCH-75")
 def test_a_pod_without_a_nomination_takes_those_that_go_anyway() -> None:
-    """Pods that are on their way are victims like all others."""
+    """Terminating pods are victims like all others."""
     leaving = a_pod("t", 5, on="n1", goes="PreemptionByScheduler")
     pod = a_pod("p", 6, priority=100)
     assert gone(preemption_of(pod, a_node("n1"), leaving)) == ("n1", ["t"])
@@ -124,7 +126,7 @@ def test_a_pod_without_a_nomination_takes_those_that_go_anyway() -> None:
 
 @pytest.mark.spec("SCH-50")
 def test_a_nomination_may_stand_in_an_annotation() -> None:
-    """SCH-50, D-7: where the switch says so, the status counts for nothing."""
+    """SCH-50, D-7: if the switch says so, the status is not read."""
     leaving = a_pod("t", 5, on="n1", goes="PreemptionByScheduler")
     pod = a_pod("p", 6, priority=100).with_meta(
         annotations={"scheduler.kubernetes.io/nominated-node-name": "n1"}
@@ -134,7 +136,7 @@ def test_a_nomination_may_stand_in_an_annotation() -> None:
 
 
 def test_no_preemption_where_it_is_switched_off() -> None:
-    """D-29: then nothing is said of it either."""
+    """D-29: the message does not mention preemption either."""
     pod = a_pod("p", 10, priority=100)
     decision = decide(pod, a_node("n1"), a_pod("v", 5, on="n1"), disable_preemption="on")
     assert decision.preemption is None
@@ -145,7 +147,7 @@ def test_no_preemption_where_it_is_switched_off() -> None:
 
 
 def full_nodes(count: int, **victim: Any) -> list[Object]:
-    """So many nodes, each with one pod on it that takes all."""
+    """That number of nodes, each with one pod that fills it."""
     names = [f"n{n:03}" for n in range(count)]
     return [
         thing
@@ -157,14 +159,14 @@ def full_nodes(count: int, **victim: Any) -> list[Object]:
 @pytest.mark.spec("SCH-77")
 @pytest.mark.parametrize(("nodes", "candidates"), [(20, 20), (100, 100), (150, 100), (1200, 120)])
 def test_a_tenth_of_the_nodes_is_enough_but_a_hundred_at_least(nodes: int, candidates: int) -> None:
-    """The search ends with so many candidates."""
+    """The search ends with that number of candidates."""
     preemption = preemption_of(a_pod("p", 10, priority=100), *full_nodes(nodes))
     assert len(preemption.candidates) == candidates
 
 
 @pytest.mark.spec("SCH-77")
 def test_the_search_goes_on_until_one_candidate_breaks_no_budget() -> None:
-    """Of those that break one, it keeps no more than it looks for."""
+    """Of the candidates that break one, it keeps no more than it wants."""
     things = full_nodes(130, labels={"app": "a"})
     things[-1] = a_pod("free", 10, on="n129")
     guarded = a_budget("guard", 0, {"app": "a"})
@@ -187,7 +189,7 @@ def test_the_search_may_begin_anywhere() -> None:
 
 @pytest.mark.spec("SCH-76")
 def test_nodes_that_will_never_do_are_not_looked_at() -> None:
-    """The pod is nominated nowhere any more."""
+    """The nomination of the pod is cleared."""
     pod = a_pod("p", 10, priority=100, node_selector={"disk": "ssd"}, nominated="n1")
     decision = decide(pod, a_node("n1"), a_pod("v", 10, on="n1"))
     assert decision.preemption is not None
@@ -200,7 +202,7 @@ def test_nodes_that_will_never_do_are_not_looked_at() -> None:
 
 @pytest.mark.spec("GEN-6")
 def test_of_nodes_that_are_as_good_one_is_picked() -> None:
-    """K6, GEN-6: by name, if nobody says otherwise; a node that is worse is not among them."""
+    """K6, GEN-6: the first by name, unless another is picked; a worse node is not offered."""
     things = [a_node("n009"), a_pod("dear", 10, on="n009", priority=1), *full_nodes(3)[::-1]]
     pick = Picked(node_to_preempt_on="n002")
     preemption = preemption_of(a_pod("p", 10, priority=100), *things, pick=pick)
@@ -248,7 +250,7 @@ def test_the_node_that_loses_least_is_chosen(
 
 @pytest.mark.spec("SCH-93")
 def test_a_victim_that_has_not_started_counts_as_started_now() -> None:
-    """The latest there can be."""
+    """That is the latest possible start."""
     things = [
         a_node("n1"),
         a_node("n2"),
@@ -262,8 +264,9 @@ def test_a_victim_that_has_not_started_counts_as_started_now() -> None:
 
 @pytest.mark.spec("SCH-94", "SCH-95")
 def test_golden_timeline_7_budgets_come_first() -> None:
-    """GT-7, SCH-94, SCH-95, D-15: a broken budget is worse than a more important victim; of two
-    broken ones, the priority decides; `ignore` sees none; `strict` takes none that is broken."""
+    """GT-7, SCH-94, SCH-95, D-15: a broken budget is worse than a more important victim. If both
+    nodes break one, the priority decides. `ignore` looks at no budget; `strict` never breaks
+    one."""
     things = [a_node("n1"), a_node("n2"), a_pod("x", 10, on="n1", priority=5, labels={"app": "x"})]
     things += [a_pod("y", 10, on="n2", priority=50, labels={"app": "y"})]
     pod, x, y = (
@@ -286,8 +289,8 @@ def test_golden_timeline_7_budgets_come_first() -> None:
 
 @pytest.mark.spec("SCH-87")
 def test_the_first_victim_stands_for_the_most_important_one() -> None:
-    """SCH-87, D-16: a protected victim of low priority hides a more important one behind it, so
-    that its node seems to lose less; unless the list is put in order."""
+    """SCH-87, D-16: a protected victim of low priority stands before a more important one, so that
+    its node seems cheaper; unless the victims are sorted."""
     things = [a_node("n1"), a_pod("low", 5, on="n1", priority=1, labels={"app": "a"})]
     things += [a_pod("high", 5, on="n1", priority=8)]
     things += [a_node("n2"), a_pod("mid", 10, on="n2", priority=5, labels={"app": "a"})]
@@ -337,7 +340,7 @@ def test_less_important_nominations_may_stay_where_they_still_fit() -> None:
 
 @pytest.mark.spec("SCH-100")
 def test_of_less_important_nominations_the_more_important_stay() -> None:
-    """Where there is room for one of two, whoever was nominated first."""
+    """If there is room for one of two, their order does not matter."""
     things = [a_node("n1"), a_pod("v", 10, on="n1")]
     waiting = [a_pod(name, 4, priority=n, nominated="n1") for n, name in ((1, "low"), (2, "high"))]
     pod = a_pod("p", 6, priority=100)
@@ -348,7 +351,7 @@ def test_of_less_important_nominations_the_more_important_stay() -> None:
 
 @pytest.mark.spec("SCH-100")
 def test_a_nominated_pod_is_not_counted_twice_where_it_is_nominated() -> None:
-    """What fits beside it fits, also where it was nominated before."""
+    """A pod that fits beside the preemptor fits even if it was nominated there before."""
     things = [a_node("n1"), a_pod("v", 10, on="n1"), a_pod("low", 4, priority=1, nominated="n1")]
     pod = a_pod("p", 6, priority=100, nominated="n1")
     preemption = preemption_of(pod, *things, clear_lower="only_if_unfit")
@@ -358,7 +361,7 @@ def test_a_nominated_pod_is_not_counted_twice_where_it_is_nominated() -> None:
 
 @pytest.mark.spec("SCH-80")
 def test_room_is_made_beside_pods_that_are_nominated_there() -> None:
-    """For those that are as important, but not for the less important."""
+    """Equally important nominated pods count; less important ones do not."""
     things = [a_node("n1"), *(a_pod(f"v{n}", 2, on="n1", start=n) for n in range(5))]
     pod = a_pod("p", 4, priority=100)
     same, less = (a_pod(f"q{n}", 4, priority=n, nominated="n1") for n in (100, 99))
@@ -367,7 +370,7 @@ def test_room_is_made_beside_pods_that_are_nominated_there() -> None:
 
 
 def test_a_hostile_scheduler_outranks_what_another_has_placed() -> None:
-    """What others have placed goes before its own, whatever its priority."""
+    """Pods of other schedulers go before its own, whatever their priority."""
     things = [
         a_node("n1"),
         a_pod("theirs", 5, on="n1", priority=1000, scheduler_name="b"),
@@ -390,7 +393,7 @@ Q_AND_U = (
 
 
 def only_on(node: str, *, by_name: bool = False) -> NodeAffinity:
-    """The node affinity of a pod that may go nowhere else."""
+    """Node affinity to that one node."""
     asked = (Requirement("metadata.name" if by_name else HOST, "In", (node,)),)
     term = NodeSelectorTerm((), asked) if by_name else NodeSelectorTerm(asked)
     return NodeAffinity(NodeSelector((term,)))
@@ -398,7 +401,7 @@ def only_on(node: str, *, by_name: bool = False) -> NodeAffinity:
 
 @pytest.mark.spec("SCH-116")
 def test_golden_timeline_8_a_pod_of_the_same_node_clears_its_zone() -> None:
-    """GT-8, SCH-116: Q goes, as it stands on n2 itself."""
+    """GT-8, SCH-116: Q is a victim, as it is on n2 itself."""
     decision = decide(a_pod("p", 1, priority=100, affinity=far(ZONE, app="q")), *Q_AND_U)
     assert decision.message == (
         "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
@@ -411,7 +414,7 @@ def test_golden_timeline_8_a_pod_of_the_same_node_clears_its_zone() -> None:
 @pytest.mark.spec("SCH-107")
 @pytest.mark.parametrize("by_name", [False, True])
 def test_golden_timeline_8_a_pod_of_another_node_does_not_go(by_name: bool) -> None:
-    """GT-8, SCH-107, D-13: P is confined to n1, by a label or by its name, and Q stays."""
+    """GT-8, SCH-107, D-13: P may only go to n1, by a label or by its name, and Q stays."""
     rules = Affinity(only_on("n1", by_name=by_name), None, far(ZONE, app="q").pod_anti_affinity)
     pod = a_pod("p", 1, priority=100, affinity=rules)
     decision = decide(pod, *Q_AND_U)
@@ -438,8 +441,8 @@ def test_golden_timeline_8_a_pod_of_another_node_does_not_go(by_name: bool) -> N
 
 @pytest.mark.spec("SCH-106")
 def test_far_victims_are_few_and_on_few_nodes() -> None:
-    """A set of more pods, or on more nodes, than is allowed is not looked for; the smallest that
-    will do is taken, and who needs not go is spared."""
+    """Sets of more pods, or on more nodes, than allowed are not tried. The smallest set that helps
+    is taken, and pods that need not go are reprieved."""
     nodes = [a_node(f"n{n}") for n in range(1, 4)]
     others = [a_pod(f"q{n}", 1, on=f"n{n}", labels={"app": "q"}) for n in (2, 3)]
     rules = Affinity(only_on("n1"), None, far(ZONE, app="q").pod_anti_affinity)
@@ -453,8 +456,8 @@ def test_far_victims_are_few_and_on_few_nodes() -> None:
 
 @pytest.mark.spec("SCH-106")
 def test_far_victims_are_those_in_the_way_that_may_go() -> None:
-    """That must not be near the pod, or it not near them, or that are too many of its kind; not
-    those that are more important, nor if it helps nothing."""
+    """Pods with an anti-affinity to the preemptor, those that it has one to, or those that are too
+    many where pods are spread; not the more important ones, and none if that does not help."""
     nodes = [a_node("n1"), a_node("n2"), a_node("n3", zone="y")]
     q = a_pod("q", 1, on="n2", labels={"app": "q"})
     lonely = a_pod("lonely", 1, on="n2", affinity=far(ZONE, app="p"))
@@ -475,7 +478,7 @@ def test_far_victims_are_those_in_the_way_that_may_go() -> None:
 
 @pytest.mark.spec("SCH-81")
 def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
-    """GT-9, SCH-81, D-14: P must be near W, which may go: so nobody goes, and P waits."""
+    """GT-9, SCH-81, D-14: P must be near W, a potential victim: so no pod goes, and P waits."""
     w_and_x = (a_node("n"), a_pod("w", 4, on="n", labels={"app": "w"}), a_pod("x", 4, on="n"))
     decision = decide(a_pod("p", 5, priority=100, affinity=near(HOST, app="w")), *w_and_x)
     assert decision.message == (
@@ -493,7 +496,7 @@ def test_golden_timeline_9_affinity_to_a_victim_is_not_kept() -> None:
 
 @pytest.mark.spec("SCH-105")
 def test_sets_that_are_spared_for_affinity_grow_until_one_fits() -> None:
-    """A pod that is too large to stay is passed over; no set is larger than allowed."""
+    """A pod that is too large to stay is skipped; no set is larger than allowed."""
     pod = a_pod("p", 5, priority=100, affinity=near(HOST, app="w"))
     large = a_pod("large", 6, on="n", labels={"app": "w"}, priority=1)
     small = a_pod("small", 3, on="n", labels={"app": "w"})

@@ -1,4 +1,4 @@
-"""Room: the quick way to try a node out says what the slow one says."""
+"""Room: the quick trial says the same as the slow one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AMOUNTS = st.one_of(st.none(), st.integers(0, 4))
 
 @st.composite
 def pods(draw: st.DrawFn, /, name: str, **spec: Any) -> Pod:
-    """One that asks for a few of some of the three, or for nothing."""
+    """A pod that requests a few units of some of the three resources, or nothing."""
     units: dict[str, Quantity] = {}
     for resource in ("cpu", "memory", "ephemeral-storage"):
         amount = draw(AMOUNTS)
@@ -46,7 +46,7 @@ def clusters(draw: st.DrawFn) -> tuple[Judging, list[PodInfo]]:
 def test_room_says_what_a_trial_says(
     cluster: tuple[Judging, list[PodInfo]], data: st.DataObject
 ) -> None:
-    """Whatever comes and goes: the same refusal in the same words, and the same are spared."""
+    """After any moves: the same refusal in the same words, and the same pods are reprieved."""
     judging, there = cluster
     room, slow = trial_of(judging, "n"), Trial(judging, judging.node("n"))
     assert isinstance(room, Room)
@@ -67,7 +67,7 @@ def test_room_says_what_a_trial_says(
 
 
 def test_what_happens_elsewhere_is_no_matter_to_room() -> None:
-    """A pod of another node takes nothing of this one."""
+    """A pod on another node takes nothing of this one."""
     other = a_pod("v", 9, on="m")
     snapshot = snapshot_of(a_node("n"), a_node("m"), other)
     room, far_pod = (
@@ -85,8 +85,8 @@ def test_what_happens_elsewhere_is_no_matter_to_room() -> None:
 
 
 def test_room_is_for_pods_that_mind_nobody() -> None:
-    """A pod that must not be near another, one that others must not be near, a node that will
-    not do at all: the slow way is taken."""
+    """If the pod has an anti-affinity to another, another to it, or the node is refused anyway, a
+    Trial is used."""
     lonely = a_pod("lonely", on="n", affinity=far("kubernetes.io/hostname", app="p"))
     waiting = a_pod("q", affinity=lonely.spec.affinity, nominated="n", priority=9)
     plain = [a_node("n"), a_pod("v", on="n")]

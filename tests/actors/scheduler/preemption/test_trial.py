@@ -1,4 +1,4 @@
-"""Trial: what a node would be with some pods more or less."""
+"""Trial: one node as it would be with some pods more or fewer."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from testbed.objects.pod import Port
 def test_a_trial_says_what_would_be_said_of_such_a_cluster(
     data: st.DataObject, cluster: Cluster, pod: Pod
 ) -> None:
-    """Whatever comes and goes, on the node and on others, with pods nominated; as if it had never
-    been otherwise."""
+    """Pods are moved on the node and on others, beside nominated pods. After each move the Trial
+    says the same as the filters say of a cluster that was like this from the start."""
     cluster = attrs.evolve(
         cluster, bound=tuple(each.with_meta(deleted_ms=None) for each in cluster.bound)
     )
@@ -62,7 +62,7 @@ def test_a_trial_says_what_would_be_said_of_such_a_cluster(
 
 
 def found_on(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[PodInfo]]:
-    """What is found of it, and the pods of that node."""
+    """What the filters find for the pod, and the pods of that node."""
     snapshot = snapshot_of(*things)
     info = snapshot.get(node)
     assert info is not None
@@ -71,8 +71,8 @@ def found_on(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[Po
 
 @pytest.mark.spec("SCH-116", "SCH-107")
 def test_a_zone_is_cleared_from_within_only() -> None:
-    """The pod that keeps it out of the zone goes from n2, so n2 will do; n1 will not, whoever goes
-    there, but if that pod went, too."""
+    """The pod that keeps the preemptor out of the zone is on n2: without that pod n2 fits. n1 does
+    not fit even without its own pods, but it would without that one."""
     things = [
         a_node("n1"),
         a_node("n2"),
@@ -93,7 +93,7 @@ def test_a_zone_is_cleared_from_within_only() -> None:
 
 @pytest.mark.spec("SCH-81")
 def test_what_it_must_be_near_may_not_go() -> None:
-    """Affinity to a pod that goes holds no more; and what comes can make it hold."""
+    """Affinity to a pod that is removed no longer holds; a pod that is added can make it hold."""
     friend = a_pod("w", on="n1", labels={"app": "w"})
     found, (w,) = found_on(a_pod("p", affinity=near(HOST, app="w")), "n1", a_node("n1"), friend)
     trial = trial_of(found, "n1")
@@ -107,7 +107,7 @@ def test_what_it_must_be_near_may_not_go() -> None:
 
 @pytest.mark.spec("SCH-115", "SCH-116")
 def test_who_does_not_want_it_there_may_go() -> None:
-    """The anti-affinity of a pod goes with it, and comes with another."""
+    """The anti-affinity of a pod is removed and added with it."""
     shy = a_pod("q", on="n1", affinity=far(ZONE, app="a"))
     found, (q,) = found_on(a_pod("p", labels={"app": "a"}), "n1", a_node("n1"), shy)
     for trial in (trial_of(found, "n1"), Trial(found, found.node("n1"))):
@@ -120,7 +120,7 @@ def test_who_does_not_want_it_there_may_go() -> None:
 
 @pytest.mark.spec("SCH-57", "SCH-89")
 def test_a_port_is_free_when_its_pod_goes() -> None:
-    """However little else that pod takes."""
+    """Even if that pod takes little else."""
     main = Container("main", ports=(Port(80, 80),))
     other = Pod.of("q", containers=(main,), node_name="n1")
     found, (q,) = found_on(Pod.of("p", containers=(main,)), "n1", a_node("n1"), other)
@@ -131,7 +131,7 @@ def test_a_port_is_free_when_its_pod_goes() -> None:
 
 
 def test_a_pod_that_goes_leaves_its_place() -> None:
-    """SCH-89: also one that asks for nothing else."""
+    """SCH-89: a pod counts as one pod even if it requests nothing."""
     other = a_pod("q", None, on="n1")
     found, (q,) = found_on(a_pod("p", None), "n1", a_node("n1", pods=1), other)
     for trial in (trial_of(found, "n1"), Trial(found, found.node("n1"))):
@@ -142,7 +142,7 @@ def test_a_pod_that_goes_leaves_its_place() -> None:
 
 @pytest.mark.spec("SCH-57")
 def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
-    """The skew of a zone is less by it."""
+    """The skew of its zone shrinks."""
     rule = TopologySpreadConstraint(1, ZONE, "DoNotSchedule", LabelSelector(Map(app="s")))
     things = [
         a_node("n1", zone="a"),
@@ -158,7 +158,7 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
 
 
 def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It keeps account of what is left; nobody looks at the pods. So 5,000 nodes are quick."""
+    """Accounts keep what is left, and no pod is looked at. So 5,000 nodes are quick."""
     asked: list[NodeInfo] = []
     check = NodeResourcesFitFilter.check
 

@@ -1,4 +1,4 @@
-"""Victims: who has to go of those that may, in what order, and who is spared."""
+"""Victims: which potential victims go, in what order, and which are reprieved."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ P = a_pod("p", 5, priority=10)
 
 
 def on_n(name: str, units: int | None, priority: int = 0, **more: Any) -> Pod:
-    """One that runs on the node n."""
+    """A pod that runs on the node n."""
     return a_pod(name, units, on="n", priority=priority, **more)
 
 
 def victims(*things: Pod, pod: Pod = P, units: int = 10, **given: Any) -> list[str]:
-    """Who has to go on that node, so that the pod fits."""
+    """The victims on that node."""
     return gone(preemption_of(pod, a_node("n", units), *things, **given))[1]
 
 
@@ -52,7 +52,7 @@ COUNTER_CASE = [on_n("h", 5, 3), on_n("m", 3, 2), on_n("l", 2, 1)]
 def test_golden_timeline_5_least_important_or_fewest(
     things: list[Pod], greedy: list[str], fewest: list[str]
 ) -> None:
-    """GT-5, SCH-86, D-2: the greedy way loses what is least important, not the fewest."""
+    """GT-5, SCH-86, D-2: the greedy way loses the least important pods, not the fewest."""
     assert victims(*things) == greedy
     assert victims(*reversed(things)) == greedy
     assert victims(*things, victim_minimisation="min_count") == fewest
@@ -60,20 +60,20 @@ def test_golden_timeline_5_least_important_or_fewest(
 
 @pytest.mark.spec("SCH-85")
 def test_the_less_important_may_be_asked_first() -> None:
-    """SCH-85, D-3: in `asc` order they are spared at the cost of the others."""
+    """SCH-85, D-3: in `asc` order they are reprieved at the cost of the others."""
     assert victims(*GT_5, reprieve_order="asc") == ["p2"]
     assert victims(*COUNTER_CASE, reprieve_order="asc") == ["h"]
 
 
 @pytest.mark.spec("SCH-85")
 def test_a_pod_that_cannot_stay_does_not_stop_the_next() -> None:
-    """Each is asked, though one before it has not fitted."""
+    """Each pod is tried, even if one before it did not fit."""
     assert victims(on_n("a", 4, 3), on_n("b", 3, 2), on_n("c", 1, 1)) == ["b"]
 
 
 @pytest.mark.spec("SCH-79")
 def test_only_pods_of_lower_priority_may_go() -> None:
-    """An equal one stays, and if nobody is lower nobody is asked."""
+    """A pod of equal priority stays. If no priority is lower, the selector is not asked."""
     assert victims(on_n("same", 5, 10), on_n("less", 5, 9)) == ["less"]
     preemption = preemption_of(P, a_node("n"), on_n("same", 10, 10))
     assert preemption.said == (
@@ -83,7 +83,7 @@ def test_only_pods_of_lower_priority_may_go() -> None:
 
 @pytest.mark.spec("SCH-89")
 def test_a_pod_that_asks_for_nothing_goes_only_for_a_place() -> None:
-    """SCH-89, D-4: it is in nobody's way, but where there may be no more pods."""
+    """SCH-89, D-4: it is a victim only if the node may hold no more pods."""
     idle = on_n("idle", None, 0)
     assert victims(idle, on_n("v", 10, 5)) == ["v"]
     small = [a_node("n", 100, pods=1), idle]
@@ -92,7 +92,7 @@ def test_a_pod_that_asks_for_nothing_goes_only_for_a_place() -> None:
 
 @pytest.mark.spec("SCH-90", "GEN-12")
 def test_only_what_was_asked_for_is_freed() -> None:
-    """That one may use nine times of what it asks for makes no room for others."""
+    """A pod that may use nine times its request frees no more than its request."""
     greedy = on_n("greedy", 1, 0)
     (main,) = greedy.spec.containers
     limits = Map({"cpu": Quantity.parse("9")})
@@ -122,7 +122,7 @@ EQUALS = (
     ],
 )
 def test_of_equal_priority_others_things_count(tie: str, order: list[str]) -> None:
-    """SCH-82, D-1: who is spared first, by each value of the switch."""
+    """SCH-82, D-1: which pod is reprieved first, by each value of the switch."""
     things = EQUALS if tie != "qos_then_start" else EQUALS[::-1]
     for spared in range(5):
         went = victims(
@@ -133,7 +133,7 @@ def test_of_equal_priority_others_things_count(tie: str, order: list[str]) -> No
 
 @pytest.mark.spec("SCH-83")
 def test_what_is_equal_otherwise_is_told_apart_by_age_or_by_name() -> None:
-    """As they came to the node in 1.26; elsewhere by name."""
+    """In 1.26 the order in which they came to the node; elsewhere the name."""
     things = [on_n("b", 5), on_n("a", 5)]
     assert victims(*things) == ["a"]
     assert victims(*things, victim_last_tie="name") == ["b"]
@@ -143,7 +143,7 @@ def test_what_is_equal_otherwise_is_told_apart_by_age_or_by_name() -> None:
 
 @pytest.mark.spec("SCH-83")
 def test_of_pods_that_have_not_started_the_last_is_spared_first() -> None:
-    """The real one asks the clock anew for each; one that has started counts for more."""
+    """Kubernetes reads the clock for each of them. A pod that has started counts for more."""
     waiting = [on_n(name, 2, start=None) for name in "abc"]
     things = [*waiting[:2], on_n("runs", 2, start=5), waiting[2]]
     for spared, went in enumerate((["runs", "c", "b", "a"], ["c", "b", "a"], ["b", "a"], ["a"])):
@@ -156,7 +156,7 @@ def test_of_pods_that_have_not_started_the_last_is_spared_first() -> None:
 
 @pytest.mark.spec("SCH-85", "SCH-87")
 def test_protected_pods_are_spared_first() -> None:
-    """Whatever their priority; and they stand first among those that go."""
+    """Whatever their priority; if they go, they are first among the victims."""
     things = [on_n("plain", 5, 9), on_n("kept", 3, 2, labels={"app": "a"})]
     things += [on_n("lost", 2, 1, labels={"app": "a"})]
     guard = a_budget("guard", 0, {"app": "a"})
@@ -172,7 +172,7 @@ def test_protected_pods_are_spared_first() -> None:
 
 
 def protected(pods: Sequence[Pod], *budgets: PodDisruptionBudget) -> list[str]:
-    """Which of these pods these budgets protect."""
+    """The names of the pods that these budgets protect."""
     return [info.pod.meta.name for info in Budgets(budgets).split([info_of(p) for p in pods])[0]]
 
 
@@ -182,7 +182,7 @@ THREE = [on_n(name, 1, labels=APP) for name in ("a", "b", "c")]
 
 @pytest.mark.spec("SCH-84")
 def test_a_budget_is_used_up_from_the_first_on() -> None:
-    """Also by those that are spared later."""
+    """Pods that are reprieved later use it up, too."""
     assert protected(THREE, a_budget("guard", 2, APP)) == ["c"]
     things = [on_n("top", 1, 9, labels=APP), on_n("low", 9, 1, labels=APP)]
     preemption = preemption_of(P, a_node("n"), *things, budgets=[a_budget("guard", 1, APP)])
@@ -206,7 +206,8 @@ def test_every_budget_of_a_pod_counts() -> None:
 
 @pytest.mark.spec("SCH-84")
 def test_a_budget_is_about_pods_it_means() -> None:
-    """SCH-84, API-47: of its namespace, with labels, not yet counted out; an empty one of none."""
+    """SCH-84, API-47: pods of its namespace, with labels, not counted as disrupted yet. An empty
+    selector covers none."""
     assert protected(THREE, a_budget("guard", 0, {})) == []
     assert protected(THREE, a_budget("other/guard", 0, APP)) == []
     without = LabelSelector(match_expressions=(Requirement("app", "DoesNotExist"),))
@@ -230,7 +231,7 @@ PODS = st.lists(
 def test_the_fewest_are_the_best_of_all_sets(
     pods: list[tuple[int, int, bool]], wanted: int, allowed: int
 ) -> None:
-    """What it finds is what one finds who looks at every set there is."""
+    """It finds the set that is best among all sets there are."""
     guard, units = a_budget("guard", allowed, APP), sum(units for units, _, _ in pods)
     things = [
         on_n(f"v{n}", units, priority, labels=APP if is_covered else {})
@@ -264,13 +265,13 @@ def test_of_as_few_the_least_important_go() -> None:
 
 
 def asked(pod: Pod) -> int:
-    """How many units it asks for."""
+    """How many units it requests."""
     return info_of(pod).requests["cpu"] // UNIT
 
 
 @pytest.mark.spec("SCH-86")
 def test_too_many_sets_are_not_tried() -> None:
-    """The greedy set is taken if the fewest cannot be found in so many."""
+    """The greedy set is taken if the fewest are not found within the limit."""
     things = [on_n(f"v{n:02}", 2 if n < 20 else 1, 20 - n // 20) for n in range(40)]
     pod = a_pod("p", 24, priority=99)
     found = preemption_of(pod, a_node("n", 60), *things, victim_minimisation="min_count")
@@ -283,7 +284,7 @@ def test_too_many_sets_are_not_tried() -> None:
 
 
 class LargestFirst:
-    """Takes the largest away until the pod fits."""
+    """Takes the largest pods away until the preemptor fits."""
 
     name = "largest_first"
 
@@ -297,7 +298,7 @@ class LargestFirst:
 
 
 class Nobody:
-    """Takes nobody away."""
+    """Takes no pod away."""
 
     name = "nobody"
 
@@ -307,7 +308,7 @@ class Nobody:
 
 
 def test_a_selector_of_ones_own_chooses_the_victims() -> None:
-    """Ten lines will do; it may ask of any set, and sees whom a budget protects."""
+    """Ten lines are enough; it may ask about any set."""
     found = preemption_of(P, a_node("n"), *COUNTER_CASE, selector=LargestFirst())
     assert gone(found) == ("n", ["h"])
     assert found.tried == 3

@@ -1,4 +1,4 @@
-"""Binding: what follows when a node was chosen, and what becomes of a pod whose bind fails."""
+"""Bind: what follows once a node is chosen, and what becomes of a pod that cannot be bound."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from testbed.objects import Node, Pod, condition
 
 
 def scheduled(world: Any, name: str) -> tuple[str, str, str]:
-    """What the status of a pod says of its being scheduled."""
+    """The pod's condition PodScheduled."""
     found = condition.find(pod_of(world, name).status.conditions, "PodScheduled")
     assert found is not None
     return (found.status, found.reason, found.message)
@@ -44,7 +44,7 @@ def scheduled(world: Any, name: str) -> tuple[str, str, str]:
 
 @pytest.mark.spec("SCH-5")
 def test_later_pods_are_tried_while_a_bind_is_on_its_way() -> None:
-    """The pod counts where it is assumed, though nobody has bound it yet."""
+    """The assumed pod counts on its node, though it is not bound yet."""
     world = cluster(pending("a", 6), pending("b", 6), pending("c", 4))
     played = play(world, late=("* alpha/bind-a *",))
     assert [each.split()[1] for each in attempts(world)] == ["a#1", "b#1", "c#1"]
@@ -54,7 +54,7 @@ def test_later_pods_are_tried_while_a_bind_is_on_its_way() -> None:
 
 @pytest.mark.spec("SCH-49", "SCH-63")
 def test_a_pod_that_is_assumed_is_nominated_no_more() -> None:
-    """Else it would count twice on its node for as long as its bind is on its way."""
+    """Else it would count twice on its node until it is bound."""
     first = pending("c", 5, 1000)
     status = attrs.evolve(first.status, nominated_node_name="n1")
     world = cluster(attrs.evolve(first, status=status), pending("d", 5))
@@ -64,7 +64,7 @@ def test_a_pod_that_is_assumed_is_nominated_no_more() -> None:
 
 @pytest.mark.spec("SCH-64")
 def test_a_pod_is_bound_by_its_uid_and_that_is_said() -> None:
-    """Once, and for people too."""
+    """It is bound once, and an Event says so."""
     world = cluster(pending("a"))
     played = play(world)
     body: Any = played.only("serve * create/binding *").operation.body  # type: ignore[union-attr]
@@ -75,7 +75,7 @@ def test_a_pod_is_bound_by_its_uid_and_that_is_said() -> None:
 
 @pytest.mark.spec("SCH-64", "SCH-66", "SCH-67")
 def test_a_pod_whose_bind_fails_is_forgotten_and_tried_again() -> None:
-    """It gives its place back at once, and others that wait hear of that as of a deletion."""
+    """Its room is free again at once; for other pods that is the same event as a deletion."""
     world = cluster(pending("a", 6), pending("b", 6))
     world.allow(ServerError("alpha", code=500))
     play(world, "resume alpha/main queue alpha/ready#2", "fault * server_error *bind-a*")
@@ -96,8 +96,8 @@ def test_a_pod_whose_bind_fails_is_forgotten_and_tried_again() -> None:
 @pytest.mark.spec("SCH-65")
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_a_bind_whose_reply_is_lost_may_have_happened(is_seen: bool) -> None:
-    """If its informer shows that by then, the pod waits no more; if not, it waits until it does.
-    Either way its condition now says that it failed."""
+    """If its informer shows the pod bound by then, it is not requeued; if not, it waits until it
+    does. Either way its condition says that it failed."""
     world = cluster(pending("a", 6))
     world.allow(LoseReply("alpha"))
     seen = ("deliver alpha/watch-pods pods/default/a MODIFIED",) if is_seen else ()
@@ -110,7 +110,7 @@ def test_a_bind_whose_reply_is_lost_may_have_happened(is_seen: bool) -> None:
         "nowhere" if is_seen else "backoff"
     ]
     assert len(attempts(world)) == 1
-    assert not any(books(world).queue.places.values())
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-44", "SCH-120")
@@ -129,7 +129,7 @@ def test_a_bind_on_its_way_at_a_crash_may_come_late() -> None:
 
 
 class Ledger:
-    """Reserves by name, and writes down what it is told."""
+    """A Reserve plugin that notes the names of its calls."""
 
     name = "Ledger"
 
@@ -147,7 +147,7 @@ class Ledger:
 
 
 class Pair:
-    """Lets two pods go together, or neither."""
+    """A Permit plugin that lets two pods go together, or neither."""
 
     name = "Pair"
 
@@ -160,7 +160,7 @@ class Pair:
 
 
 class Never:
-    """Lets nobody go."""
+    """A Permit plugin that allows no pod."""
 
     name = "Never"
 
@@ -169,7 +169,7 @@ class Never:
 
 
 class Slow:
-    """Prepares a pod for a second; the first time in vain."""
+    """A PreBind plugin that takes a second, and fails the first time."""
 
     name = "Slow"
 
@@ -185,7 +185,7 @@ class Slow:
 
 
 class Own:
-    """Binds in its own way."""
+    """A Bind plugin that binds in its own way."""
 
     name = "Own"
 
@@ -197,14 +197,14 @@ class Own:
 
 @pytest.mark.spec("SCH-63")
 def test_what_is_not_to_be_reserved_is_not_assumed() -> None:
-    """The pod waits again, with an error that says who refused it."""
+    """The pod is requeued with an error that names the plugin."""
     world = cluster(pending("a"), pending("b"), plugins=(Ledger,))
     play(world)
     assert (node_of(world, "a"), node_of(world, "b")) == ("n1", "")
     assert scheduled(world, "b")[1:] == (
         "SchedulerError", 'running Reserve plugin "Ledger": all taken',
     )  # fmt: skip
-    assert not books(world).cache.is_assumed(pod_of(world, "b"))
+    assert not books(world).beliefs.cache.is_assumed(pod_of(world, "b"))
 
 
 @pytest.mark.spec("SCH-63", "SCH-64")
@@ -221,13 +221,13 @@ def test_a_pod_waits_for_leave_and_is_bound_when_it_has_it() -> None:
     bound = [(facts["pod"], r.now_ms) for r in world.table.records
              if r.name == "bound" and (facts := r.facts)]  # fmt: skip
     assert bound == [("pods/default/a", 3000), ("pods/default/b", 3000)]
-    assert not books(world).waiting
+    assert not books(world).beliefs.waiting
 
 
 @pytest.mark.spec("SCH-64", "SCH-66")
 def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
-    """Its place is free again, also for those that were refused meanwhile; it alone does not
-    move for that."""
+    """Its room is free again, also for pods that were refused meanwhile; the pod itself is not
+    moved for that."""
 
     async def user(client: Client) -> None:
         await client.sleep(3000)
@@ -251,8 +251,8 @@ def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
 @pytest.mark.spec("SCH-19", "SCH-16")
 @pytest.mark.parametrize(("at_ms", "where"), [(1000, "unschedulable"), (3000, "backoff")])
 def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: str) -> None:
-    """Not since that pod itself was, which has failed long after: another was tried at 2 s, and
-    only what happens later sends the first one to be tried again."""
+    """An event counts if it came after the latest pod was taken, not after this one was. Another
+    pod was tried at 2 s, and only a later event moves the first one."""
 
     class Lone(Pair):
         name = "Lone"
@@ -277,7 +277,7 @@ def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: s
 
 @pytest.mark.spec("SCH-63")
 def test_no_pod_waits_for_more_than_a_quarter_of_an_hour() -> None:
-    """Whatever a plugin says."""
+    """Whatever timeout a plugin asks for."""
 
     class Patient(Pair):
         name = "Patient"
@@ -294,7 +294,7 @@ def test_no_pod_waits_for_more_than_a_quarter_of_an_hour() -> None:
 
 @pytest.mark.spec("SCH-63")
 def test_a_pod_that_gets_no_leave_waits_again() -> None:
-    """Unschedulable, by the plugin's own words."""
+    """It is unschedulable, in the plugin's own words."""
     world = cluster(pending("a"), plugins=(Never,))
     play(world)
     assert scheduled(world, "a") == ("False", "Unschedulable", "not today")
@@ -302,7 +302,7 @@ def test_a_pod_that_gets_no_leave_waits_again() -> None:
 
 @pytest.mark.spec("SCH-64")
 def test_a_pod_is_prepared_before_it_is_bound() -> None:
-    """In its own task, so others are tried meanwhile; if that fails, it is tried again."""
+    """In its own task, so that others are tried meanwhile. If PreBind fails, it is requeued."""
     world = cluster(pending("a"), pending("b"), plugins=(Slow,))
     play(world)
     assert attempts(world) == ["0 a#1 n1", "0 b#1 n1", "2000 a#2 n1"]
@@ -313,7 +313,7 @@ def test_a_pod_is_prepared_before_it_is_bound() -> None:
 
 @pytest.mark.spec("SCH-64")
 def test_a_plugin_may_bind() -> None:
-    """What it raises is told as any error of a bind."""
+    """What it raises is treated as any error of a bind."""
     world = cluster(pending("a"), pending("b"), plugins=(Own,))
     world.limit(horizon_ms=8000)
     play(world)
@@ -325,7 +325,7 @@ def test_a_plugin_may_bind() -> None:
 
 @pytest.mark.spec("SCH-96")
 def test_a_victim_that_waits_for_leave_is_refused_it() -> None:
-    """It is not deleted: it is forgotten, and waits again; the preemptor takes its place."""
+    """It is not deleted: it is forgotten and requeued, and the preemptor takes its place."""
 
     class Lone(Pair):
         name = "Lone"
@@ -347,7 +347,7 @@ def test_a_victim_that_waits_for_leave_is_refused_it() -> None:
 
 
 def test_a_pod_that_is_deleted_while_it_waits_for_leave_gives_its_place_back() -> None:
-    """It is rejected at once; others hear of that."""
+    """It is rejected at once, and other pods are moved."""
 
     class Lone(Pair):
         name = "Lone"
@@ -367,7 +367,7 @@ def test_a_pod_that_is_deleted_while_it_waits_for_leave_gives_its_place_back() -
 
 
 class Helps:
-    """Nominates pods that fit nowhere, if it knows where to."""
+    """A PostFilter plugin that nominates pods that fit nowhere, if it knows a node."""
 
     name = "Helps"
     node = "n2"
@@ -390,8 +390,8 @@ class HelpsToo(Helps):
 @pytest.mark.spec("SCH-101", "PRI-19")
 @pytest.mark.parametrize("disable", ["off", "on"])
 def test_a_plugin_may_nominate_whom_no_room_is_made_for(disable: str) -> None:
-    """Asked one after the other, until one does; also where preemption is switched off, but not
-    where it has found somebody to go."""
+    """Plugins are asked until one can help, even if preemption is switched off, but not if it has
+    found victims."""
     high = there("high", 10, 2000)
     plugins = (HelpsNobody, Helps, HelpsToo)
     switches = {"disable_preemption": disable}
@@ -412,7 +412,7 @@ def test_a_plugin_may_nominate_whom_no_room_is_made_for(disable: str) -> None:
 
 
 class SparesAll:
-    """Lets nobody go, though the pod fits only where somebody does."""
+    """A victim selector that returns no victims, though the pod fits only without some."""
 
     def victims(self, dry: DryRun) -> tuple[()]:
         return ()
@@ -420,7 +420,7 @@ class SparesAll:
 
 @pytest.mark.spec("SCH-88", "SCH-74")
 def test_after_an_error_of_preemption_no_plugin_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the nomination of the pod stays as it is."""
+    """The nomination of the pod stays as it is."""
     monkeypatch.setattr(policy, "_OWN", {})
     policy.use(SparesAll)
     waiting = pending("c", 5, 50)
@@ -435,8 +435,8 @@ def test_after_an_error_of_preemption_no_plugin_is_asked(monkeypatch: pytest.Mon
 @pytest.mark.spec("SCH-35")
 @pytest.mark.parametrize(("ttl", "node"), [("0", ""), ("3000", "n1")])
 def test_an_assumed_pod_that_nobody_sees_expires_if_there_is_a_limit(ttl: str, node: str) -> None:
-    """There is none in 1.26: its node is taken for as long as its event does not come. Where there
-    is one, the node is given away a second time."""
+    """In 1.26 there is no limit: the room is taken until its event comes. With one, the room is
+    given away a second time."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)

@@ -1,4 +1,4 @@
-"""Difference: the patch that makes one status another, and nothing else."""
+"""Difference: the patch from one status to another, and nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ STATUSES = builds(
 @pytest.mark.spec("SCH-67", "API-13")
 @given(old=STATUSES, new=STATUSES)
 def test_what_it_is_applied_to_becomes_the_other(old: PodStatus, new: PodStatus) -> None:
-    """Any status becomes any other, in the order of its conditions; of equal ones there is none."""
+    """Any status becomes any other, with its conditions in order; for equal ones the patch is
+    empty."""
     pod = Pod("p", status=old)
     patch = difference(pod, new)
     assert from_tree(Pod, patched(to_tree(pod), patch, "strategic")).status == new
@@ -37,7 +38,7 @@ def test_what_it_is_applied_to_becomes_the_other(old: PodStatus, new: PodStatus)
 
 
 def test_only_what_differs_is_in_it() -> None:
-    """Of a condition its type and what is new; what is gone is deleted by name."""
+    """Of a condition its type and what is new; a condition that is gone is deleted by its type."""
     old = PodStatus(
         phase="Running", message="m",
         conditions=(Condition("A", "True", "x"), Condition("B", "True"), Condition("C", "True")),
@@ -55,7 +56,8 @@ def test_only_what_differs_is_in_it() -> None:
 
 
 def test_what_nobody_here_knows_of_a_status_is_left_alone_unless_it_is_another_pods() -> None:
-    """A host's address, say; of another pod's status, it goes with the rest."""
+    """A field that is not modelled, such as a host's address; from another pod's status it is
+    copied."""
     pod = from_tree(Pod, {"metadata": {"name": "p"}, "status": {"hostIP": "10.0.0.1"}})
     named = attrs.evolve(pod.status, phase="Running")
     assert difference(pod, named) == {"status": {"phase": "Running"}}

@@ -1,4 +1,4 @@
-"""Failing: where a pod waits that was tried in vain, and what is said of it."""
+"""Fail: where a pod is requeued that was not scheduled, and what its status and Event say."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FIRST = ("serve alpha/main patch/status *a", "deliver alpha/watch-pods *a MODIFI
 
 
 def waits(world: World) -> list[str]:
-    """When each pod was put back, and where."""
+    """When each pod was requeued, and where."""
     return [
         f"{record.now_ms} {record.facts['pod'].rpartition('/')[2]} {record.facts['where']}"
         for record in world.table.records
@@ -53,9 +53,9 @@ def waits(world: World) -> list[str]:
 
 @pytest.mark.spec("SCH-16", "SCH-18", "SCH-12")
 def test_what_happens_during_a_cycle_sends_its_pod_to_be_tried_again() -> None:
-    """A victim's first event comes before the preemptor waits again: it is left alone for a second
-    instead of waiting for news, tried once more in vain, and bound all the same when all have
-    ended."""
+    """The first event of a victim comes before the preemptor is requeued: so it backs off for a
+    second instead of being unschedulable, is tried once more too early, and is bound when all
+    victims have ended."""
     world = with_kubelets(cluster(there("a", 9, grace_s=10), user=LATER), "n1")
     play(world, *FIRST)
     assert waits(world)[:2] == ["1000 c backoff", "2000 c unschedulable"]
@@ -66,7 +66,7 @@ def test_what_happens_during_a_cycle_sends_its_pod_to_be_tried_again() -> None:
 
 @pytest.mark.spec("SCH-67")
 def test_a_pod_that_is_gone_is_not_tried_again() -> None:
-    """Its informer has it no more by the time the cycle is over."""
+    """Its informer no longer has it by the end of the cycle."""
 
     async def user(client: Client) -> None:
         await delete(client, "c")
@@ -79,13 +79,13 @@ def test_a_pod_that_is_gone_is_not_tried_again() -> None:
         late=("serve user/main *",),
     )  # fmt: skip
     assert waits(world) == ["0 c nowhere"]
-    assert not books(world).nominator.nominated
-    assert not any(books(world).queue.places.values())
+    assert not books(world).beliefs.nominator.nominated
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-67", "SCH-64")
 def test_the_status_says_the_difference_to_the_pod_that_was_tried() -> None:
-    """At first the whole condition; then no more than its new message; then nothing at all."""
+    """At first the whole condition, then only its new message, then nothing at all."""
 
     async def user(client: Client) -> None:
         for label in ("x", "y"):
@@ -112,7 +112,7 @@ def test_the_status_says_the_difference_to_the_pod_that_was_tried() -> None:
 
 @pytest.mark.spec("SCH-67")
 def test_a_new_message_is_all_that_is_patched_of_a_condition() -> None:
-    """So applied to a pod that was bound meanwhile, it mixes the two states."""
+    """Applied to a pod that was bound meanwhile, such a patch mixes the two states."""
     world = with_kubelets(cluster(there("a", 9, grace_s=10), user=LATER), "n1")
     played = play(world, *FIRST)
     last: Any = played.every("serve alpha/* patch/status *c*")[-1].operation
@@ -125,8 +125,8 @@ def test_a_new_message_is_all_that_is_patched_of_a_condition() -> None:
 
 @pytest.mark.spec("SCH-67")
 def test_people_are_told_before_the_status_is_patched() -> None:
-    """The Event is on its way first. Of a pod that has changed another is made, and the same
-    status is not patched again."""
+    """The Event is sent first. If the pod has changed, a new Event is made; an unchanged status is
+    not patched again."""
 
     async def user(client: Client) -> None:
         await client.sleep(10_000)
@@ -157,7 +157,8 @@ def test_a_status_is_patched_again_if_the_server_was_at_a_loss(code: int) -> Non
     ("fault", "times"), [(ServerError(code=500, times_max=4), 4), (LoseRequest(), 1)]
 )
 def test_a_nomination_whose_patch_is_lost_is_kept_in_memory(fault: Any, times: int) -> None:
-    """Others yield to it; but the pod itself, tried again, reads none, and preempts once more."""
+    """Other pods leave room for it. But the pod itself, tried again, reads no nomination and
+    preempts once more."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -176,7 +177,7 @@ def test_a_nomination_whose_patch_is_lost_is_kept_in_memory(fault: Any, times: i
 
 @pytest.mark.spec("SCH-52")
 def test_without_nodes_a_pod_waits_for_one() -> None:
-    """It says so, loses its nomination, and is tried when there is one."""
+    """Its status says so, its nomination is cleared, and it is tried when there is a node."""
 
     async def user(client: Client) -> None:
         await client.sleep(5000)
@@ -193,29 +194,29 @@ def test_without_nodes_a_pod_waits_for_one() -> None:
 
 @pytest.mark.spec("SCH-51")
 def test_a_pod_that_is_to_go_is_not_tried() -> None:
-    """That is said, and it waits for nothing."""
+    """An Event says so, and it is not requeued."""
     going = pending("c").with_meta(deleted_ms=5000, grace_s=30, finalizers=("keep/it",))
     world = cluster(going)
     play(world)
     assert attempts(world) == []
     assert events(world) == ["c FailedScheduling: skip schedule deleting pod: default/c"]
-    assert not any(books(world).queue.places.values())
+    assert not any(books(world).beliefs.queue.places.values())
 
 
 @pytest.mark.spec("SCH-51")
 def test_what_is_assumed_is_not_tried_again() -> None:
-    """In the real one a pod can change after it was decided on, before it is assumed: it stands in
-    the queue again, and is assumed by the time it is taken."""
+    """In the real scheduler a pod can change between its decision and its being assumed: it is
+    queued again, and is assumed by the time it is popped."""
 
     class Hears(SchedulingLoop):
         def decide(self, pod: Pod) -> Decision:
             decision = super().decide(pod)
-            self.books.queue.update(pod, pod, self.client.elapsed())
-            self.books.settle()
+            self.books.beliefs.queue.update(pod, pod, self.client.elapsed())
+            self.books.queue_changed()
             return decision
 
     class Real(Scheduler):
-        office = Hears
+        loop = Hears
 
     world = cluster()
     world.add(pending("c", scheduler_name="real"))
@@ -223,19 +224,19 @@ def test_what_is_assumed_is_not_tried_again() -> None:
     play(world, late=("* real/bind-c *",))
     assert attempts(world) == ["0 c#1 n1"]
     assert not any("FailedScheduling" in each for each in events(world))
-    assert books(world, "real").queue.cycle == 2
+    assert books(world, "real").beliefs.queue.cycle == 2
 
 
 @pytest.mark.spec("SCH-26")
 def test_a_pod_that_changes_while_its_bind_is_on_its_way_does_not_wait() -> None:
-    """It is assumed, so that its informer's news of it is for the cache alone."""
+    """It is assumed, so its update is for the cache alone."""
 
     async def user(client: Client) -> None:
         await client.patch(Pod("c"), {"metadata": {"labels": {"a": "b"}}})
 
     world = cluster(pending("c"), user=user)
     play(world, late=("* alpha/bind-c *",))
-    assert books(world).queue.cycle == 1
+    assert books(world).beliefs.queue.cycle == 1
     assert attempts(world) == ["0 c#1 n1"]
 
 
@@ -249,14 +250,14 @@ OTHER = {"conditions": [{"type": "Other", "status": "True"}]}
 
 
 async def changes_twice(client: Client) -> None:
-    """Its labels, then its status."""
+    """Patch its labels, then its status."""
     await client.patch(Pod("c"), {"metadata": {"labels": {"some": "news"}}})
     await client.patch(Pod("c"), {"status": OTHER}, subresource="status")
 
 
 @pytest.mark.spec("SCH-67")
 def test_its_status_is_patched_as_if_it_were_still_what_was_tried() -> None:
-    """The difference is to the pod that was taken from the queue, not to what is known by now."""
+    """The patch is the difference to the pod that was popped, not to what is known by now."""
     world = cluster(there("a", 5), pending("c", 10, 1000), user=changes_twice)
     played = play(world, *MEANWHILE)
     first: Any = played.every("serve alpha/main patch/status *c")[0].operation
@@ -267,16 +268,16 @@ def test_its_status_is_patched_as_if_it_were_still_what_was_tried() -> None:
 
 @pytest.mark.spec("SCH-67")
 def test_it_is_nominated_as_its_informer_has_it_by_then() -> None:
-    """What others yield to is the pod as it is, not as it was when it was tried."""
+    """Other pods leave room for the pod as it is now, not as it was when it was tried."""
     seen: list[list[dict[str, str]]] = []
 
     class Shows(SchedulingLoop):
         async def cycle(self, queued: QueuedPod) -> None:
             await super().cycle(queued)
-            seen.append([dict(info.labels) for info in self.books.nominator.on("n1")])
+            seen.append([dict(info.labels) for info in self.books.beliefs.nominator.on("n1")])
 
     class Real(Scheduler):
-        office = Shows
+        loop = Shows
 
     world = cluster(there("a", 5), pending("c", 10, 1000, scheduler_name="real"),
                     user=changes_twice)  # fmt: skip

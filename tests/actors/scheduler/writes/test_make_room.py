@@ -1,4 +1,4 @@
-"""Effects: what is written to make room, in which order, and what is left where that fails."""
+"""Make room: what is written to make room, in which order, and what is left if that fails."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def patched(played: Played, name: str) -> list[Any]:
 
 
 def nominated(world: World, name: str) -> str:
-    """Where a pod is nominated to, as its status says it."""
+    """The node that a pod is nominated to, by its status."""
     return str(pod_of(world, name).status.nominated_node_name)
 
 
 @pytest.mark.spec("SCH-96", "SCH-98", "SCH-100", "SCH-101", "GEN-8")
 def test_all_is_written_in_order_within_the_cycle() -> None:
-    """Each victim is marked and deleted, the less important lose their nomination, then the pod
-    says what it waits for; and only then is the next one tried."""
+    """Each victim is marked and deleted, less important pods lose their nomination, then the
+    preemptor's status is patched. Only then is the next pod tried."""
     lower = pending("lower", 9, 100)
     world = cluster(there("a", 5), there("b", 5), lower, user=later(pending("c", 9, 1000), 1000))
     played = play(world)
@@ -80,7 +80,7 @@ def test_all_is_written_in_order_within_the_cycle() -> None:
 
 @pytest.mark.spec("SCH-96")
 def test_victims_may_go_in_any_order() -> None:
-    """Which is next is picked before each: a Chooser may take another one."""
+    """The next victim is picked before each eviction, so a Chooser may take another one."""
     world = cluster(there("a", 5), there("b", 5), pending("c", 10, 1000))
     trace = Trace({}, keep=True)
     assert world.run(Last(), driver="direct", trace=trace).is_held
@@ -88,7 +88,7 @@ def test_victims_may_go_in_any_order() -> None:
 
 
 class Last(Calm):
-    """Calm, but of what is picked it takes the last."""
+    """Calm, but it picks the last alternative."""
 
     def choose(self, options: Options | Alternatives) -> int:
         return len(options) - 1 if isinstance(options, Alternatives) else 0
@@ -96,8 +96,8 @@ class Last(Calm):
 
 @pytest.mark.spec("SCH-97")
 def test_a_victim_is_marked_by_the_status_of_the_pod_that_it_makes_room_for() -> None:
-    """As 1.26 has it: it is Pending and never started, and has none of its conditions, until its
-    kubelet says otherwise."""
+    """As in 1.26: the victim is Pending, has not started, and has none of its conditions, until its
+    kubelet writes its status again."""
     world = cluster(there("a", 5), pending("c", 10, 1000))
     played = play(world)
     (body,) = patched(played, "a")
@@ -112,7 +112,7 @@ def test_a_victim_is_marked_by_the_status_of_the_pod_that_it_makes_room_for() ->
 
 @pytest.mark.spec("SCH-97", "SCH-112")
 def test_a_victim_may_get_the_nomination_of_the_pod_that_it_makes_room_for() -> None:
-    """All of that pod's status is copied, in whatever the two differ."""
+    """Everything in which the two statuses differ is copied."""
     waiting = pending("c", 10, 1000)
     status = attrs.evolve(waiting.status, nominated_node_name="gone", message="?")
     world = cluster(there("a", 5), attrs.evolve(waiting, status=status))
@@ -134,7 +134,7 @@ def test_without_that_bug_a_victim_keeps_its_status() -> None:
 
 @pytest.mark.spec("SCH-96")
 def test_victims_need_not_be_marked() -> None:
-    """As it was before that condition was thought of."""
+    """As before that condition existed."""
     world = cluster(there("a", 5), pending("c", 10, 1000), switches={"disruption_condition": "off"})
     assert writes(play(world).steps)[0] == "delete a"
 
@@ -144,8 +144,8 @@ def test_victims_need_not_be_marked() -> None:
 def test_a_pod_of_the_same_name_dies_instead_of_a_victim(
     precondition: str, is_killed: bool
 ) -> None:
-    """The victim is gone and was created anew before it is deleted, by its name alone; that it
-    must be the same can be asked for."""
+    """The victim is gone and created again before it is deleted by its name alone. A switch makes
+    the delete name the uid."""
 
     async def user(client: Client) -> None:
         await delete(client, "a", grace_s=0)
@@ -163,7 +163,8 @@ def test_a_pod_of_the_same_name_dies_instead_of_a_victim(
 @pytest.mark.spec("SCH-99", "SCH-121", "INV-25")
 @pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
 def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
-    """In 1.26: those before it stay deleted, and nobody is nominated. Later versions go on."""
+    """In 1.26 the victims before it stay deleted, and the pod is not nominated. Later versions go
+    on."""
 
     async def user(client: Client) -> None:
         await delete(client, "b", grace_s=0)
@@ -175,7 +176,7 @@ def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
     is_modern = profile == "k8s-modern"
     assert pod_of(world, "a").meta.is_terminating
     assert len(records(world, "preemption broken off")) == (0 if is_modern else 1)
-    assert books(world).nominator.node_of(pod_of(world, "c").meta.uid) == (
+    assert books(world).beliefs.nominator.node_of(pod_of(world, "c").meta.uid) == (
         "n1" if is_modern else ""
     )
     assert patched(played, "c")[0]["status"].get("nominatedNodeName") == (
@@ -185,7 +186,7 @@ def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
 
 @pytest.mark.spec("SCH-100")
 def test_that_a_nomination_is_not_taken_back_is_no_matter() -> None:
-    """The victims go all the same, and the pod is nominated."""
+    """The victims are evicted all the same, and the pod is nominated."""
     lower = pending("lower", 9, 100)
     world = cluster(there("a", 9), lower, user=later(pending("c", 9, 1000), 1000))
     world.allow(LoseRequest(NAME))
@@ -197,7 +198,7 @@ def test_that_a_nomination_is_not_taken_back_is_no_matter() -> None:
 
 @pytest.mark.spec("SCH-100")
 def test_an_equal_pod_keeps_its_nomination() -> None:
-    """Only the less important lose it; and the object must say that it had one."""
+    """Only less important pods lose it, and only if their object shows it."""
     first = pending("first", 5, 1000)
     world = cluster(there("a", 5, 50), there("b", 5, 50), first,
                     user=later(pending("second", 5, 1000), 1000))  # fmt: skip
@@ -208,18 +209,18 @@ def test_an_equal_pod_keeps_its_nomination() -> None:
 @pytest.mark.spec("SCH-100")
 @pytest.mark.parametrize(("profile", "keeps"), [("k8s-1.26", False), ("seed", True)])
 def test_a_less_important_pod_may_keep_what_still_fits(profile: str, keeps: bool) -> None:
-    """Where only those lose their nomination that do not fit any more."""
+    """With the switch, only pods that no longer fit lose their nomination."""
     small = pending("small", 3, 100)
     world = cluster(there("a", 4), there("b", 3), there("k", 3, 100), small, profile=profile,
                     user=later(pending("c", 4, 1000), 1000))  # fmt: skip
     play(world)
-    kept = books(world).nominator.node_of(pod_of(world, "small").meta.uid)
+    kept = books(world).beliefs.nominator.node_of(pod_of(world, "small").meta.uid)
     assert bool(kept) is keeps
 
 
 @pytest.mark.spec("SCH-50", "SCH-46")
 def test_a_nomination_may_be_written_as_an_annotation() -> None:
-    """As it once was; the next life reads it there, and it is taken back there."""
+    """The next life reads it there, and it is cleared there."""
     key = "scheduler.kubernetes.io/nominated-node-name"
     world = cluster(there("a", 9, 50), pending("low", 9, 100), profile="seed",
                     user=later(pending("high", 9, 1000), 1000))  # fmt: skip
@@ -231,7 +232,7 @@ def test_a_nomination_may_be_written_as_an_annotation() -> None:
 
 @pytest.mark.spec("SCH-101", "SCH-76")
 def test_a_pod_that_nobody_can_make_room_for_loses_its_nomination() -> None:
-    """Memory and server agree that it waits for nothing in particular."""
+    """In memory and on the server."""
 
     async def user(client: Client) -> None:
         await client.sleep(1000)
@@ -243,12 +244,13 @@ def test_a_pod_that_nobody_can_make_room_for_loses_its_nomination() -> None:
     play(world)
     assert attempts(world)[-1].endswith("No preemption victims found for incoming pod..")
     assert nominated(world, "c") == ""
-    assert not books(world).nominator.nominated
+    assert not books(world).beliefs.nominator.nominated
 
 
 @pytest.mark.spec("SCH-102", "SCH-103", "SCH-125")
 def test_a_pod_whose_node_is_deleted_waits_for_other_news() -> None:
-    """That its node goes is no news to it; when it is tried again it may preempt elsewhere."""
+    """The deletion of its nominated node does not move it. When it is tried again, it may preempt
+    elsewhere."""
 
     async def user(client: Client) -> None:
         await client.sleep(1000)
@@ -275,13 +277,13 @@ def test_victims_die_even_if_the_pod_they_made_room_for_is_gone() -> None:
     world = with_kubelets(cluster(there("a", 9), pending("c", 9, 1000), user=user), "n1")
     play(world)
     assert pod_of(world, "a") is None
-    assert not books(world).nominator.nominated
+    assert not books(world).beliefs.nominator.nominated
 
 
 @pytest.mark.spec("SCH-99")
 @pytest.mark.parametrize("fault", [LoseRequest, ServerError])
 def test_an_error_of_any_write_breaks_it_off(fault: Any) -> None:
-    """A patch is tried again if the server was at a loss, a deletion never."""
+    """A patch is retried if the server has failed, a deletion is not."""
     world = cluster(there("a", 5), pending("c", 10, 1000))
     world.allow(fault("alpha"))
     world.limit(horizon_ms=300)
@@ -292,7 +294,7 @@ def test_an_error_of_any_write_breaks_it_off(fault: Any) -> None:
 
 @pytest.mark.spec("SCH-84", "SCH-95")
 def test_a_budget_that_has_come_meanwhile_counts() -> None:
-    """It protects the less important pod, so the other one goes."""
+    """It protects the less important pod, so the other one is the victim."""
     spec = PodDisruptionBudgetSpec(selector=LabelSelector(Map(app="web")))
 
     async def user(client: Client) -> None:

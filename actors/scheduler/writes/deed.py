@@ -1,0 +1,73 @@
+"""Deed: what a scheduler writes because of one cycle. Its patches are retried a few times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from actors.framework.cluster_events import NOMINATED
+from actors.scheduler.memory.books import Books
+from actors.scheduler.writes.difference import difference
+from testbed import ApiError, Unavailable
+from testbed.errors import CONNECTION_LOST, InternalError, TimedOut
+from testbed.objects import Pod
+
+RETRY_MS = (10, 50, 250)
+"""How long it waits before each retry of a patch (SCH-69)."""
+
+
+@attrs.frozen(eq=False)
+class Deed:
+    """What a scheduler does because of one cycle, and what it does that with."""
+
+    books: Books
+    because: int
+    """The number of the cycle's record: every write names it."""
+
+    async def patch_status(self, pod: Pod, patch: Mapping[str, Any]) -> None:
+        """Patch the status of the pod, whatever its revision is by now; ApiError. An empty patch is
+        not sent."""
+        await self._patch(pod, patch, "status")
+
+    async def clear_nomination(self, pod: Pod) -> None:
+        """Clear the nomination of the pod, if its informer has shown one. Errors are recorded and
+        ignored."""
+        if self.books.beliefs.nominator.said(pod):
+            try:
+                await self.nominate(pod, "")
+            except ApiError as error:
+                self.books.client.record("nomination kept", pod=pod.key, error=str(error))
+
+    async def nominate(self, pod: Pod, node: str) -> None:
+        """Write the node that the pod is nominated to, empty for none, to the status or the
+        annotation (SCH-50); ApiError."""
+        if self.books.switches.nnn_storage == "annotation":
+            await self._patch(pod, {"metadata": {"annotations": {NOMINATED: node or None}}}, "")
+        else:
+            status = attrs.evolve(pod.status, nominated_node_name=node)
+            await self._patch(pod, difference(pod, status), "status")
+
+    async def _patch(self, pod: Pod, patch: Mapping[str, Any], subresource: str) -> None:
+        """Patch, and retry a few times if the server is unavailable or has failed. A patch whose
+        reply is lost is not retried."""
+        if not patch:
+            return
+        client = self.books.client
+        for wait_ms in (*RETRY_MS, None):
+            self.books.must_lead()
+            try:
+                await client.patch(
+                    pod, patch, how="strategic", subresource=subresource, because=self.because
+                )
+                return
+            except (InternalError, Unavailable) as error:
+                if wait_ms is None or is_lost(error):
+                    raise
+            await client.sleep(wait_ms, f"retry patch {pod.key}")
+
+
+def is_lost(error: ApiError) -> bool:
+    """Whether the request or its reply was lost, so that the write may have taken effect."""
+    return isinstance(error, TimedOut) or CONNECTION_LOST in error.causes
