@@ -11,7 +11,7 @@ from __future__ import annotations
 import attrs
 
 from actors.scheduler.memory.books import Books
-from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.queue.queued import Attempt, QueuedPod
 from actors.scheduler.writes.difference import difference
 from actors.scheduler.writes.patches import nominate, patch_status
 from testbed import ApiError
@@ -52,7 +52,7 @@ def _wait_again(books: Books, queued: QueuedPod, failure: Failure) -> None:
     if known is not None and not known.is_bound:
         now_ms = books.client.elapsed()
         cycle = books.queue.cycle
-        place = books.queue.failed(queued, known, cycle, now_ms, failure.refused_by)
+        place = books.queue.failed(Attempt(queued, known, cycle, now_ms, failure.refused_by))
         pod = known
     books.nominator.nominate(pod, failure.nominate)
     books.client.record("waits", pod=pod.key, attempt=queued.attempts, where=place or "nowhere")
