@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.framework.filter import Filter
+from actors.framework.filters import filter_classes
 from actors.framework.podinfo import PodInfo
 from actors.scheduler.decider import Decider, Pick
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
@@ -18,7 +19,11 @@ from testbed.policy import BUILT_IN, chosen, made
 
 def filters_of(switches: SchedulerSwitches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
     """What may say no to a node, in the order in which they are asked."""
-    return chosen(switches.filters, usual)
+    if switches.filters == BUILT_IN:
+        return chosen(BUILT_IN, usual)
+    named = {word.lstrip("+-") for word in switches.filters.split(",")}
+    found = [made() for name, made in filter_classes().items() if name in named]
+    return chosen(switches.filters, usual, found)
 
 
 def scores_of(switches: SchedulerSwitches, usual: Sequence[Score]) -> tuple[Score, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from actors.framework.filters import filter_classes
 from testbed.policy import part, parts
 from testbed.switches import USUAL, Component, on_off, one_of, whole
 
@@ -25,7 +26,9 @@ class SchedulerSwitches:
     """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
 
     # -- what is one's own ----------------------------------------------------------------------
-    filters: str = parts("filter", "a subclass of Filter", "prepare check", *FILTERS)
+    filters: str = parts(
+        "filter", "a subclass of Filter", "prepare check", *FILTERS, found=filter_classes
+    )
     """What may say no to a node."""
     scores: str = parts("score", "a subclass of Score", "prepare score weight", *SCORES)
     """What likes one node more than another; those that are built in go by `placement`."""
