@@ -58,7 +58,7 @@ class Verdicts(Mapping[str, Refusal]):
         counts = np.bincount(self._codes, minlength=len(self._said) + 1)[1:].tolist()
         return [(refusal, n) for refusal, n in zip(self._said, counts, strict=True) if n]
 
-    def not_for_good(self) -> list[int]:
+    def resolvable_rows(self) -> list[int]:
         """The rows that are not refused for good, whatever other pods do."""
         may = np.array([True, *(refusal.is_resolvable for refusal in self._said)], np.bool_)
         found: list[int] = np.flatnonzero(may[self._codes]).tolist()

@@ -59,7 +59,7 @@ class Preemptor:
         potential = [info for info in node.pods if self._may_go(info)]
         if not potential and not self._switches.cross_node_victims:
             return NOBODY
-        dry = self._emptied(trial_of(self._feasibility, node.name), potential)
+        dry = self._emptied(trial_of(self._feasibility.judging, node.name), potential)
         if isinstance(dry, Refusal):
             return dry
         victims = self._selector.victims(dry)

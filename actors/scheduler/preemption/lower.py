@@ -18,14 +18,14 @@ def lower_nominated(
     the most important first, as those that stay leave less for the others.
     """
     pod = feasibility.pod
-    there = feasibility.nominated.get(node, ())
+    there = feasibility.judging.nominated.get(node, ())
     lower = [info for info in there if info.priority < pod.priority]
     if clear_lower == "all":
         return tuple(lower)
     staying = [info for info in there if info.priority >= pod.priority and info.uid != pod.uid]
     lost: list[PodInfo] = []
     for info in sorted(lower, key=lambda info: -info.priority):
-        trial = trial_of(feasibility.of(info, {node: staying}), node)
+        trial = trial_of(feasibility.judging.of(info, {node: staying}), node)
         for victim in victims:
             trial.remove(victim, victim.pod.spec.node_name)
         trial.add(pod)
