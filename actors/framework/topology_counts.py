@@ -1,4 +1,4 @@
-"""Standing: where the pods of each kind stand, and where those that mind who is near them."""
+"""Standing: on which nodes the pods of each kind are; from it topology counts are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actors.framework.podinfo import Liked, PodInfo, Term
 from testbed.objects import Map
 
 Kind = tuple[str, Map[str], bool]
-"""All that selectors see of a pod, and whether it is on its way."""
+"""All that a selector sees of a pod, namespace and labels; and whether it is terminating."""
 TERMS: Mapping[str, Callable[[PodInfo], Iterable[Term | Liked]]] = {
     "affinity": lambda info: info.affinity,
     "anti_affinity": lambda info: info.anti_affinity,
@@ -26,19 +26,21 @@ K = TypeVar("K")
 
 @attrs.frozen(eq=False)
 class Stand:
-    """On which nodes some pods are, and how many."""
+    """How many pods of one kind are on which nodes."""
 
     like: PodInfo
-    """One of them; the others are as it is."""
+    """One of them, as an example of all."""
     on: dict[str, int] = attrs.field(factory=dict)
-    """By the name of the node."""
+    """The number of pods, by the name of the node."""
 
 
 class Standing:
-    """The pods of a cluster in few kinds: those that no selector can tell apart are one.
+    """The pods of a cluster by kind: pods that no selector can tell apart are of one kind."""
 
-    What is asked of every pod of a cluster is asked once of each kind.
-    """
+    # Affinity and spreading ask of every pod whether a selector matches it. Ten thousand pods of
+    # twenty Deployments are twenty kinds, so a selector is matched twenty times; then the nodes of
+    # the kinds that match are counted. Terms of the pods themselves are kept in the same way: equal
+    # terms are one. The Snapshot moves pods here as they come and go, so this is built only once.
 
     def __init__(self, nodes: Iterable[NodeInfo]) -> None:
         self._kinds: dict[Kind, Stand] = {}
@@ -49,15 +51,15 @@ class Standing:
 
     @property
     def kinds(self) -> Iterator[Stand]:
-        """All of them."""
+        """Each kind of pods."""
         return iter(self._kinds.values())
 
     def with_terms(self, which: str) -> Iterator[tuple[Term | Liked, Stand]]:
-        """Each term that some pods have, of that sort, and where those stand."""
+        """Each different term of that sort, of TERMS, with the pods that have it."""
         return iter(self._terms[which].items())
 
     def move(self, info: PodInfo, node: str, by: int) -> None:
-        """So many such pods have come to that node, or gone."""
+        """Count `by` more such pods on that node: 1 if it has come, -1 if it is gone."""
         kind = (info.namespace, info.pod.meta.labels, info.pod.meta.is_terminating)
         _move(self._kinds, kind, info, node, by)
         if info.has_terms:

@@ -1,4 +1,4 @@
-"""InterPodAffinity: near which pods a pod must be, and which must not be near each other."""
+"""InterPodAffinity: required affinity and anti-affinity between pods."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from actors.framework.snapshot import Snapshot
 from actors.framework.tally import Tally
 
 Pair = tuple[str, str]
-"""A label of nodes and one value of it: what is near what."""
+"""A topology key and value. Nodes that share the pair are in one topology domain."""
 FITS, NOT_NEAR, TOO_NEAR, UNWELCOME = range(4)
-SAID = {
+REASONS = {
     NOT_NEAR: "node(s) didn't match pod affinity rules",
     TOO_NEAR: "node(s) didn't match pod anti-affinity rules",
     UNWELCOME: "node(s) didn't satisfy existing pods anti-affinity rules",
@@ -28,26 +28,30 @@ SAID = {
 
 @attrs.frozen(eq=False)
 class Near:
-    """Where the pods stand that a pod must or must not be near (SCH-113)."""
+    """The counts by topology pair that decide where a pod may go (SCH-113)."""
+
+    # These are the three maps that PreFilter builds in Kubernetes: affinityCounts,
+    # antiAffinityCounts and existingAntiAffinityCounts. With them a node is checked by looking up
+    # its own labels. Without them each check would have to match all pods of the cluster.
 
     pod: PodInfo
     namespaces: Namespaces
     wanted: Tally[Pair]
-    """How many of those that all of its terms mean."""
+    """Pods that match all of its affinity terms, at each pair of such a term."""
     unwanted: Tally[Pair]
-    """How many of those that some term of its anti-affinity means, by term."""
+    """Pods that match one of its anti-affinity terms, at the pair of that term."""
     unwelcome: Tally[Pair]
-    """How many terms of others mean it."""
+    """Anti-affinity terms of other pods that match this pod, at their pairs."""
 
-    def is_meant(self, terms: Iterable[Term], other: PodInfo) -> bool:
-        """Whether all of these terms mean that pod."""
+    def is_matched(self, terms: Iterable[Term], other: PodInfo) -> bool:
+        """Whether the other pod matches all of these terms."""
         return all(term.matches(other, self.namespaces) for term in terms)
 
     def having(self, other: PodInfo, node: NodeInfo, by: int) -> Near:
-        """The same with so many more of that pod on that node (SCH-116)."""
+        """The counts with that pod on that node once more (1) or once less (-1) (SCH-116)."""
         wanted, unwanted, unwelcome = self.wanted, self.unwanted, self.unwelcome
         mine, namespaces = self.pod, self.namespaces
-        if mine.affinity and self.is_meant(mine.affinity, other):
+        if mine.affinity and self.is_matched(mine.affinity, other):
             wanted = wanted.plus(_pairs(mine.affinity, node), by)
         shunned = [term for term in mine.anti_affinity if term.matches(other, namespaces)]
         unwanted = unwanted.plus(_pairs(shunned, node), by)
@@ -57,20 +61,21 @@ class Near:
 
     @property
     def may_be_first(self) -> bool:
-        """Whether nothing anywhere is what it seeks, but it is itself (SCH-114)."""
-        return self.wanted.is_none and self.is_meant(self.pod.affinity, self.pod)
+        """Whether no pod anywhere matches its affinity, but it does itself (SCH-114)."""
+        # Otherwise the first pod of a group with affinity to itself could never be scheduled.
+        return self.wanted.is_none and self.is_matched(self.pod.affinity, self.pod)
 
 
 class InterPodAffinityFilter(Filter):
-    """Refuses nodes that are not near the pods they must be near, or near some they must not."""
+    """Refuses nodes where affinity is not met, or anti-affinity of either side is violated."""
 
     name = "InterPodAffinity"
     wakes = ANY_POD | {NODE_ADDED, NODE_LABELS}
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         if not (pod.affinity or pod.anti_affinity or snapshot.anti_affine):
-            nothing: Tally[Pair] = Tally({})
-            return Near(pod, snapshot.namespaces, nothing, nothing, nothing)
+            empty: Tally[Pair] = Tally({})
+            return Near(pod, snapshot.namespaces, empty, empty, empty)
         return _near(pod, snapshot)
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
@@ -100,7 +105,7 @@ class InterPodAffinityFilter(Filter):
 
     def refusal(self, code: int) -> Refusal:
         """The Refusal of a code."""
-        return self.no(SAID[code], is_resolvable=code != NOT_NEAR)
+        return self.no(REASONS[code], is_resolvable=code != NOT_NEAR)
 
     def minds(self, state: State, other: PodInfo) -> bool:
         return bool(state.pod.affinity or state.pod.anti_affinity or other.anti_affinity)
@@ -119,16 +124,16 @@ def _near(pod: PodInfo, snapshot: Snapshot) -> Near:
     wanted: dict[Pair, int] = {}
     unwanted: dict[Pair, int] = {}
     unwelcome: dict[Pair, int] = {}
-    nobody: Tally[Pair] = Tally({})
-    near = Near(pod, snapshot.namespaces, nobody, nobody, nobody)
+    empty: Tally[Pair] = Tally({})
+    near = Near(pod, snapshot.namespaces, empty, empty, empty)
     if pod.affinity or pod.anti_affinity:
         for stand in snapshot.standing.kinds:
-            if pod.affinity and near.is_meant(pod.affinity, stand.like):
+            if pod.affinity and near.is_matched(pod.affinity, stand.like):
                 _tally(wanted, pod.affinity, stand.on, snapshot)
-            shunned = [term for term in pod.anti_affinity if near.is_meant((term,), stand.like)]
+            shunned = [term for term in pod.anti_affinity if near.is_matched((term,), stand.like)]
             _tally(unwanted, shunned, stand.on, snapshot)
     for term, stand in snapshot.standing.with_terms("anti_affinity"):
-        if isinstance(term, Term) and near.is_meant((term,), pod):
+        if isinstance(term, Term) and near.is_matched((term,), pod):
             _tally(unwelcome, (term,), stand.on, snapshot)
     return attrs.evolve(
         near, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
@@ -147,8 +152,7 @@ def _tally(
 
 
 def _is_near(state: Near, node: NodeInfo) -> bool:
-    """Whether each term of its affinity holds there. If nothing anywhere is meant, the pod itself
-    may be the first of those it seeks."""
+    """Whether each term of its affinity is met there, or the pod may be the first of its group."""
     terms, labels = state.pod.affinity, node.labels
     if any(term.topology_key not in labels for term in terms):
         return False
@@ -158,7 +162,7 @@ def _is_near(state: Near, node: NodeInfo) -> bool:
 
 
 def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
-    """As `_is_near` of each row."""
+    """`_is_near` for each row."""
     has_keys = np.ones(len(snapshot), np.bool_)
     is_near = np.ones(len(snapshot), np.bool_)
     for term in state.pod.affinity:
@@ -168,9 +172,9 @@ def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
 
 
 def _rows_at(counts: Tally[Pair], key: str, snapshot: Snapshot) -> NDArray[np.bool_]:
-    """Where there is some of what is counted, at the value that the node has of that label."""
-    some = (value for of, value in counts if of == key and counts[of, value] > 0)
-    return snapshot.with_label(key, some)
+    """The rows whose value of that label has a count above 0."""
+    values = (value for of, value in counts if of == key and counts[of, value] > 0)
+    return snapshot.with_label(key, values)
 
 
 def _pairs(terms: Iterable[Term], node: NodeInfo) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""Verdicts: why nodes will not do, of very many nodes in a few objects."""
+"""Verdicts: why nodes are not feasible, kept as one number for each row."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from actors.framework.snapshot import Column, Snapshot
 
 
 class Answers:
-    """What one filter after the other says of the same rows: the first that says no counts."""
+    """What the filters say of the same rows; the first filter that refuses a row counts."""
 
     def __init__(self, rows: int) -> None:
         self.codes: Column = np.zeros(rows, np.int64)
-        """Of each row the place of its Refusal in `said`, counted from 1; 0: it will do."""
+        """For each row, the place of its Refusal in `said`, counted from 1; 0: it is feasible."""
         self.said: list[Refusal] = []
+        """Every Refusal that some row has."""
 
     def refuse(self, refused: NodeRefusals) -> None:
-        """What one more filter says."""
+        """Take in what the next filter says. It counts only for rows that none has refused yet."""
+        # Nodes that lack the same have the same code. So a Refusal, with its texts, is made once
+        # for each code and not for each node, and only of codes that some row still has.
         codes = np.where(self.codes, 0, refused.codes)
         table = np.zeros(codes.max(initial=0) + 1, np.int64)
         for code in np.flatnonzero(np.bincount(codes)).tolist():
@@ -31,21 +34,21 @@ class Answers:
         self.codes += table[codes]
 
     def put(self, row: int, refusal: Refusal) -> None:
-        """What is said of that row after all."""
+        """Set the Refusal of one row, whatever was said of it before."""
         self.said.append(refusal)
         self.codes[row] = len(self.said)
 
     def put_all(self, rows: Column, others: Answers) -> None:
-        """What those say of these rows, where they say no."""
+        """Set what `others` refuse, the n-th of them for the n-th of these rows."""
         no = others.codes > 0
         self.codes[rows[no]] = others.codes[no] + len(self.said)
         self.said += others.said
 
 
 class Verdicts(Mapping[str, Refusal]):
-    """The Refusal of each node that was looked at and will not do, by its name.
+    """The Refusal of each node that was looked at and is not feasible, by the node's name.
 
-    It keeps a number for each row; the same Refusal of many nodes is one object.
+    It keeps a number for each row. Nodes with equal Refusals share one object.
     """
 
     def __init__(self, snapshot: Snapshot, answers: Answers, looked_at: NDArray[np.bool_]) -> None:
@@ -54,12 +57,12 @@ class Verdicts(Mapping[str, Refusal]):
 
     @property
     def tallied(self) -> list[tuple[Refusal, int]]:
-        """Each Refusal, and of how many nodes it is."""
+        """Each Refusal, with the number of nodes that have it."""
         counts = np.bincount(self._codes, minlength=len(self._said) + 1)[1:].tolist()
         return [(refusal, n) for refusal, n in zip(self._said, counts, strict=True) if n]
 
     def resolvable_rows(self) -> list[int]:
-        """The rows that are not refused for good, whatever other pods do."""
+        """The rows that have no Refusal, or one that preemption may resolve."""
         may = np.array([True, *(refusal.is_resolvable for refusal in self._said)], np.bool_)
         found: list[int] = np.flatnonzero(may[self._codes]).tolist()
         return found
