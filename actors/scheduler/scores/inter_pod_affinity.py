@@ -1,4 +1,4 @@
-"""InterPodAffinity: likes nodes near the pods a pod would like to be near, or that like it."""
+"""InterPodAffinity: prefers nodes by the preferred affinity of the pod and of pods there."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from actors.framework.topology_counts import Stand
 from actors.scheduler.score import BEST, Score
 
 FOR_REQUIRED = 1
-"""What it counts that a pod which is there must be near this one (hardPodAffinityWeight)."""
+"""The weight of a required affinity term of a pod that is there (hardPodAffinityWeight)."""
 THEIRS = {"affinity": 1, "liked": 1, "disliked": -1}
-"""Which terms of others count, and whether for or against the place."""
+"""Which terms of other pods count, and whether for (1) or against (-1) the place."""
 Counts = dict[str, dict[str, int]]
-"""How much a value of a label of nodes is liked, by label and value."""
+"""The points of each topology domain, by topology key and value."""
 
 
 class InterPodAffinityScore(Score):
-    """By the weights of the preferred terms, of the pod and of those that are there already."""
+    """Sums the weights of terms that match, in the topology domains of a node."""
 
     name = "InterPodAffinity"
     weight = 2
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Counts:
-        """How much each place is liked."""
+        """The points of each topology domain."""
         counts: Counts = {}
         for weight, term, stand in _bonds(pod, snapshot):
             liked = counts.setdefault(term.topology_key, {})
@@ -44,7 +44,7 @@ class InterPodAffinityScore(Score):
         return total
 
     def normalise(self, state: Counts, scores: Column) -> Column:
-        """From the least liked to the best, in the floating point numbers of the real one."""
+        """Scale the points from lowest to highest; in float64, then truncated, like Kubernetes."""
         if not state:
             return scores
         least = int(scores.min())
@@ -54,13 +54,13 @@ class InterPodAffinityScore(Score):
 
 
 def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, Stand]]:
-    """What draws the pod to some others, or away from them: how much, by which term."""
+    """Each term that draws the pod to others or away from them: its weight, and where they are."""
     standing, namespaces = snapshot.standing, snapshot.namespaces
-    for sign, wishes in ((1, pod.liked), (-1, pod.disliked)):
-        for wish in wishes:
+    for sign, terms in ((1, pod.liked), (-1, pod.disliked)):
+        for preferred in terms:
             for stand in standing.kinds:
-                if wish.term.matches(stand.like, namespaces):
-                    yield sign * wish.weight, wish.term, stand
+                if preferred.term.matches(stand.like, namespaces):
+                    yield sign * preferred.weight, preferred.term, stand
     for which, sign in THEIRS.items():
         for each, stand in standing.with_terms(which):
             if isinstance(each, Term):
