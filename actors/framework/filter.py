@@ -144,7 +144,7 @@ class NodeFilter(Filter):
         return node
 
     def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
-        kinds = snapshot.told_apart(self.name, self.kind)
+        kinds = snapshot.kinds_of(self.name, self.kind)
         refusals = [self.check(state, node) for node in kinds.samples]
         if not any(refusal is not None for refusal in refusals):
             return None

@@ -41,7 +41,7 @@ class Term:
 
 
 @attrs.frozen(cache_hash=True)
-class Liked:
+class WeightedTerm:
     """A preferred term, and its weight."""
 
     weight: int
@@ -76,9 +76,9 @@ class PodInfo:
     affinity: tuple[Term, ...]
     """The pods it must be near: required affinity. Next: the pods it must not be near."""
     anti_affinity: tuple[Term, ...]
-    liked: tuple[Liked, ...]
+    liked: tuple[WeightedTerm, ...]
     """The pods it prefers to be near; next: the pods it prefers not to be near."""
-    disliked: tuple[Liked, ...]
+    disliked: tuple[WeightedTerm, ...]
 
     @property
     def has_terms(self) -> bool:
@@ -132,9 +132,9 @@ def info_of(pod: Pod) -> PodInfo:
     )
 
 
-def _preferred(pod: Pod, affinity: object) -> tuple[Liked, ...]:
+def _preferred(pod: Pod, affinity: object) -> tuple[WeightedTerm, ...]:
     terms = getattr(affinity, "preferred", ())
-    return tuple(Liked(each.weight, _term(pod, each.pod_affinity_term)) for each in terms)
+    return tuple(WeightedTerm(each.weight, _term(pod, each.pod_affinity_term)) for each in terms)
 
 
 def _term(pod: Pod, term: PodAffinityTerm) -> Term:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import MEMORY, PODS, Namespaces, PodInfo
-from actors.framework.topology_counts import Standing
+from actors.framework.topology_counts import PodsByKind
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
 
@@ -114,7 +114,7 @@ class Snapshot:
         self._columns: dict[str, Columns] = {}
         self._kinds: dict[Hashable, Kinds] = {}
         self._rows: dict[str, dict[int, None]] = {name: {} for name in NOTED}
-        self._standing: Standing | None = None
+        self._pods_by_kind: PodsByKind | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -151,6 +151,8 @@ class Snapshot:
 
     def with_label(self, key: str, values: Iterable[str]) -> NDArray[np.bool_]:
         """True for each row whose label has one of these values."""
+        # Rows without the label have the code -1, which numpy reads as the last place: so there is
+        # one place more than values, and it stays False.
         kinds = self._label(key)
         has = np.zeros(len(kinds.values) + 1, np.bool_)
         has[[code for value in values if (code := kinds.code(value)) is not None]] = True
@@ -161,11 +163,11 @@ class Snapshot:
 
         A name must always stand for the same `of`.
         """
-        kinds = self.told_apart(name, of)
+        kinds = self.kinds_of(name, of)
         return kinds.codes, kinds.values
 
-    def told_apart(self, name: Hashable, of: Callable[[Node], Hashable]) -> Kinds:
-        """The same as a Kinds, which has an example of each."""
+    def kinds_of(self, name: Hashable, of: Callable[[Node], Hashable]) -> Kinds:
+        """The same as a Kinds, which has a sample of each value."""
         known = self._kinds.get(name)
         if known is None:
             known = self._kinds[name] = Kinds(of, self.infos)
@@ -187,18 +189,18 @@ class Snapshot:
         return self._rows["ports"].keys()
 
     @property
-    def standing(self) -> Standing:
+    def pods_by_kind(self) -> PodsByKind:
         """On which nodes the pods of each kind are."""
-        if self._standing is None:
-            self._standing = Standing(self.infos)
-        return self._standing
+        if self._pods_by_kind is None:
+            self._pods_by_kind = PodsByKind(self.infos)
+        return self._pods_by_kind
 
     def lay_out(self, infos: Iterable[NodeInfo]) -> None:
         """Called by the cache: these are the nodes from now on, in this order."""
         self.infos = list(infos)
         self.names = [node.name for node in self.infos]
         self.row = {name: row for row, name in enumerate(self.names)}
-        self._columns, self._kinds, self._standing = {}, {}, None
+        self._columns, self._kinds, self._pods_by_kind = {}, {}, None
         self._rows = {name: {} for name in NOTED}
         for row, node in enumerate(self.infos):
             self._note(row, node)
@@ -216,13 +218,13 @@ class Snapshot:
 
     def move(self, moves: Iterable[Move]) -> None:
         """Called by the cache: these pods have come or gone, on nodes that were `put`."""
-        if self._standing is not None:
+        if self._pods_by_kind is not None:
             for info, node, by in moves:
                 if node in self.row:
-                    self._standing.move(info, node, by)
+                    self._pods_by_kind.move(info, node, by)
 
     def _label(self, key: str) -> Kinds:
-        return self.told_apart(("label", key), lambda node: node.meta.labels.get(key))
+        return self.kinds_of(("label", key), lambda node: node.meta.labels.get(key))
 
     def _columns_of(self, name: str) -> Columns:
         columns = self._columns.get(name)

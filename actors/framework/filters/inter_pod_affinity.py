@@ -27,7 +27,7 @@ REASONS = {
 
 
 @attrs.frozen(eq=False)
-class Near:
+class AffinityCounts:
     """The counts by topology pair that decide where a pod may go (SCH-113)."""
 
     # These are the three maps that PreFilter builds in Kubernetes: affinityCounts,
@@ -47,7 +47,7 @@ class Near:
         """Whether the other pod matches all of these terms."""
         return all(term.matches(other, self.namespaces) for term in terms)
 
-    def having(self, other: PodInfo, node: NodeInfo, by: int) -> Near:
+    def having(self, other: PodInfo, node: NodeInfo, by: int) -> AffinityCounts:
         """The counts with that pod on that node once more (1) or once less (-1) (SCH-116)."""
         wanted, unwanted, unwelcome = self.wanted, self.unwanted, self.unwelcome
         mine, namespaces = self.pod, self.namespaces
@@ -57,7 +57,7 @@ class Near:
         unwanted = unwanted.plus(_pairs(shunned, node), by)
         shunning = [term for term in other.anti_affinity if term.matches(mine, namespaces)]
         unwelcome = unwelcome.plus(_pairs(shunning, node), by)
-        return Near(mine, namespaces, wanted, unwanted, unwelcome)
+        return AffinityCounts(mine, namespaces, wanted, unwanted, unwelcome)
 
     @property
     def may_be_first(self) -> bool:
@@ -75,8 +75,8 @@ class InterPodAffinityFilter(Filter):
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         if not (pod.affinity or pod.anti_affinity or snapshot.anti_affine):
             empty: Tally[Pair] = Tally({})
-            return Near(pod, snapshot.namespaces, empty, empty, empty)
-        return _near(pod, snapshot)
+            return AffinityCounts(pod, snapshot.namespaces, empty, empty, empty)
+        return _counted(pod, snapshot)
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         labels, pod = node.labels, state.pod
@@ -120,23 +120,25 @@ class InterPodAffinityFilter(Filter):
         return state.having(other, node, -1)
 
 
-def _near(pod: PodInfo, snapshot: Snapshot) -> Near:
+def _counted(pod: PodInfo, snapshot: Snapshot) -> AffinityCounts:
     wanted: dict[Pair, int] = {}
     unwanted: dict[Pair, int] = {}
     unwelcome: dict[Pair, int] = {}
     empty: Tally[Pair] = Tally({})
-    near = Near(pod, snapshot.namespaces, empty, empty, empty)
+    counts = AffinityCounts(pod, snapshot.namespaces, empty, empty, empty)
     if pod.affinity or pod.anti_affinity:
-        for stand in snapshot.standing.kinds:
-            if pod.affinity and near.is_matched(pod.affinity, stand.like):
-                _tally(wanted, pod.affinity, stand.on, snapshot)
-            shunned = [term for term in pod.anti_affinity if near.is_matched((term,), stand.like)]
-            _tally(unwanted, shunned, stand.on, snapshot)
-    for term, stand in snapshot.standing.with_terms("anti_affinity"):
-        if isinstance(term, Term) and near.is_matched((term,), pod):
-            _tally(unwelcome, (term,), stand.on, snapshot)
+        for kind in snapshot.pods_by_kind.kinds:
+            if pod.affinity and counts.is_matched(pod.affinity, kind.example):
+                _tally(wanted, pod.affinity, kind.count_on, snapshot)
+            shunned = [
+                term for term in pod.anti_affinity if counts.is_matched((term,), kind.example)
+            ]
+            _tally(unwanted, shunned, kind.count_on, snapshot)
+    for term, kind in snapshot.pods_by_kind.with_terms("anti_affinity"):
+        if isinstance(term, Term) and counts.is_matched((term,), pod):
+            _tally(unwelcome, (term,), kind.count_on, snapshot)
     return attrs.evolve(
-        near, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
+        counts, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
     )
 
 
@@ -151,7 +153,7 @@ def _tally(
                 counts[key, value] = counts.get((key, value), 0) + count
 
 
-def _is_near(state: Near, node: NodeInfo) -> bool:
+def _is_near(state: AffinityCounts, node: NodeInfo) -> bool:
     """Whether each term of its affinity is met there, or the pod may be the first of its group."""
     terms, labels = state.pod.affinity, node.labels
     if any(term.topology_key not in labels for term in terms):
@@ -161,7 +163,7 @@ def _is_near(state: Near, node: NodeInfo) -> bool:
     return state.may_be_first
 
 
-def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
+def _rows_near(state: AffinityCounts, snapshot: Snapshot) -> NDArray[np.bool_]:
     """`_is_near` for each row."""
     has_keys = np.ones(len(snapshot), np.bool_)
     is_near = np.ones(len(snapshot), np.bool_)

@@ -89,7 +89,7 @@ class NodeResourcesFitFilter(Filter):
         return NodeRefusals(codes, lambda code: self.refusal(state, code))
 
     def account(self, state: State, node: NodeInfo) -> Account | None:
-        return Left(self, state, node)
+        return ResourceAccount(self, state, node)
 
     def refusal(self, state: Asked, code: int) -> Refusal:
         """The Refusal of a code."""
@@ -99,7 +99,7 @@ class NodeResourcesFitFilter(Filter):
         return refusal
 
 
-class Left:
+class ResourceAccount:
     """The Account of this filter: what a node has left of each resource that the pod requests."""
 
     __slots__ = ("_asked", "_filter", "_left")

@@ -107,10 +107,10 @@ def _spread(
     rows = has_all & _rows_counted(rule, pod, snapshot)
     codes, values = snapshot.label(rule.topology_key)
     counts = {values[code]: 0 for code in np.unique(codes[rows]).tolist()}
-    for stand in snapshot.standing.kinds:
-        if not _counts(rule, pod, stand.like) or stand.like.pod.meta.is_terminating:
+    for kind in snapshot.pods_by_kind.kinds:
+        if not _counts(rule, pod, kind.example) or kind.example.pod.meta.is_terminating:
             continue
-        for name, count in stand.on.items():
+        for name, count in kind.count_on.items():
             row = snapshot.row[name]
             if rows[row]:
                 counts[values[codes[row]]] += count

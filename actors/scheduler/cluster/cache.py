@@ -176,7 +176,7 @@ class SchedulerCache:
     def snapshot(self) -> Snapshot:
         """The Snapshot, updated by what has changed since the last call (SCH-42)."""
         # Only nodes in `_changed` are copied. Every other row of the Snapshot is still right and is
-        # kept (see Snapshot). A new layout rebuilds the Standing from the nodes, so it needs no
+        # kept (see Snapshot). A new layout rebuilds the PodsByKind from the nodes, so it needs no
         # moves; without one, the pods that have moved are counted one by one.
         snapshot = self._snapshot
         if self._is_reshaped:

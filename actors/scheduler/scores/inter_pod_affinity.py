@@ -8,7 +8,7 @@ import numpy as np
 
 from actors.framework.podinfo import PodInfo, Term
 from actors.framework.snapshot import Column, Snapshot
-from actors.framework.topology_counts import Stand
+from actors.framework.topology_counts import PodKind
 from actors.scheduler.score import BEST, Score
 
 FOR_REQUIRED = 1
@@ -28,9 +28,9 @@ class InterPodAffinityScore(Score):
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Counts:
         """The points of each topology domain."""
         counts: Counts = {}
-        for weight, term, stand in _bonds(pod, snapshot):
+        for weight, term, kind in _bonds(pod, snapshot):
             liked = counts.setdefault(term.topology_key, {})
-            for name, count in stand.on.items():
+            for name, count in kind.count_on.items():
                 value = snapshot.infos[snapshot.row[name]].labels.get(term.topology_key)
                 if value is not None:
                     liked[value] = liked.get(value, 0) + weight * count
@@ -53,19 +53,19 @@ class InterPodAffinityScore(Score):
         return stretched
 
 
-def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, Stand]]:
+def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, PodKind]]:
     """Each term that draws the pod to others or away from them: its weight, and where they are."""
-    standing, namespaces = snapshot.standing, snapshot.namespaces
+    by_kind, namespaces = snapshot.pods_by_kind, snapshot.namespaces
     for sign, terms in ((1, pod.liked), (-1, pod.disliked)):
         for preferred in terms:
-            for stand in standing.kinds:
-                if preferred.term.matches(stand.like, namespaces):
-                    yield sign * preferred.weight, preferred.term, stand
+            for kind in by_kind.kinds:
+                if preferred.term.matches(kind.example, namespaces):
+                    yield sign * preferred.weight, preferred.term, kind
     for which, sign in THEIRS.items():
-        for each, stand in standing.with_terms(which):
+        for each, kind in by_kind.with_terms(which):
             if isinstance(each, Term):
                 weight, term = FOR_REQUIRED, each
             else:
                 weight, term = each.weight, each.term
             if term.matches(pod, namespaces):
-                yield sign * weight, term, stand
+                yield sign * weight, term, kind

@@ -80,28 +80,28 @@ def _spread(
     has_all: Mask,
     qualified: Column,
 ) -> SpreadTerm:
-    standing = _standing(rule, pod, snapshot)
+    matching = _matching(rule, pod, snapshot)
     if rule.topology_key == HOSTNAME:
-        return SpreadTerm(rule.max_skew, standing, math.log(len(qualified) + 2))
+        return SpreadTerm(rule.max_skew, matching, math.log(len(qualified) + 2))
     codes, values = snapshot.label(rule.topology_key)
-    standing[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
-    counts = np.bincount(codes[has_all], standing[has_all], len(values)).astype(np.int64)
+    matching[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
+    counts = np.bincount(codes[has_all], matching[has_all], len(values)).astype(np.int64)
     sizes = len(np.unique(codes[qualified]))
     return SpreadTerm(rule.max_skew, np.append(counts, 0)[codes], math.log(sizes + 2))
 
 
-def _standing(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
+def _matching(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
     """The number of matching pods on each row, without terminating ones. An empty selector matches
     all pods, as it did before 1.27; no selector matches none."""
     rows, selector = np.zeros(len(snapshot), np.int64), rule.label_selector
     if selector is None:
         return rows
-    for stand in snapshot.standing.kinds:
-        like = stand.like
-        if like.namespace != pod.namespace or like.pod.meta.is_terminating:
+    for kind in snapshot.pods_by_kind.kinds:
+        example = kind.example
+        if example.namespace != pod.namespace or example.pod.meta.is_terminating:
             continue
-        if selector.matches(like.labels):
-            for name, count in stand.on.items():
+        if selector.matches(example.labels):
+            for name, count in kind.count_on.items():
                 rows[snapshot.row[name]] += count
     return rows
 
