@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -141,6 +141,8 @@ class Part(Kind):
     """The names of those that come with the component."""
     takes: tuple[str, ...] = ()
     """The arguments that it is called with."""
+    found: Callable[[], Iterable[str]] | None = None
+    """Gives the names of others that come with the component, in files of a folder."""
 
     def parse(self, text: str) -> Any:
         if text != BUILT_IN:
@@ -150,15 +152,17 @@ class Part(Kind):
     def check(self, name: str) -> None:
         """UnknownName or ScenarioError if no class of that name can be this part."""
         mine = own()
-        if name in self.built_in and name in mine:
+        is_built_in = name in self.built_in or name in self._found_names()
+        if is_built_in and name in mine:
             raise ScenarioError(
                 f"{self.what} {name!r} is built in, and one of {mine[name].__module__} is called "
                 "so, too.\nNext: give yours another name."
             )
-        if name in self.built_in:
+        if is_built_in:
             return
         if name not in mine:
-            known = [*self.built_in, *(n for n, cls in mine.items() if self._is_one(cls))]
+            known = dict.fromkeys([*self.built_in, *self._found_names()])
+            known.update(dict.fromkeys(n for n, cls in mine.items() if self._is_one(cls)))
             raise UnknownName(self.what, name, known, see=SEE)
         if not self._is_one(mine[name]):
             raise ScenarioError(
@@ -172,6 +176,9 @@ class Part(Kind):
                 f"{name} of {mine[name].__module__} cannot be made: {error}.\n"
                 f"Next: let it take {' and '.join(self.takes) or 'nothing'}, or give defaults."
             ) from error
+
+    def _found_names(self) -> Iterable[str]:
+        return () if self.found is None else self.found()
 
     def _is_one(self, cls: type) -> bool:
         return all(hasattr(cls, name) for name in self.needs)
@@ -202,9 +209,15 @@ def part(what: str, expected: str, needs: str, *built_in: str, takes: str = "") 
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 
-def parts(what: str, expected: str, needs: str, *built_in: str) -> Any:
-    """A switch that names several parts."""
-    kind = Parts((), None, what, expected, tuple(needs.split()), built_in)
+def parts(
+    what: str,
+    expected: str,
+    needs: str,
+    *built_in: str,
+    found: Callable[[], Iterable[str]] | None = None,
+) -> Any:
+    """A switch that names several parts; `found` gives the names of those found in a folder."""
+    kind = Parts((), None, what, expected, tuple(needs.split()), built_in, found=found)
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
 
 

@@ -1,4 +1,4 @@
-"""Filter: what may say no to a node."""
+"""Filter: a plugin that may refuse a node for a pod."""
 
 from __future__ import annotations
 
@@ -18,70 +18,68 @@ from testbed.objects import Node
 
 Codes = NDArray[np.int64]
 State = Any
-"""What a filter has worked out of one pod, once for a cycle. It never changes: what would be so
-with one pod more or less is another State."""
-
+"""What a filter has computed from a pod, once in a cycle. It never changes: `added` and `removed`
+return another State."""
 Crowds = Mapping[int, Sequence[PodInfo]]
-"""More pods on some rows."""
+"""Further pods on some rows: those that are nominated there."""
 
 
 @attrs.frozen(eq=False)
 class NodeRefusals:
-    """What a filter says of all nodes at once."""
+    """What a filter says of many rows at once."""
 
     codes: Codes
-    """Of each row of the Snapshot: 0 if the node will do, else which Refusal it is."""
+    """For each row, 0 if the node takes the pod, else the code of its Refusal."""
     refusal: Callable[[int], Refusal]
-    """The Refusal of a code."""
+    """Gives the Refusal of a code."""
 
 
 class Account(Protocol):
-    """What a filter would say of one node, kept up to date as pods come and go."""
+    """What a filter says of one node, kept up to date while preemption moves pods on it."""
 
     def add(self, other: PodInfo) -> None:
-        """That pod is there, too."""
+        """A pod is added to the node."""
 
     def remove(self, other: PodInfo) -> None:
-        """That pod is there no more."""
+        """A pod is removed from the node."""
 
     def refusal(self) -> Refusal | None:
-        """As `check` would say of the node as it is now."""
+        """What `check` would say of the node with the pods it has now."""
 
 
 class Filter:
-    """Says of each node whether a pod may go there, and if not, why.
+    """Says for each node whether a pod may go there, and if not, why.
 
-    One of your own is ten lines: a `name`, and a `check` that looks at a node and the pods on it,
-    and says why they do not suit the pod. `check` is the rule: whatever else a Filter has makes
-    it quicker, never different.
+    A filter of your own needs a `name` and a `check`, which looks at a node with its pods and says
+    why it does not suit the pod. `check` is the rule. All other methods make a filter faster, and
+    must never give another answer.
     """
 
     name: ClassVar[str] = ""
-    """As a Refusal, a Decision and a queue know it."""
+    """Its name in switches, Refusals and Decisions."""
     wakes: ClassVar[frozenset[str]] = ANY_EVENT
-    """What happens in a cluster that may change its mind (SCH-22)."""
-
+    """The cluster events that may make it accept a node it has refused (SCH-22)."""
     minds_pods: ClassVar[bool] = True
-    """Whether pods that come or go can matter to it, beyond what its Account keeps of them."""
+    """Whether pods that come or go can matter to it for more than its Account counts."""
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
-        """What it must know of a pod, once a cycle and before any `check`.
+        """Called once a cycle, before any `check` (PreFilter): the State for all that follows.
 
-        None: it refuses this pod nowhere, whatever pods come or go. A Refusal: it refuses it
-        everywhere. Else this is handed to all that follows; usually, the pod itself will do.
+        Often the pod itself will do. None: the filter refuses this pod nowhere, whatever pods come
+        or go. A Refusal: it refuses this pod everywhere.
         """
         return pod
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
-        """Why the pod may not go to that node with those pods on it; None if it may."""
+        """Why the pod may not go to this node with the pods on it; None if it may."""
         raise NotImplementedError(f"{self.name} has no check(pod, node)")
 
     def only(self, state: State) -> frozenset[str] | None:
-        """The names of the nodes it is worth while to look at; None: all."""
+        """The names of the only nodes that can be feasible; None: any may be (SCH-53)."""
         return None
 
     def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
-        """As `check` of each row of the Snapshot; None: it refuses none of them."""
+        """`check` for each row of the Snapshot; None if it refuses none."""
         refusals: list[Refusal] = []
         codes = np.zeros(len(snapshot), np.int64)
         for row, node in enumerate(snapshot.infos):
@@ -94,61 +92,64 @@ class Filter:
     def check_crowded(
         self, state: State, snapshot: Snapshot, refused: NodeRefusals | None, crowds: Crowds
     ) -> NodeRefusals | None:
-        """As `check` of some rows, in the order given, with more pods on each; none of which it
-        minds. `refused` is what it says of all rows as they are."""
+        """`check` for some rows, in the order of `crowds`, with these pods added to each.
+
+        Called only with pods that this filter does not mind. `refused` is what `check_all` gave.
+        """
         return None if refused is None else NodeRefusals(refused.codes[[*crowds]], refused.refusal)
 
     def minds(self, state: State, other: PodInfo) -> bool:
-        """Whether it is any matter to it that that pod comes or goes; if it minds any."""
+        """Whether it matters that this pod comes or goes; asked only if `minds_pods`."""
         return True
 
     def minds_any(self, state: State, snapshot: Snapshot) -> bool:
-        """Whether there may be pods on nodes that it minds."""
+        """Whether any pod on a node may matter in that way; True in doubt."""
         return self.minds_pods
 
     def added(self, state: State, other: PodInfo, node: NodeInfo) -> State:
-        """What it must know with one pod more on that node."""
+        """The State with one pod more on that node."""
         return state
 
     def removed(self, state: State, other: PodInfo, node: NodeInfo) -> State:
-        """What it must know with one pod less on that node."""
+        """The State with one pod less on that node."""
         return state
 
     def account(self, state: State, node: NodeInfo) -> Account | None:
-        """What stands for `check` of that node while pods come and go; None: nothing does."""
+        """What to ask instead of `check` while pods come and go; None: `check` stays as it is."""
         return None
 
-    def sound(self, said: object) -> Refusal:
-        """What a `check` has said that was not None; TypeError if no `check` can say that."""
-        if not isinstance(said, Refusal):
-            what = type(said).__name__
+    def sound(self, answer: object) -> Refusal:
+        """Pass on what a `check` has returned; TypeError if it is no Refusal."""
+        if not isinstance(answer, Refusal):
+            what = type(answer).__name__
             raise TypeError(f'{self.name}.check gave a {what}: expected None or self.no("why")')
-        return said
+        return answer
 
     def no(self, *reasons: str, is_resolvable: bool = True) -> Refusal:
-        """A Refusal of its own."""
+        """Make a Refusal of this filter."""
         return Refusal(self.name, reasons, is_resolvable)
 
 
 class NodeFilter(Filter):
-    """A Filter that looks at nodes alone, and not at the pods on them.
+    """A Filter that looks at nodes only, not at the pods on them.
 
-    So it need look only once at each kind of node that it tells apart.
+    Nodes of the same `kind` get the same answer, so one of each kind is checked.
     """
 
     wakes = NODE_UPDATED | {NODE_ADDED}
     minds_pods = False
 
     def kind(self, node: Node) -> Hashable:
-        """All that it looks at; of two nodes with the same it says the same."""
+        """What it looks at in a node: two nodes with the same kind get the same answer."""
         return node
 
     def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
-        kinds = snapshot.told_apart(self.name, self.kind)
+        kinds = snapshot.kinds_of(self.name, self.kind)
         refusals = [self.check(state, node) for node in kinds.samples]
         if not any(refusal is not None for refusal in refusals):
             return None
-        said = [self.sound(refusal) for refusal in refusals if refusal is not None]
-        which = [0 if refusal is None else said.index(refusal) + 1 for refusal in refusals]
+        given = [self.sound(refusal) for refusal in refusals if refusal is not None]
+        which = [0 if refusal is None else given.index(refusal) + 1 for refusal in refusals]
+        # A node without a kind has the code -1, which takes the last place of the table: 0.
         codes = np.array([*which, 0], np.int64)[kinds.codes]
-        return NodeRefusals(codes, lambda code: said[code - 1])
+        return NodeRefusals(codes, lambda code: given[code - 1])

@@ -1,4 +1,4 @@
-"""Where a pod may be by its selector and its affinity, of all nodes at once."""
+"""Node selectors and node affinity, matched with all nodes at once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from testbed.objects import Requirement
 from testbed.objects.affinity import NodeSelectorTerm
 
 Mask = NDArray[np.bool_]
-"""Whether, for each row of a Snapshot."""
+"""True or False for each row of a Snapshot."""
 
 
 def rows_wanted(pod: PodInfo, snapshot: Snapshot) -> Mask:
-    """As `pod.may_be_on` of each row. Each value of a label is looked at once."""
+    """`pod.may_be_on` for each row. Each value of a label is matched once, not once a node."""
     spec = pod.pod.spec
     rows = np.ones(len(snapshot), np.bool_)
     for key, value in spec.node_selector.items():
-        rows &= _holding(Requirement(key, "In", (value,)), snapshot)
+        rows &= _rows_holding(Requirement(key, "In", (value,)), snapshot)
     nodes = spec.affinity.node_affinity if spec.affinity is not None else None
     if nodes is None or nodes.required is None:
         return rows
@@ -30,19 +30,19 @@ def rows_wanted(pod: PodInfo, snapshot: Snapshot) -> Mask:
 
 
 def rows_meeting(term: NodeSelectorTerm, snapshot: Snapshot) -> Mask:
-    """As `term.matches` of each row; an empty term is met by none."""
+    """`term.matches` for each row; an empty term matches no node."""
     if not term.match_expressions and not term.match_fields:
         return np.zeros(len(snapshot), np.bool_)
     rows = np.ones(len(snapshot), np.bool_)
-    for asked in term.match_expressions:
-        rows &= _holding(asked, snapshot)
-    for asked in term.match_fields:
-        holds = (asked.holds({"metadata.name": name}) for name in snapshot.names)
+    for requirement in term.match_expressions:
+        rows &= _rows_holding(requirement, snapshot)
+    for requirement in term.match_fields:
+        holds = (requirement.holds({"metadata.name": name}) for name in snapshot.names)
         rows &= np.fromiter(holds, np.bool_, len(snapshot))
     return rows
 
 
-def _holding(asked: Requirement, snapshot: Snapshot) -> Mask:
-    codes, values = snapshot.label(asked.key)
-    holds = [asked.holds({asked.key: value}) for value in values]
-    return np.array([*holds, asked.holds({})], np.bool_)[codes]
+def _rows_holding(requirement: Requirement, snapshot: Snapshot) -> Mask:
+    codes, values = snapshot.label(requirement.key)
+    holds = [requirement.holds({requirement.key: value}) for value in values]
+    return np.array([*holds, requirement.holds({})], np.bool_)[codes]

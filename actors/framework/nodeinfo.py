@@ -1,4 +1,4 @@
-"""NodeInfo: a node, the pods on it, and what they take of it together."""
+"""NodeInfo: a node, the pods on it, and the sums of what they request."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ NOTHING: Mapping[str, int] = {}
 
 
 class NodeInfo:
-    """A node and the pods on it, with their sums kept up to date (SCH-40).
+    """A node and the pods on it, with sums that `add` and `remove` keep up to date (SCH-40).
 
-    It may have pods and no node: then the node is gone, or not yet heard of (SCH-39).
+    `node` is None if pods are bound to a node that is deleted or not yet known (SCH-39).
     """
 
     __slots__ = (
         "allocatable",
         "anti_affine",
-        "generation",
         "name",
         "node",
         "pods",
@@ -36,66 +35,63 @@ class NodeInfo:
         self._clear()
         self.node: Node | None = None
         self.allocatable = NOTHING
-        """What it has for pods, by resource; scheduling never makes it less (SCH-41)."""
-        self.generation = 0
-        """Goes up with each change; only the cache says it."""
+        """What the node has for pods, by resource; scheduling never reduces it (SCH-41)."""
         if node is not None:
             self.set_node(node)
 
     def _clear(self) -> None:
         self.pods: list[PodInfo] = []
-        """In the order in which they were added, but for what `remove` does to it."""
+        """In the order in which they were added, except that `remove` fills gaps from the end."""
         self.requested: dict[str, int] = {}
-        """What they ask for together, by resource."""
+        """The sum of their requests, by resource."""
         self.scored_cpu = 0
-        """The same of cpu, with a least for each container; next, of memory."""
+        """The sum of their cpu for scoring; next, of their memory (SCH-40)."""
         self.scored_memory = 0
         self.ports: dict[HostPort, int] = {}
-        """The ports of the node that are taken, and by how many pods."""
+        """How many pods use each host port."""
         self.with_terms = 0
-        """How many of them mind which pods are near them."""
+        """How many of them have terms of affinity or anti-affinity."""
         self.anti_affine = 0
-        """How many of them must not be near some pods."""
+        """How many of them have required anti-affinity."""
 
     def __repr__(self) -> str:
         return f"NodeInfo({self.name}, pods={[info.key for info in self.pods]})"
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Those of the node."""
+        """The labels of the node."""
         return self.node.meta.labels if self.node is not None else {}
 
     def left(self, resource: str) -> int:
-        """How much of it nobody has asked for; of `pods`, for how many there is room."""
+        """How much of a resource is not requested yet; of `pods`, how many more fit."""
         taken = len(self.pods) if resource == PODS else self.requested.get(resource, 0)
         return self.allocatable.get(resource, 0) - taken
 
     def set_node(self, node: Node | None) -> None:
-        """The node as it is now; None if it is gone."""
+        """Set the node as it is now; None if it is deleted."""
         self.node = node
         self.allocatable = room_of(node) if node is not None else NOTHING
 
     def add(self, info: PodInfo) -> None:
-        """One more pod is on it."""
+        """Add a pod."""
         self.pods.append(info)
         self._count(info, 1)
 
     def remove(self, info: PodInfo) -> None:
-        """That pod is on it no more; KeyError if it was not.
-
-        The last one takes its place, as in 1.26. The order is what tells equal victims apart
-        (SCH-83), so one that has changed, which is removed and added, counts for less than others.
-        """
+        """Remove a pod; KeyError if it is not there."""
+        # As in 1.26, the last pod takes the free place. The order of the pods matters: between
+        # victims that are equal otherwise, the first one is spared first (SCH-83). A pod that has
+        # changed is removed and added, so it moves to the end and is spared later.
         place, last = self._place(info.uid), self.pods[-1]
         self._count(self.pods[place], -1)
         self.pods[place] = last
         self.pods.pop()
 
     def copy(self) -> NodeInfo:
-        """The same, to be changed by itself."""
+        """A copy that can be changed without changing this one."""
         new = object.__new__(NodeInfo)
         new.name, new.node = self.name, self.node
-        new.allocatable, new.generation = self.allocatable, self.generation
+        new.allocatable = self.allocatable
         new.pods, new.requested = self.pods.copy(), self.requested.copy()
         new.scored_cpu, new.scored_memory = self.scored_cpu, self.scored_memory
         new.ports = self.ports.copy()
@@ -103,7 +99,7 @@ class NodeInfo:
         return new
 
     def clashes(self, port: HostPort) -> bool:
-        """Whether some pod has taken that port of it."""
+        """Whether a pod on it already uses that host port."""
         if not self.ports:
             return False
         address, protocol, number = port

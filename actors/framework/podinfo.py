@@ -1,4 +1,4 @@
-"""PodInfo: a pod as a scheduler reckons with it, worked out once."""
+"""PodInfo: a pod with all that a scheduler computes from it, computed once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from testbed.objects.pod import ANYWHERE, TCP, Port
 from testbed.objects.quantity import CPU, counted
 
 MEMORY, EPHEMERAL, PODS = "memory", "ephemeral-storage", "pods"
-UNSAID = {CPU: 100, MEMORY: 200 * 2**20}
-"""What a container that does not say is taken to ask for, where nodes are weighed (SCH-40)."""
+DEFAULT_REQUEST = {CPU: 100, MEMORY: 200 * 2**20}
+"""What a container without a request counts for when nodes are scored (SCH-40)."""
 Namespaces = Mapping[str, Mapping[str, str]]
-"""The labels of each namespace that has some."""
+"""The labels of each namespace that has any."""
 HostPort = tuple[str, str, int]
-"""A port that a pod takes of its node: address, protocol, number."""
+"""A host port that a pod uses: address, protocol, number."""
 
 
 @attrs.frozen(cache_hash=True)
 class Term:
-    """Near, or not near, which other pods: a term of a pod, with the pod's namespace put in."""
+    """One term of pod affinity or anti-affinity; its namespaces are resolved for its pod."""
 
     topology_key: str
     namespaces: frozenset[str]
@@ -30,7 +30,7 @@ class Term:
     namespace_selector: LabelSelector | None
 
     def matches(self, other: PodInfo, namespaces: Namespaces) -> bool:
-        """Whether it means that pod (SCH-113)."""
+        """Whether the other pod matches the term (SCH-113)."""
         if self.selector is None:
             return False
         if other.namespace not in self.namespaces:
@@ -41,8 +41,8 @@ class Term:
 
 
 @attrs.frozen(cache_hash=True)
-class Liked:
-    """A term that is only wished for, and how much."""
+class WeightedTerm:
+    """A preferred term, and its weight."""
 
     weight: int
     term: Term
@@ -50,47 +50,47 @@ class Liked:
 
 @attrs.frozen(eq=False)
 class PodInfo:
-    """A pod as a scheduler reckons with it; two of them are never compared but by their `uid`."""
+    """A pod with all that a scheduler computes from it. Compare two of them by `uid` only."""
 
     pod: Pod
     key: str
-    """Its namespace and name, as `default/p1`."""
+    """Namespace and name, as in `default/p1`."""
     uid: str
-    """Its `identity`: what it is known by."""
+    """Its `identity`."""
     namespace: str
     labels: Mapping[str, str]
     priority: int
     requests: Mapping[str, int]
-    """What it asks for: cpu in thousandths, all else in whole units (GEN-12)."""
+    """What it requests: cpu in thousandths, all else in whole units (GEN-12)."""
     taken: Mapping[str, int]
-    """What a node that it is on has less of: the same, and room for one pod."""
+    """What its node has less of: the requests, and one place for a pod."""
     room: tuple[int, int, int]
-    """What it asks for of cpu, memory and ephemeral storage."""
+    """Its requests of cpu, memory and ephemeral storage."""
     scored_cpu: int
-    """As its cpu, with a least for each container (SCH-40)."""
+    """Its cpu for scoring; a container without a request counts DEFAULT_REQUEST (SCH-40)."""
     scored_memory: int
     overhead_amiss: int
-    """What is to be added to its cpu where nodes are weighed for it: of its overhead 1.26 counts
-    whole cpus there, as if they were thousandths; not so once it is on a node."""
+    """What to add to its cpu when nodes are scored for it. It stands for a fault of 1.26, which
+    counts the whole cpus of its overhead as thousandths there; on a node it counts them right."""
     ports: tuple[HostPort, ...]
     affinity: tuple[Term, ...]
-    """Near which pods it must be; next, near which it must not be."""
+    """The pods it must be near: required affinity. Next: the pods it must not be near."""
     anti_affinity: tuple[Term, ...]
-    liked: tuple[Liked, ...]
-    """Near which pods it likes to be; next, near which it does not."""
-    disliked: tuple[Liked, ...]
+    liked: tuple[WeightedTerm, ...]
+    """The pods it prefers to be near; next: the pods it prefers not to be near."""
+    disliked: tuple[WeightedTerm, ...]
 
     @property
     def has_terms(self) -> bool:
-        """Whether it minds at all which pods are near it."""
+        """Whether it has any term of affinity or anti-affinity."""
         return bool(self.affinity or self.anti_affinity or self.liked or self.disliked)
 
     def may_be_on(self, node: Node) -> bool:
-        """Whether its selector and its affinity let it be on that node."""
+        """Whether its node selector and node affinity allow that node."""
         return self.pod.spec.may_be_on(node.meta.name, node.meta.labels)
 
     def repelled_by(self, taints: Iterable[Taint]) -> Taint | None:
-        """The first taint that keeps it away (SCH-57); None if it puts up with all that would."""
+        """The first taint that it does not tolerate and that keeps it away (SCH-57), or None."""
         for taint in taints:
             if taint.effect not in (NO_SCHEDULE, NO_EXECUTE):
                 continue
@@ -100,12 +100,12 @@ class PodInfo:
 
 
 def identity(pod: Pod) -> str:
-    """What tells this pod from all others, also of its name; its key if nobody has given it one."""
+    """The uid of a pod, or its key if it has none; it tells apart pods of the same name."""
     return pod.meta.uid or f"{pod.meta.namespace}/{pod.meta.name}"
 
 
 def info_of(pod: Pod) -> PodInfo:
-    """All that a scheduler reckons with of a pod."""
+    """Compute the PodInfo of a pod."""
     meta, spec = pod.meta, pod.spec
     key = f"{meta.namespace}/{meta.name}"
     requests = requests_of(pod)
@@ -127,14 +127,14 @@ def info_of(pod: Pod) -> PodInfo:
         ports=tuple(map(_host_port, spec.host_ports)),
         affinity=tuple(_term(pod, each) for each in near.required) if near else (),
         anti_affinity=tuple(_term(pod, each) for each in far.required) if far else (),
-        liked=_wishes(pod, near),
-        disliked=_wishes(pod, far),
+        liked=_preferred(pod, near),
+        disliked=_preferred(pod, far),
     )
 
 
-def _wishes(pod: Pod, affinity: object) -> tuple[Liked, ...]:
-    wished = getattr(affinity, "preferred", ())
-    return tuple(Liked(each.weight, _term(pod, each.pod_affinity_term)) for each in wished)
+def _preferred(pod: Pod, affinity: object) -> tuple[WeightedTerm, ...]:
+    terms = getattr(affinity, "preferred", ())
+    return tuple(WeightedTerm(each.weight, _term(pod, each.pod_affinity_term)) for each in terms)
 
 
 def _term(pod: Pod, term: PodAffinityTerm) -> Term:
@@ -148,11 +148,13 @@ def _term(pod: Pod, term: PodAffinityTerm) -> Term:
 
 
 def _scored(pod: Pod, resource: str) -> int:
-    """As the requests, but a container that does not say asks for something."""
+    """Like its requests, but a container without a request counts DEFAULT_REQUEST."""
     spec = pod.spec
-    total = sum(_said(container.resources.requests, resource) for container in spec.containers)
+    total = sum(
+        _scored_request(container.resources.requests, resource) for container in spec.containers
+    )
     for container in spec.init_containers:
-        total = max(total, _said(container.resources.requests, resource))
+        total = max(total, _scored_request(container.resources.requests, resource))
     overhead = spec.overhead.get(resource)
     return total if overhead is None else total + counted(resource, overhead)
 
@@ -162,9 +164,9 @@ def _overhead_amiss(pod: Pod) -> int:
     return 0 if overhead is None else overhead.whole - overhead.milli
 
 
-def _said(requests: Mapping[str, Quantity], resource: str) -> int:
+def _scored_request(requests: Mapping[str, Quantity], resource: str) -> int:
     amount = requests.get(resource)
-    return UNSAID[resource] if amount is None else counted(resource, amount)
+    return DEFAULT_REQUEST[resource] if amount is None else counted(resource, amount)
 
 
 def _host_port(port: Port) -> HostPort:

@@ -1,4 +1,4 @@
-"""Refusal: why one node does not take a pod."""
+"""Refusal: why a filter refuses a node."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import attrs
 
 @attrs.frozen
 class Refusal:
-    """Why one node does not take a pod: the first filter that says no, and what it says."""
+    """Why a node refuses a pod: the first filter that says no, and its reasons."""
 
     filter: str
     reasons: tuple[str, ...]
-    """Each thing that is amiss, as the messages have it."""
+    """Everything that stands against it, in the words of Kubernetes."""
     is_resolvable: bool = True
-    """Whether it could help that other pods go (SCH-57)."""
+    """Whether preemption may help: `Unschedulable`, not `UnschedulableAndUnresolvable` (SCH-57)."""

@@ -1,4 +1,4 @@
-"""Snapshot: the cluster as one cycle sees it, node by node and in columns."""
+"""Snapshot: the cluster as one scheduling cycle sees it, by nodes (rows) and by columns."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from numpy.typing import NDArray
 
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import MEMORY, PODS, Namespaces, PodInfo
-from actors.framework.topology_counts import Standing
+from actors.framework.topology_counts import PodsByKind
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
 
 Column = NDArray[np.int64]
-"""One whole number for each row of a Snapshot."""
+"""An integer for each row of a Snapshot."""
 Move = tuple[PodInfo, str, int]
-"""So many more of a pod on a node of that name: 1, or -1."""
-
-
+"""A pod that has come to a node of that name (1) or left it (-1)."""
 NOTED = ("with_terms", "anti_affine", "ports")
-"""What few nodes have, so that it is worth while to know which."""
+"""Attributes of a NodeInfo that are zero or empty on most nodes: it pays to list the others."""
 
 
 class Columns(dict[str, Column]):
-    """A Column for each resource; of one that no node knows, of noughts."""
+    """A Column for each resource; all zeros for a resource that no node has."""
 
     def __init__(
         self, amounts: Callable[[NodeInfo], Mapping[str, int]], nodes: Sequence[NodeInfo]
@@ -41,7 +39,7 @@ class Columns(dict[str, Column]):
         return column
 
     def put(self, row: int, node: NodeInfo) -> None:
-        """That row is as that node is now."""
+        """Update a row to what the node is now."""
         amounts = self._amounts(node)
         for resource, amount in amounts.items():
             self[resource][row] = amount
@@ -52,24 +50,29 @@ class Columns(dict[str, Column]):
 
 
 class Kinds:
-    """The nodes told apart by one thing."""
+    """The nodes of a Snapshot by one property: a code for each row, and a value for each code.
+
+    A filter then looks at each value once instead of at each node. Codes are never given back, so
+    they stay valid while nodes change; a value that no node has any more costs no more than a place
+    in the list.
+    """
 
     def __init__(self, of: Callable[[Node], Hashable], nodes: Sequence[NodeInfo]) -> None:
         self._of = of
         self._code: dict[Hashable, int] = {}
         self.values: list[Any] = []
-        """All that it can be; some of these may be of the past."""
+        """The value of each code; no node may have it any more."""
         self.samples: list[NodeInfo] = []
-        """A node of each kind."""
+        """For each code, one node that had its value."""
         self.codes: Column = np.array([self._kind(node) for node in nodes], np.int64)
-        """Of each row, which of these it is; -1: it is none."""
+        """The code of each row; -1: the node has no such value."""
 
     def put(self, row: int, node: NodeInfo) -> None:
-        """That row is as that node is now."""
+        """Update a row to what the node is now."""
         self.codes[row] = self._kind(node)
 
     def code(self, value: Hashable) -> int | None:
-        """Which of these that value is; None: no node has had it."""
+        """The code of a value; None if no node has had it."""
         return self._code.get(value)
 
     def _kind(self, node: NodeInfo) -> int:
@@ -85,32 +88,39 @@ class Kinds:
 
 
 class Snapshot:
-    """All that one cycle reads; from one cycle to the next, it does not move (SCH-42).
+    """The cluster as it was at the start of a cycle; it does not change during the cycle (SCH-42).
 
-    There is one of a cache, brought up to date at the start of each cycle: only what has changed
-    is copied. What stands in columns is worked out when somebody first asks for it, and kept up
-    to date from then on.
+    A cache has one Snapshot and updates it at the start of each cycle, by what has changed. A
+    column is computed when it is first read, and updated from then on.
     """
+
+    # Why a row may be reused. The cache notes each node that it changes. A row whose node it has
+    # not noted still equals the cache, so its copy stays, and so does its place in every Column
+    # and every Kinds. `put` replaces a changed row everywhere. Rows keep their places as long as no
+    # node comes, goes or changes its zone; after that `lay_out` gives new places, keeps the copies
+    # that are still right, and drops all columns. The copies are the Snapshot's own: the cache goes
+    # on changing its nodes while a cycle awaits, and invariants compare a decision with what it was
+    # made by. Kubernetes finds changed nodes by generation numbers instead of by notes.
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        """The nodes: one of each zone in turn, those that came first first."""
+        """The names of the nodes: one of each zone in turn, each zone in order of arrival."""
         self.infos: list[NodeInfo] = []
-        """They and their pods, in the same order: copies that are the Snapshot's own."""
+        """The nodes with their pods, in the same order; copies that belong to the Snapshot."""
         self.row: dict[str, int] = {}
-        """At which place each of them stands."""
+        """The row of each node, by name."""
         self.namespaces: Namespaces = {}
-        """The labels of namespaces, for terms that select them."""
+        """The labels of namespaces, for terms with a namespace selector."""
         self._columns: dict[str, Columns] = {}
         self._kinds: dict[Hashable, Kinds] = {}
         self._rows: dict[str, dict[int, None]] = {name: {} for name in NOTED}
-        self._standing: Standing | None = None
+        self._pods_by_kind: PodsByKind | None = None
 
     def __len__(self) -> int:
         return len(self.names)
 
     def get(self, name: str) -> NodeInfo | None:
-        """The node of that name; None if there is none."""
+        """The node of that name, or None."""
         row = self.row.get(name)
         return None if row is None else self.infos[row]
 
@@ -121,41 +131,43 @@ class Snapshot:
 
     @property
     def requested(self) -> Columns:
-        """What its pods ask for together, by resource; of `pods`, how many there are."""
+        """The sum of what its pods request, by resource; of `pods`, their number."""
         return self._columns_of("requested")
 
     @property
     def left(self) -> Columns:
-        """The difference of the two."""
+        """`allocatable` less `requested`."""
         return self._columns_of("left")
 
     @property
     def scored(self) -> Columns:
-        """What its pods ask for of cpu and memory, with a least for each container."""
+        """The sums of cpu and memory for scoring (SCH-40)."""
         return self._columns_of("scored")
 
     def label(self, key: str) -> tuple[Column, Sequence[str]]:
-        """Which value each node has of that label; -1: none."""
+        """Which of the values of a label each row has, -1: none; and the values."""
         kinds = self._label(key)
         return kinds.codes, kinds.values
 
     def with_label(self, key: str, values: Iterable[str]) -> NDArray[np.bool_]:
-        """Whether each node has one of these values of that label."""
+        """True for each row whose label has one of these values."""
+        # Rows without the label have the code -1, which numpy reads as the last place: so there is
+        # one place more than values, and it stays False.
         kinds = self._label(key)
         has = np.zeros(len(kinds.values) + 1, np.bool_)
         has[[code for value in values if (code := kinds.code(value)) is not None]] = True
         return has[kinds.codes]
 
     def kinds(self, name: Hashable, of: Callable[[Node], Hashable]) -> tuple[Column, Sequence[Any]]:
-        """Which of few kinds each node is; `of` looks at nothing else, and says None if at none.
+        """Which of the values that `of` gives each row has, -1 where it gives None; and the values.
 
-        The name must always stand for the same `of`.
+        A name must always stand for the same `of`.
         """
-        kinds = self.told_apart(name, of)
+        kinds = self.kinds_of(name, of)
         return kinds.codes, kinds.values
 
-    def told_apart(self, name: Hashable, of: Callable[[Node], Hashable]) -> Kinds:
-        """The same, with a node of each kind."""
+    def kinds_of(self, name: Hashable, of: Callable[[Node], Hashable]) -> Kinds:
+        """The same as a Kinds, which has a sample of each value."""
         known = self._kinds.get(name)
         if known is None:
             known = self._kinds[name] = Kinds(of, self.infos)
@@ -163,38 +175,38 @@ class Snapshot:
 
     @property
     def with_terms(self) -> Collection[int]:
-        """The rows with pods that mind which pods are near them."""
+        """The rows with pods that have terms of affinity or anti-affinity."""
         return self._rows["with_terms"].keys()
 
     @property
     def anti_affine(self) -> Collection[int]:
-        """The rows with pods that must not be near some pods."""
+        """The rows with pods that have required anti-affinity."""
         return self._rows["anti_affine"].keys()
 
     @property
     def with_ports(self) -> Collection[int]:
-        """The rows with pods that have taken ports of their node."""
+        """The rows with pods that use host ports."""
         return self._rows["ports"].keys()
 
     @property
-    def standing(self) -> Standing:
-        """Where the pods stand, by kind."""
-        if self._standing is None:
-            self._standing = Standing(self.infos)
-        return self._standing
+    def pods_by_kind(self) -> PodsByKind:
+        """On which nodes the pods of each kind are."""
+        if self._pods_by_kind is None:
+            self._pods_by_kind = PodsByKind(self.infos)
+        return self._pods_by_kind
 
     def lay_out(self, infos: Iterable[NodeInfo]) -> None:
-        """These are the nodes from now on, in this order; for the cache."""
+        """Called by the cache: these are the nodes from now on, in this order."""
         self.infos = list(infos)
         self.names = [node.name for node in self.infos]
         self.row = {name: row for row, name in enumerate(self.names)}
-        self._columns, self._kinds, self._standing = {}, {}, None
+        self._columns, self._kinds, self._pods_by_kind = {}, {}, None
         self._rows = {name: {} for name in NOTED}
         for row, node in enumerate(self.infos):
             self._note(row, node)
 
     def put(self, node: NodeInfo) -> None:
-        """That node is like this from now on; for the cache."""
+        """Called by the cache: this node has changed, and is like this from now on."""
         row = self.row[node.name]
         old, self.infos[row] = self.infos[row], node
         for columns in self._columns.values():
@@ -205,14 +217,14 @@ class Snapshot:
         self._note(row, node)
 
     def move(self, moves: Iterable[Move]) -> None:
-        """Pods have come and gone, on nodes that were `put`; for the cache."""
-        if self._standing is not None:
+        """Called by the cache: these pods have come or gone, on nodes that were `put`."""
+        if self._pods_by_kind is not None:
             for info, node, by in moves:
                 if node in self.row:
-                    self._standing.move(info, node, by)
+                    self._pods_by_kind.move(info, node, by)
 
     def _label(self, key: str) -> Kinds:
-        return self.told_apart(("label", key), lambda node: node.meta.labels.get(key))
+        return self.kinds_of(("label", key), lambda node: node.meta.labels.get(key))
 
     def _columns_of(self, name: str) -> Columns:
         columns = self._columns.get(name)

@@ -1,4 +1,4 @@
-"""Tally: how many there are of each thing; the same with a few more or less shares the rest."""
+"""Tally: immutable counts by key; a changed copy shares what has not changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ K = TypeVar("K")
 
 
 class Tally(Generic[K]):
-    """Never changes: `plus` makes another, at the cost of what it differs in."""
+    """Counts by key that never change: `plus` makes another Tally.
+
+    Preemption asks for each pod it removes or puts back what the counts would be then.
+    """
+
+    # A Tally is its base, shared by all that `plus` makes of it, and a small dict of differences.
+    # So `plus` costs as much as what differs from the base, however many keys there are. `least`
+    # sorts the base once, and later copies share the order. The lowest count is then that of the
+    # first key in this order without a difference, or of one of the few keys with one.
 
     __slots__ = ("_base", "_delta", "_order")
 
@@ -18,16 +26,16 @@ class Tally(Generic[K]):
         self._delta: dict[K, int] = {}
         self._order: list[tuple[int, K]] | None = None
 
-    def __getitem__(self, thing: K) -> int:
-        return self._base.get(thing, 0) + self._delta.get(thing, 0)
+    def __getitem__(self, key: K) -> int:
+        return self._base.get(key, 0) + self._delta.get(key, 0)
 
-    def plus(self, things: Iterable[K], by: int) -> Tally[K]:
-        """With so many more of each of these; itself if there are none of them."""
+    def plus(self, keys: Iterable[K], by: int) -> Tally[K]:
+        """The counts with `by` more of each of these keys; this Tally itself if there are none."""
         delta = self._delta
-        for thing in things:
+        for key in keys:
             if delta is self._delta:
                 delta = delta.copy()
-            delta[thing] = delta.get(thing, 0) + by
+            delta[key] = delta.get(key, 0) + by
         if delta is self._delta:
             return self
         new: Tally[K] = object.__new__(Tally)
@@ -36,24 +44,24 @@ class Tally(Generic[K]):
 
     @property
     def is_none(self) -> bool:
-        """Whether there is none of anything."""
+        """Whether every count is 0."""
         if not self._delta:
             return not any(self._base.values())
-        return not any(self[thing] for thing in (*self._base, *self._delta))
+        return not any(self[key] for key in (*self._base, *self._delta))
 
     def __iter__(self) -> Iterator[K]:
         return iter({**self._base, **self._delta})
 
     def __len__(self) -> int:
-        """How many things it knows of, also those of which there is none."""
-        return len(self._base) + sum(thing not in self._base for thing in self._delta)
+        """The number of keys, also of those with the count 0."""
+        return len(self._base) + sum(key not in self._base for key in self._delta)
 
     @property
     def least(self) -> int:
-        """The lowest of them all; ValueError if it knows of nothing."""
+        """The lowest count; ValueError if there is no key."""
         if self._order is None:
-            self._order = sorted(((n, thing) for thing, n in self._base.items()), key=_count)
-        rest = (n for n, thing in self._order if thing not in self._delta)
+            self._order = sorted(((n, key) for key, n in self._base.items()), key=_count)
+        rest = (n for n, key in self._order if key not in self._delta)
         return min([*map(self.__getitem__, self._delta), *_first(rest)])
 
 

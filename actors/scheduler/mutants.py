@@ -29,7 +29,7 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.proving_ground import bustle
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.priority_queue import SchedulingQueue
-from actors.scheduler.queue.queued import May, QueuedPod
+from actors.scheduler.queue.queued import Attempt, May
 from actors.scheduler.schedule_one import SchedulerParts, SchedulingLoop
 from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.switches import SchedulerSwitches
@@ -239,14 +239,7 @@ class NeverFlushes(SchedulingQueue):
 class DropsFailed(SchedulingQueue):
     """Does not requeue a pod that was not scheduled."""
 
-    def failed(
-        self,
-        queued: QueuedPod,
-        pod: Pod,
-        cycle: int,
-        now_ms: int,
-        refused_by: frozenset[str] = frozenset(),
-    ) -> str:
+    def failed(self, attempt: Attempt) -> str:
         return ""
 
 

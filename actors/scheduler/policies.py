@@ -1,4 +1,4 @@
-"""Policies: who decides in a scheduler, as its switches and its constructor name them."""
+"""Policies: the filters, scores and other parts of a scheduler, as switches name them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.framework.filter import Filter
+from actors.framework.filters import filter_classes
 from actors.framework.podinfo import PodInfo
 from actors.scheduler.decider import Decider
 from actors.scheduler.decisions.pick import Pick
@@ -18,35 +19,39 @@ from testbed.policy import BUILT_IN, chosen, made
 
 
 def filters_of(switches: SchedulerSwitches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
-    """What may say no to a node, in the order in which they are asked."""
-    return chosen(switches.filters, usual)
+    """The filters that a scheduler runs, in their order: `usual` ones and those that are named."""
+    if switches.filters == BUILT_IN:
+        return chosen(BUILT_IN, usual)
+    named = {word.lstrip("+-") for word in switches.filters.split(",")}
+    found = [made() for name, made in filter_classes().items() if name in named]
+    return chosen(switches.filters, usual, found)
 
 
 def scores_of(switches: SchedulerSwitches, usual: Sequence[Score]) -> tuple[Score, ...]:
-    """What likes one node more than another: the usual ones are those of the placement, unless a
-    scenario has said others."""
+    """The scores that a scheduler runs. `usual` are those that a scenario gives; if it gives none,
+    those of the switch `placement`."""
     others = [score for scores in PLACEMENTS.values() for score in scores]
     return chosen(switches.scores, usual or PLACEMENTS[switches.placement], others)
 
 
 class OwnSelector:
-    """A user's own: TypeError if it lets anybody go who may not."""
+    """A user's VictimSelector, checked: TypeError if it gives pods that may not be evicted."""
 
     def __init__(self, own: VictimSelector) -> None:
         self.name = own.name
         self._own = own
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
-        """Whom it says, of those that may go."""
-        said: Any = self._own.victims(dry)
-        if not isinstance(said, list | tuple) or any(each not in dry.potential for each in said):
+        """The victims that it gives."""
+        given: Any = self._own.victims(dry)
+        if not isinstance(given, list | tuple) or any(each not in dry.potential for each in given):
             wanted = "expected a list of some of dry_run.potential"
-            raise TypeError(f"{self.name}.victims gave a {type(said).__name__}: {wanted}")
-        return said
+            raise TypeError(f"{self.name}.victims gave a {type(given).__name__}: {wanted}")
+        return given
 
 
 def selector_in(switches: SchedulerSwitches) -> VictimSelector:
-    """Who says which pods have to go."""
+    """The part that selects the victims."""
     if switches.victims == BUILT_IN:
         return selector_of(switches.victim_minimisation, switches.reprieve_order)
     return OwnSelector(made(switches.victims))
@@ -59,8 +64,8 @@ def decider_of(
     pick: Pick,
     more: Sequence[Score] = (),
 ) -> Any:
-    """Who decides of one pod after the other: anything that decides as a Decider does. `more` are
-    scores that it has besides its own."""
+    """The Decider of a scheduler, or a user's own class with the same `decide`. `more` are scores
+    that are always added."""
     if switches.decider != BUILT_IN:
         return made(switches.decider)
     liked = (*scores_of(switches, scores), *more)

@@ -1,4 +1,4 @@
-"""Score: what likes one node more than another, among those that will do."""
+"""Score: a plugin that ranks the feasible nodes for a pod."""
 
 from __future__ import annotations
 
@@ -11,38 +11,40 @@ from actors.framework.podinfo import PodInfo
 from actors.framework.snapshot import Column, Snapshot
 
 State = Any
-"""What a score has worked out of one pod, once for a cycle."""
+"""What a score has computed from a pod, once in a cycle."""
 BEST = 100
-"""What a node is given that could not be liked more; the least is 0."""
+"""The most points a node can have; the least is 0."""
 
 
 class Score:
-    """Gives each node from 0 to 100 for a pod, and has a weight beside other scores.
+    """Gives each feasible node 0 to 100 points for a pod, times its weight.
 
-    One of your own is ten lines: a `name`, and a `score` that looks at a node and the pods on it.
-    One that is to be quick has a `score_all` instead, that looks at the columns of the Snapshot.
+    A score of your own needs a `name` and a `score`, which looks at a node with its pods. To be
+    fast, it has `score_all` instead, which looks at the columns of the Snapshot.
     """
 
     name: ClassVar[str] = ""
-    """As a Decision knows it."""
+    """Its name in switches and Decisions."""
     weight: ClassVar[int] = 1
-    """How often it counts."""
+    """What its points are multiplied by."""
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> State:
-        """What it must know of a pod and the nodes it is weighed on, before any `score`; None: it
-        has nothing to say of this pod."""
+        """Called once a cycle, before any `score`: the State for all that follows.
+
+        `rows` are the feasible nodes. None: the score has nothing to say of this pod.
+        """
         return pod
 
     def score(self, state: State, node: NodeInfo) -> int:
-        """How much it likes that node, on a scale of its own."""
+        """The points of a node, on any scale that `normalise` brings to 0 to 100."""
         raise NotImplementedError(f"{self.name} has no score(pod, node)")
 
     def score_all(self, state: State, snapshot: Snapshot, rows: Column) -> Column:
-        """The same of each of these rows."""
+        """The points of each of these rows."""
         return np.array([self._whole(state, snapshot.infos[row]) for row in rows], np.int64)
 
     def _whole(self, state: State, node: NodeInfo) -> int:
-        """TypeError if a user's own `score` gives what would have to be rounded."""
+        """The points of a node; TypeError if a user's `score` gives no whole number."""
         given = self.score(state, node)
         if not isinstance(given, int | np.integer):
             what = type(given).__name__
@@ -50,16 +52,16 @@ class Score:
         return int(given)
 
     def normalise(self, state: State, scores: Column) -> Column:
-        """The same from 0 to 100."""
+        """Bring the points of all rows to 0 to 100."""
         return scores
 
 
 def stretched(scores: Column) -> Column:
-    """So that the highest is 100 and nothing stays 0."""
+    """Scale the points so that the highest is 100; 0 stays 0."""
     highest = scores.max(initial=0)
     return scores * BEST // highest if highest else scores
 
 
 def reversed_and_stretched(scores: Column) -> Column:
-    """So that the highest is 0 and nothing becomes 100."""
+    """Scale and reverse the points: the highest becomes 0, and 0 becomes 100."""
     return BEST - stretched(scores)

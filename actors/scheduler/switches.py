@@ -1,4 +1,4 @@
-"""Switches: how a scheduler behaves where versions of Kubernetes, and people, differ; profiles."""
+"""Switches: each behaviour of a scheduler that differs between versions or proposals; profiles."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from actors.framework.filters import filter_classes
 from testbed.policy import part, parts
 from testbed.switches import USUAL, Component, on_off, one_of, whole
 
@@ -17,96 +18,98 @@ SCORES = (
     "NodeResourcesFit", "NodeResourcesBalancedAllocation", "TaintToleration", "NodeAffinity",
     "PodTopologySpread", "InterPodAffinity", "FirstFitByName",
 )  # fmt: skip
-"""The names of those that are built in."""
+"""The names of the built-in ones."""
 
 
 @attrs.frozen
 class SchedulerSwitches:
-    """Every one of them, as it is in 1.26 unless said otherwise (GEN-2)."""
+    """All switches of a scheduler; the defaults are the behaviour of Kubernetes 1.26 (GEN-2)."""
 
-    # -- what is one's own ----------------------------------------------------------------------
-    filters: str = parts("filter", "a subclass of Filter", "prepare check", *FILTERS)
-    """What may say no to a node."""
+    # -- parts that a user may replace -----------------------------------------------------------
+    filters: str = parts(
+        "filter", "a subclass of Filter", "prepare check", *FILTERS, found=filter_classes
+    )
+    """Which filters run."""
     scores: str = parts("score", "a subclass of Score", "prepare score weight", *SCORES)
-    """What likes one node more than another; those that are built in go by `placement`."""
+    """Which scores run; the built-in ones depend on `placement`."""
     victims: str = part("victim selector", "a class with `victims(dry_run)`", "victims")
-    """Who has to go of those that may; built in: by `victim_minimisation` and `reprieve_order`."""
-    plugins: str = parts("plugin", "a class with a method of points.py", "")
-    """What else has a say once a node was chosen, or none was found (`points.py`)."""
+    """Selects the victims; built in: by `victim_minimisation` and `reprieve_order`."""
+    plugins: str = parts("plugin", "a class with a method of plugins.py", "")
+    """Plugins at the extension points after a node was chosen, or none was found (`plugins.py`)."""
     decider: str = part("decider", "a class with `decide`", "decide")
-    """Who decides of a pod, in place of filters, scores and preemption."""
+    """Decides for a pod, in place of filters, scores and preemption."""
     scheduler: str = part("scheduler", "an Actor", "run rank", takes="name")
-    """The program that schedules, in place of this one."""
+    """The program that runs in place of this scheduler."""
     # -- the queue ------------------------------------------------------------------------------
     queue: str = one_of("priority", "fifo")
-    """Where pods wait: as the real one keeps them, or in one line as it was of old."""
+    """The scheduling queue: the priority queue of Kubernetes 1.26, or the FIFO queue before it."""
     fifo_retry: str | int = one_of("backoff", least=1)
-    """How long a pod that failed stays out of that line: a second, doubling to a minute, or always
-    so many milliseconds (SCH-30)."""
+    """The backoff in the FIFO queue: one second, doubling up to a minute, or a fixed number of
+    milliseconds (SCH-30)."""
     requeue_scope: str = one_of("plugin_events", "everything")
-    """Which pods an event moves: those that some filter it failed waits for it, or all."""
+    """Which pods an event requeues: those refused by a filter that waits for it, or all."""
     requeue_on_nnn_clear: bool = on_off(False)
-    """Whether a pod whose nomination was cleared is tried again for that alone."""
+    """Whether a pod is requeued because its nomination was cleared."""
     # -- the cache ------------------------------------------------------------------------------
     assume_ttl_ms: int = whole(0)
-    """How long a pod whose binding has finished stays assumed if nobody sees it; 0: for ever."""
+    """How long a pod stays assumed after its binding, if no informer reports it; 0: for ever."""
     nominated_accounting: str = one_of("ge_priority", "none")
-    """Which nominated pods count where they are nominated."""
+    """Which nominated pods filters count on their node: those of at least the priority of the pod
+    in question, or none (SCH-59)."""
     own_nomination: str = one_of("try_first", "ignore")
-    """Whether the node a pod is nominated to is looked at before any other."""
+    """Whether the node a pod is nominated to is tried before all others."""
     nnn_storage: str = one_of("status", "annotation")
     """Where a nomination is written."""
     # -- several replicas -----------------------------------------------------------------------
     fencing: bool = on_off(False)
-    """Whether one that has been deposed is kept from binding (leading.py)."""
+    """Whether a replica that has lost the lease is kept from binding."""
     # -- scoring --------------------------------------------------------------------------------
     placement: str = one_of("least_allocated", "most_allocated", "first_fit_by_name")
-    """Which of the nodes that fit is liked best, by its resources."""
+    """Which of the feasible nodes is preferred, by its resources."""
     # -- preemption -----------------------------------------------------------------------------
     disable_preemption: bool = on_off(False)
-    """Whether no pod makes room for itself, however important it is."""
+    """Whether preemption is off, whatever the priority of a pod."""
     eligibility_terminating: str = one_of("any_lower", "preempted_only")
-    """Which pods that are on their way make a nominated pod wait."""
+    """Which terminating pods on its nominated node keep a pod from preempting again."""
     preempt_offset: str = one_of("0", "random")
-    """Where the search for candidates begins."""
+    """The node at which the search for candidates starts."""
     victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
-    """Which of two pods of one priority counts for more: the one that began earlier, the one of the
-    better quality of service, that and then the earlier, or neither (SCH-82)."""
+    """Which of two pods of equal priority is more important: the one that started earlier, the one
+    of the better QoS class, that and then the earlier, or neither (SCH-82)."""
     victim_last_tie: str = one_of("added", "name")
-    """What decides between victims that are equal otherwise: who came to the node first, or whose
-    namespace and name do."""
+    """What decides between victims that are equal otherwise: the order in which they came to the
+    node, or namespace and name."""
     reprieve_order: str = one_of("desc", "asc")
-    """Whether the most important pods are spared first, or the least important (SCH-85)."""
+    """Whether the most important pods are reprieved first, or the least important (SCH-85)."""
     victim_minimisation: str = one_of("greedy", "min_count")
-    """Whether victims are spared one by one, or the fewest that do are looked for (SCH-86)."""
+    """Whether victims are reprieved one by one, or the fewest that suffice are found (SCH-86)."""
     pdb_mode: str = one_of("best_effort", "strict", "ignore")
-    """What a disruption budget is worth: spared where that can be, never broken, or not looked at
-    (SCH-95)."""
+    """How PodDisruptionBudgets count: violated only if needed, never, or ignored (SCH-95)."""
     bug_victims_unsorted: bool = on_off(True)
-    """The first victim stands for the most important one, though it may not be that."""
+    """A fault of 1.26: the first victim counts as the most important one, even if it is not."""
     disruption_condition: bool = on_off(True)
-    """Whether a victim is told why, by a condition, before it is deleted (SCH-96)."""
+    """Whether a victim gets a DisruptionTarget condition before it is deleted (SCH-96)."""
     bug_disruption_status_from_preemptor: bool = on_off(True)
-    """A victim's status is patched to what the preemptor's is."""
+    """A fault of 1.26: the status of a victim is patched to that of the preemptor."""
     preempt_delete_precondition: str = one_of("none", "uid")
-    """Whether a victim is deleted by its name alone, or only if it is still the same (SCH-98)."""
+    """Whether a victim is deleted by name alone, or only if its uid is the same (SCH-98)."""
     victim_not_found: str = one_of("error", "ignore")
-    """What a victim that is gone already does: end the preemption with an error, or nothing."""
+    """What happens if a victim is already gone: preemption ends with an error, or goes on."""
     clear_lower: str = one_of("all", "only_if_unfit")
-    """Which less important pods lose their nomination to the chosen node: all, or those that do
-    not fit beside the new one (SCH-100)."""
+    """Which pods of lower priority lose their nomination to the chosen node: all, or those that do
+    not fit beside the preemptor (SCH-100)."""
     affinity_to_victims: int = whole(0)
-    """An experiment: of how many pods a set may be that is spared for the preemptor's affinity."""
+    """An experiment: how many pods may be reprieved because the preemptor has affinity to them."""
     cross_node_victims: int = whole(0)
-    """An experiment: how many victims there may be on other nodes; 0: none, as it ever was."""
+    """An experiment: how many victims there may be on other nodes; 0: none, as in Kubernetes."""
     cross_node_nodes: int = whole(4, least=1)
-    """On how many other nodes they may be."""
+    """On how many other nodes these victims may be."""
     avoid_node_after_eviction_ms: int = whole(0)
-    """For how long a workload keeps away from a node that evicted a pod of it; 0: not at all."""
+    """How long a workload avoids a node that has evicted a pod of it; 0: not at all."""
     avoid_how: str = one_of("deprioritise", "exclude")
-    """Whether such a node is the last resort, or none (SCH-108)."""
+    """Whether such a node is the last resort, or excluded (SCH-108)."""
     hostile: bool = on_off(False)
-    """Whether it takes the pods of other schedulers for less important than its own."""
+    """Whether it treats the pods of other schedulers as less important than its own."""
 
 
 DEFAULT = USUAL
@@ -144,7 +147,7 @@ PROFILES: dict[str, dict[str, str]] = {
         "bug_disruption_status_from_preemptor": "off",
     },
 }
-"""Bundles of switches, where they are not as in 1.26 (GEN-1)."""
+"""Named sets of switches: each has those that differ from 1.26 (GEN-1)."""
 
 
 SCHEDULER = Component("scheduler", SchedulerSwitches, PROFILES, program="scheduler")
@@ -153,6 +156,9 @@ SCHEDULER = Component("scheduler", SchedulerSwitches, PROFILES, program="schedul
 def switches_of(
     profile: str = DEFAULT, given: Mapping[str, str] | None = None
 ) -> SchedulerSwitches:
-    """Every switch, as a profile has it or as is given besides; UnknownName, ScenarioError."""
+    """All switches under a profile and `given` ones; UnknownName, ScenarioError.
+
+    For what has no World to ask: tests, and the comparison with recordings of Kubernetes.
+    """
     made: SchedulerSwitches = SCHEDULER.of(profile, given)
     return made

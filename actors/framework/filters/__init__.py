@@ -1,10 +1,19 @@
-"""The filters, in the order in which they are asked (SCH-56).
+"""The filters, and the order in which they run by default (SCH-56).
+
+A new filter is one new file here: a subclass of `Filter` with a `name` and a `check`, made without
+arguments. The switch `scheduler.filters=+Name` finds it by its name, and runs it behind the default
+ones. Only a filter that shall run by default is added to FILTERS.
 
 May use: podinfo, nodeinfo, cluster_events, refusal, tally, snapshot, node_matching, filter.
 Siblings: no file here imports another.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
 from actors.framework.filter import Filter
 from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
@@ -26,3 +35,19 @@ FILTERS: tuple[Filter, ...] = (
     PodTopologySpreadFilter(),
     InterPodAffinityFilter(),
 )
+
+
+@cache
+def filter_classes() -> Mapping[str, type[Filter]]:
+    """The class of every Filter in this folder by its `name`, in the order of the files.
+
+    The files are imported on the first call, once a switch names a filter that is no default.
+    """
+    found: dict[str, type[Filter]] = {}
+    for file in sorted(info.name for info in iter_modules(__path__)):
+        module = import_module(f"{__name__}.{file}")
+        for each in vars(module).values():
+            is_filter = isinstance(each, type) and issubclass(each, Filter)
+            if is_filter and each.__module__ == module.__name__ and each.name:
+                found.setdefault(each.name, each)
+    return found

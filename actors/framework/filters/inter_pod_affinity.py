@@ -1,4 +1,4 @@
-"""InterPodAffinity: near which pods a pod must be, and which must not be near each other."""
+"""InterPodAffinity: required affinity and anti-affinity between pods."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from actors.framework.snapshot import Snapshot
 from actors.framework.tally import Tally
 
 Pair = tuple[str, str]
-"""A label of nodes and one value of it: what is near what."""
+"""A topology key and value. Nodes that share the pair are in one topology domain."""
 FITS, NOT_NEAR, TOO_NEAR, UNWELCOME = range(4)
-SAID = {
+REASONS = {
     NOT_NEAR: "node(s) didn't match pod affinity rules",
     TOO_NEAR: "node(s) didn't match pod anti-affinity rules",
     UNWELCOME: "node(s) didn't satisfy existing pods anti-affinity rules",
@@ -27,51 +27,56 @@ SAID = {
 
 
 @attrs.frozen(eq=False)
-class Near:
-    """Where the pods stand that a pod must or must not be near (SCH-113)."""
+class AffinityCounts:
+    """The counts by topology pair that decide where a pod may go (SCH-113)."""
+
+    # These are the three maps that PreFilter builds in Kubernetes: affinityCounts,
+    # antiAffinityCounts and existingAntiAffinityCounts. With them a node is checked by looking up
+    # its own labels. Without them each check would have to match all pods of the cluster.
 
     pod: PodInfo
     namespaces: Namespaces
     wanted: Tally[Pair]
-    """How many of those that all of its terms mean."""
+    """Pods that match all of its affinity terms, at each pair of such a term."""
     unwanted: Tally[Pair]
-    """How many of those that some term of its anti-affinity means, by term."""
+    """Pods that match one of its anti-affinity terms, at the pair of that term."""
     unwelcome: Tally[Pair]
-    """How many terms of others mean it."""
+    """Anti-affinity terms of other pods that match this pod, at their pairs."""
 
-    def is_meant(self, terms: Iterable[Term], other: PodInfo) -> bool:
-        """Whether all of these terms mean that pod."""
+    def is_matched(self, terms: Iterable[Term], other: PodInfo) -> bool:
+        """Whether the other pod matches all of these terms."""
         return all(term.matches(other, self.namespaces) for term in terms)
 
-    def having(self, other: PodInfo, node: NodeInfo, by: int) -> Near:
-        """The same with so many more of that pod on that node (SCH-116)."""
+    def having(self, other: PodInfo, node: NodeInfo, by: int) -> AffinityCounts:
+        """The counts with that pod on that node once more (1) or once less (-1) (SCH-116)."""
         wanted, unwanted, unwelcome = self.wanted, self.unwanted, self.unwelcome
         mine, namespaces = self.pod, self.namespaces
-        if mine.affinity and self.is_meant(mine.affinity, other):
+        if mine.affinity and self.is_matched(mine.affinity, other):
             wanted = wanted.plus(_pairs(mine.affinity, node), by)
         shunned = [term for term in mine.anti_affinity if term.matches(other, namespaces)]
         unwanted = unwanted.plus(_pairs(shunned, node), by)
         shunning = [term for term in other.anti_affinity if term.matches(mine, namespaces)]
         unwelcome = unwelcome.plus(_pairs(shunning, node), by)
-        return Near(mine, namespaces, wanted, unwanted, unwelcome)
+        return AffinityCounts(mine, namespaces, wanted, unwanted, unwelcome)
 
     @property
     def may_be_first(self) -> bool:
-        """Whether nothing anywhere is what it seeks, but it is itself (SCH-114)."""
-        return self.wanted.is_none and self.is_meant(self.pod.affinity, self.pod)
+        """Whether no pod anywhere matches its affinity, but it does itself (SCH-114)."""
+        # Otherwise the first pod of a group with affinity to itself could never be scheduled.
+        return self.wanted.is_none and self.is_matched(self.pod.affinity, self.pod)
 
 
 class InterPodAffinityFilter(Filter):
-    """Refuses nodes that are not near the pods they must be near, or near some they must not."""
+    """Refuses nodes where affinity is not met, or anti-affinity of either side is violated."""
 
     name = "InterPodAffinity"
     wakes = ANY_POD | {NODE_ADDED, NODE_LABELS}
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
         if not (pod.affinity or pod.anti_affinity or snapshot.anti_affine):
-            nothing: Tally[Pair] = Tally({})
-            return Near(pod, snapshot.namespaces, nothing, nothing, nothing)
-        return _near(pod, snapshot)
+            empty: Tally[Pair] = Tally({})
+            return AffinityCounts(pod, snapshot.namespaces, empty, empty, empty)
+        return _counted(pod, snapshot)
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
         labels, pod = node.labels, state.pod
@@ -100,7 +105,7 @@ class InterPodAffinityFilter(Filter):
 
     def refusal(self, code: int) -> Refusal:
         """The Refusal of a code."""
-        return self.no(SAID[code], is_resolvable=code != NOT_NEAR)
+        return self.no(REASONS[code], is_resolvable=code != NOT_NEAR)
 
     def minds(self, state: State, other: PodInfo) -> bool:
         return bool(state.pod.affinity or state.pod.anti_affinity or other.anti_affinity)
@@ -115,23 +120,25 @@ class InterPodAffinityFilter(Filter):
         return state.having(other, node, -1)
 
 
-def _near(pod: PodInfo, snapshot: Snapshot) -> Near:
+def _counted(pod: PodInfo, snapshot: Snapshot) -> AffinityCounts:
     wanted: dict[Pair, int] = {}
     unwanted: dict[Pair, int] = {}
     unwelcome: dict[Pair, int] = {}
-    nobody: Tally[Pair] = Tally({})
-    near = Near(pod, snapshot.namespaces, nobody, nobody, nobody)
+    empty: Tally[Pair] = Tally({})
+    counts = AffinityCounts(pod, snapshot.namespaces, empty, empty, empty)
     if pod.affinity or pod.anti_affinity:
-        for stand in snapshot.standing.kinds:
-            if pod.affinity and near.is_meant(pod.affinity, stand.like):
-                _tally(wanted, pod.affinity, stand.on, snapshot)
-            shunned = [term for term in pod.anti_affinity if near.is_meant((term,), stand.like)]
-            _tally(unwanted, shunned, stand.on, snapshot)
-    for term, stand in snapshot.standing.with_terms("anti_affinity"):
-        if isinstance(term, Term) and near.is_meant((term,), pod):
-            _tally(unwelcome, (term,), stand.on, snapshot)
+        for kind in snapshot.pods_by_kind.kinds:
+            if pod.affinity and counts.is_matched(pod.affinity, kind.example):
+                _tally(wanted, pod.affinity, kind.count_on, snapshot)
+            shunned = [
+                term for term in pod.anti_affinity if counts.is_matched((term,), kind.example)
+            ]
+            _tally(unwanted, shunned, kind.count_on, snapshot)
+    for term, kind in snapshot.pods_by_kind.with_terms("anti_affinity"):
+        if isinstance(term, Term) and counts.is_matched((term,), pod):
+            _tally(unwelcome, (term,), kind.count_on, snapshot)
     return attrs.evolve(
-        near, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
+        counts, wanted=Tally(wanted), unwanted=Tally(unwanted), unwelcome=Tally(unwelcome)
     )
 
 
@@ -146,9 +153,8 @@ def _tally(
                 counts[key, value] = counts.get((key, value), 0) + count
 
 
-def _is_near(state: Near, node: NodeInfo) -> bool:
-    """Whether each term of its affinity holds there. If nothing anywhere is meant, the pod itself
-    may be the first of those it seeks."""
+def _is_near(state: AffinityCounts, node: NodeInfo) -> bool:
+    """Whether each term of its affinity is met there, or the pod may be the first of its group."""
     terms, labels = state.pod.affinity, node.labels
     if any(term.topology_key not in labels for term in terms):
         return False
@@ -157,8 +163,8 @@ def _is_near(state: Near, node: NodeInfo) -> bool:
     return state.may_be_first
 
 
-def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
-    """As `_is_near` of each row."""
+def _rows_near(state: AffinityCounts, snapshot: Snapshot) -> NDArray[np.bool_]:
+    """`_is_near` for each row."""
     has_keys = np.ones(len(snapshot), np.bool_)
     is_near = np.ones(len(snapshot), np.bool_)
     for term in state.pod.affinity:
@@ -168,9 +174,9 @@ def _rows_near(state: Near, snapshot: Snapshot) -> NDArray[np.bool_]:
 
 
 def _rows_at(counts: Tally[Pair], key: str, snapshot: Snapshot) -> NDArray[np.bool_]:
-    """Where there is some of what is counted, at the value that the node has of that label."""
-    some = (value for of, value in counts if of == key and counts[of, value] > 0)
-    return snapshot.with_label(key, some)
+    """The rows whose value of that label has a count above 0."""
+    values = (value for of, value in counts if of == key and counts[of, value] > 0)
+    return snapshot.with_label(key, values)
 
 
 def _pairs(terms: Iterable[Term], node: NodeInfo) -> list[Pair]:

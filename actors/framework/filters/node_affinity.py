@@ -1,4 +1,4 @@
-"""NodeAffinity: a pod goes only to nodes that are as its selector and its affinity want them."""
+"""NodeAffinity: a pod goes only to nodes that match its node selector and node affinity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "metadata.name"
 
 
 class NodeAffinityFilter(NodeFilter):
-    """Refuses nodes that a pod does not want by their labels or their names."""
+    """Refuses nodes that do not match the node selector or the required node affinity."""
 
     name = "NodeAffinity"
 
@@ -32,12 +32,12 @@ class NodeAffinityFilter(NodeFilter):
             if names is None:
                 break
             if not names:
-                # The real one gives up here, though another term might be met.
+                # Kubernetes gives up here, although a node may meet another term.
                 return self.no("pod affinity terms conflict", is_resolvable=False)
         return pod
 
     def only(self, state: State) -> frozenset[str] | None:
-        """The nodes it names, if each of its terms names some (SCH-53)."""
+        """The nodes that its terms name, if each term names nodes (SCH-53)."""
         every: frozenset[str] = frozenset()
         terms = _terms(state.pod)
         for names in map(_names, terms or ()):
@@ -68,7 +68,7 @@ def _terms(pod: Pod) -> Sequence[NodeSelectorTerm] | None:
 
 
 def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
-    """The nodes that a term names; None if it names none, empty if what it says conflicts."""
+    """The nodes that a term names; None if it names none, empty if it contradicts itself."""
     names: frozenset[str] | None = None
     for each in term.match_fields:
         if each.key == NAME and each.operator == IN:

@@ -1,4 +1,4 @@
-"""NodeName: a pod that names its node goes nowhere else."""
+"""NodeName: a pod that names a node goes to no other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testbed.objects import Node
 
 
 class NodeNameFilter(NodeFilter):
-    """Refuses all nodes but the one that a pod names."""
+    """Refuses all nodes but the one that the pod names."""
 
     name = "NodeName"
 

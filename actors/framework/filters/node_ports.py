@@ -1,4 +1,4 @@
-"""NodePorts: no two pods of one node have the same port of it."""
+"""NodePorts: no two pods on a node use the same host port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from actors.framework.snapshot import Snapshot
 
 
 class NodePortsFilter(Filter):
-    """Refuses nodes where a port that the pod asks for is taken."""
+    """Refuses nodes where a host port of the pod is in use."""
 
     name = "NodePorts"
     wakes = NODE_UPDATED | {NODE_ADDED, POD_DELETED}

@@ -1,4 +1,4 @@
-"""NodeUnschedulable: a cordoned node takes no pod but those that put up with that."""
+"""NodeUnschedulable: a cordoned node takes only pods that tolerate the cordon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CORDON = Taint("node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 
 
 class NodeUnschedulableFilter(NodeFilter):
-    """Refuses nodes that are cordoned."""
+    """Refuses nodes that are cordoned (`spec.unschedulable`)."""
 
     name = "NodeUnschedulable"
     wakes = frozenset({NODE_ADDED, NODE_TAINTS})

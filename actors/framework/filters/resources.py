@@ -1,4 +1,4 @@
-"""NodeResourcesFit: a node has room for all that a pod asks for (SCH-58)."""
+"""NodeResourcesFit: a node must have room for all that a pod requests (SCH-58)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from actors.framework.snapshot import Column, Snapshot
 from testbed.objects.quantity import CPU
 
 FOUR = (PODS, CPU, MEMORY, EPHEMERAL)
-"""What is compared for a pod that asks for anything, if that is nothing else."""
+"""The resources that are always compared for a pod with any request."""
 
 
 @attrs.frozen(eq=False)
 class Asked:
-    """What is compared with what a node has left, in the order in which it is told."""
+    """What a pod requests, to compare with what a node has left; in the order of the messages."""
+
+    # What is lacking is a sum of bits, one for each resource. So the comparison is arithmetic on
+    # whole columns, and nodes that lack the same resources have the same code and share a Refusal:
+    # there are few codes, however many nodes there are.
 
     names: tuple[str, ...]
-    """The resources; first of all, room for one more pod."""
+    """The resources. The first is `pods`, of which one is needed."""
     amounts: tuple[int, ...]
     known: dict[int, Refusal] = attrs.field(factory=dict)
-    """The Refusal of each code that was asked for: many nodes lack the same."""
+    """The Refusals made so far, by code."""
 
     def lacking(self, left: Sequence[int]) -> int:
-        """Which of them there is less left of than is asked for: the sum of their bits."""
+        """The code of what is lacking: bit n is set if too little is left of the n-th resource."""
         code, bit = 0, 1
         for amount, has in zip(self.amounts, left, strict=True):
             if amount > has:
@@ -38,16 +42,16 @@ class Asked:
             bit += bit
         return code
 
-    def said(self, code: int) -> list[str]:
-        """What is told of those."""
+    def reasons(self, code: int) -> list[str]:
+        """The messages of a code."""
         lacking = [name for bit, name in enumerate(self.names) if code >> bit & 1]
         return [f"Insufficient {name}" if name != PODS else "Too many pods" for name in lacking]
 
 
 class NodeResourcesFitFilter(Filter):
-    """Refuses nodes that have not enough left of something.
+    """Refuses nodes that have too little left of a resource.
 
-    What is asked for is compared with what is not yet asked for: nobody knows what is used.
+    Requests are compared with allocatable less the requests of the pods there; real use is unknown.
     """
 
     name = "NodeResourcesFit"
@@ -75,7 +79,7 @@ class NodeResourcesFitFilter(Filter):
         return self._refused(state, left)
 
     def _refused(self, state: Asked, columns: Sequence[Column]) -> NodeRefusals | None:
-        """What is said of rows that have so much left."""
+        """The answer for rows, given a column of what they have left for each resource."""
         lacking = [amount > left for amount, left in zip(state.amounts, columns, strict=True)]
         if not np.logical_or.reduce(lacking).any():
             return None
@@ -85,18 +89,18 @@ class NodeResourcesFitFilter(Filter):
         return NodeRefusals(codes, lambda code: self.refusal(state, code))
 
     def account(self, state: State, node: NodeInfo) -> Account | None:
-        return Left(self, state, node)
+        return ResourceAccount(self, state, node)
 
     def refusal(self, state: Asked, code: int) -> Refusal:
-        """The Refusal of a sum of bits."""
+        """The Refusal of a code."""
         refusal = state.known.get(code)
         if refusal is None:
-            refusal = state.known[code] = self.no(*state.said(code))
+            refusal = state.known[code] = self.no(*state.reasons(code))
         return refusal
 
 
-class Left:
-    """What a node has left of all that a pod asks for."""
+class ResourceAccount:
+    """The Account of this filter: what a node has left of each resource that the pod requests."""
 
     __slots__ = ("_asked", "_filter", "_left")
 
@@ -105,26 +109,28 @@ class Left:
         self._left = [node.left(name) for name in asked.names]
 
     def add(self, other: PodInfo) -> None:
-        """It takes what it asks for."""
+        """Subtract its requests."""
         left, taken = self._left, other.taken
         for place, name in enumerate(self._asked.names):
             left[place] -= taken.get(name, 0)
 
     def remove(self, other: PodInfo) -> None:
-        """It gives that back."""
+        """Add its requests again."""
         left, taken = self._left, other.taken
         for place, name in enumerate(self._asked.names):
             left[place] += taken.get(name, 0)
 
     def refusal(self) -> Refusal | None:
-        """What there is too little of; None: nothing."""
+        """The Refusal for what is lacking, or None."""
         code = self._asked.lacking(self._left)
         return self._filter.refusal(self._asked, code) if code else None
 
 
 def asked_by(pod: PodInfo) -> Asked:
-    """What a node must have for a pod. One that asks for anything is refused by a node that has
-    less than nothing left of cpu, memory or ephemeral storage, even if it asks for none of it."""
+    """What to compare for a pod."""
+    # A pod without any request needs a place among the pods of the node and nothing else. For any
+    # other pod, cpu, memory and ephemeral storage are compared even where it requests none of them:
+    # 0 is refused by a node that is overcommitted and has less than 0 left, as in Kubernetes.
     asked = pod.requests
     beyond = sorted(name for name in asked if name not in (CPU, MEMORY, EPHEMERAL))
     if not beyond and not any(asked.values()):

@@ -1,4 +1,4 @@
-"""TaintToleration: a tainted node takes no pod but those that put up with it."""
+"""TaintToleration: a tainted node takes only pods that tolerate its taints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.objects import Node
 
 
 class TaintTolerationFilter(NodeFilter):
-    """Refuses nodes with a taint, NoSchedule or NoExecute, that the pod does not tolerate."""
+    """Refuses nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
 
     name = "TaintToleration"
 
@@ -23,5 +23,5 @@ class TaintTolerationFilter(NodeFilter):
         taint = state.repelled_by(taints) if taints else None
         if taint is None:
             return None
-        said = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-        return self.no(said, is_resolvable=False)
+        reason = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        return self.no(reason, is_resolvable=False)

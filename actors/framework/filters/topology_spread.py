@@ -1,4 +1,4 @@
-"""PodTopologySpread: pods of one kind stand evenly over the values of a label of their nodes."""
+"""PodTopologySpread: pods that match are spread evenly over topology domains."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ FITS, LACKS_LABEL, TOO_MANY = range(3)
 
 @attrs.frozen(eq=False)
 class SpreadCounts:
-    """How the pods of one constraint stand now."""
+    """One constraint, and how many pods it counts in each domain."""
 
     rule: TopologySpreadConstraint
     counts: Tally[str]
-    """How many there are at each value of its label."""
+    """The number of matching pods, by the value of the topology key."""
     own: int
-    """Whether the pod itself is one of them: 1 or 0."""
+    """1 if the pod itself matches the constraint, else 0 (`selfMatchNum`)."""
 
     def too_many(self) -> int:
-        """How many there may not be at one value before the pod comes.
-
-        The fewest anywhere are the measure; `minDomains` and `matchLabelKeys` were off by default
-        in 1.26. Where nothing is counted, nothing is uneven.
-        """
+        """The lowest count at which a domain can no longer take the pod."""
+        # A domain is refused if `count + own - least > maxSkew`. `least` is the global minimum over
+        # the domains that count: `minDomains` and `matchLabelKeys` were off by default in 1.26.
+        # With no domain at all the constraint refuses nothing.
         if not len(self.counts):
             return 2**31
         return self.counts.least + self.rule.max_skew - self.own + 1
@@ -45,14 +44,14 @@ class SpreadCounts:
 
 @attrs.frozen(eq=False)
 class SpreadState:
-    """A pod, and how all that it wants spread stands."""
+    """A pod, and the counts of each of its hard constraints."""
 
     pod: PodInfo
     of: tuple[SpreadCounts, ...]
 
 
 class PodTopologySpreadFilter(Filter):
-    """Refuses nodes where a pod would make its kind stand too unevenly."""
+    """Refuses nodes where the pod would exceed the `maxSkew` of a hard constraint."""
 
     name = "PodTopologySpread"
     wakes = ANY_POD | {NODE_ADDED, NODE_DELETED, NODE_LABELS}
@@ -81,8 +80,8 @@ class PodTopologySpreadFilter(Filter):
         for spread in state.of:
             column, values = snapshot.label(spread.rule.topology_key)
             most = spread.too_many()
-            said = [TOO_MANY if spread.counts[value] >= most else FITS for value in values]
-            now = np.array([*said, LACKS_LABEL], np.int64)[column]
+            of_value = [TOO_MANY if spread.counts[value] >= most else FITS for value in values]
+            now = np.array([*of_value, LACKS_LABEL], np.int64)[column]
             codes = np.where(codes, codes, now)
         return NodeRefusals(codes, self.refusal)
 
@@ -108,10 +107,10 @@ def _spread(
     rows = has_all & _rows_counted(rule, pod, snapshot)
     codes, values = snapshot.label(rule.topology_key)
     counts = {values[code]: 0 for code in np.unique(codes[rows]).tolist()}
-    for stand in snapshot.standing.kinds:
-        if not _counts(rule, pod, stand.like) or stand.like.pod.meta.is_terminating:
+    for kind in snapshot.pods_by_kind.kinds:
+        if not _counts(rule, pod, kind.example) or kind.example.pod.meta.is_terminating:
             continue
-        for name, count in stand.on.items():
+        for name, count in kind.count_on.items():
             row = snapshot.row[name]
             if rows[row]:
                 counts[values[codes[row]]] += count
@@ -119,7 +118,7 @@ def _spread(
 
 
 def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
-    """As `_is_counted` of each row."""
+    """`_is_counted` for each row."""
     rows = np.ones(len(snapshot), np.bool_)
     if (rule.node_affinity_policy or HONOR) == HONOR:
         rows &= rows_wanted(pod, snapshot)
@@ -130,7 +129,7 @@ def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapsh
 
 
 def _is_counted(rule: TopologySpreadConstraint, pod: PodInfo, node: NodeInfo) -> bool:
-    """Whether the pods of that node count: where the pod could not be, they need not."""
+    """Whether the pods of a node count: by default, where the pod's node affinity allows it."""
     if node.node is None:
         return False
     if (rule.node_affinity_policy or HONOR) == HONOR and not pod.may_be_on(node.node):
@@ -149,6 +148,8 @@ def _moved(state: SpreadState, other: PodInfo, node: NodeInfo, by: int) -> Sprea
 def _with(
     spread: SpreadCounts, pod: PodInfo, other: PodInfo, node: NodeInfo, by: int
 ) -> SpreadCounts:
+    # A pod that terminates is not counted by `_spread`, yet it is subtracted here when preemption
+    # removes it. So the count may be one too low: 1.26 does the same.
     rule = spread.rule
     if not _counts(rule, pod, other) or not _is_counted(rule, pod, node):
         return spread
@@ -157,7 +158,7 @@ def _with(
 
 
 def _counts(rule: TopologySpreadConstraint, pod: PodInfo, other: PodInfo) -> bool:
-    """Whether the other pod is one of those that are to be spread."""
+    """Whether the constraint counts the other pod."""
     return other.namespace == pod.namespace and _matches(rule, other)
 
 

@@ -1,4 +1,4 @@
-"""The cluster as this scheduler believes it is: its cache, and the nominations it knows of.
+"""The cluster as a scheduler believes it is: the cache, and the nominations.
 
 May use: nothing.
 In order: cache, nominator.

@@ -1,4 +1,4 @@
-"""SchedulerCache: the cluster as a scheduler believes it is, its own last decisions included."""
+"""SchedulerCache: nodes and their pods as a scheduler believes they are, with assumed pods."""
 
 from __future__ import annotations
 
@@ -18,50 +18,55 @@ OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
 class NotCached(Exception):
-    """What is told of a pod or a node does not fit what is known of it; the cache stays as it is.
+    """A call does not fit what the cache has, and has changed nothing.
 
-    The real one logs it and goes on.
+    Kubernetes logs this and goes on.
     """
 
 
 class CacheCorrupted(Exception):
-    """A pod that is known on one node is told of on another: the real one ends itself there."""
+    """An informer reports a pod on another node than the cache has: Kubernetes exits here."""
 
 
 @attrs.define(eq=False)
 class _Cached:
-    """A pod that the cache knows: assumed until the server tells of it, added from then on."""
+    """A pod in the cache: assumed until the informer reports it, added from then on (SCH-33)."""
 
     info: PodInfo
     node: str
     is_assumed: bool
     has_finished: bool = False
-    """Whether its binding has come to its end."""
+    """Whether its binding has ended."""
     due_ms: int | None = None
-    """When it is given up, if nobody has seen it by then."""
+    """When it expires, unless the informer reports it before."""
 
 
 class SchedulerCache:
-    """Every pod that has a node, and every node, by what informers tell and what was assumed."""
+    """All nodes, and all pods that have one: as informers report them, or as assumed.
+
+    A pod is assumed as soon as a node is chosen for it, since its binding runs beside later cycles,
+    and these must not give its place away.
+    """
 
     def __init__(self, assume_ttl_ms: int = 0) -> None:
         self.namespaces: Namespaces = {}
-        """The labels of namespaces; whoever watches them says them here."""
+        """The labels of namespaces; the handlers of that informer set them."""
         self._ttl_ms = assume_ttl_ms
         self._nodes: dict[str, NodeInfo] = {}
-        """Also the ghosts: those with pods and no node (SCH-39)."""
+        """All nodes, and ghosts: entries with pods whose node is not there (SCH-39)."""
         self._pods: dict[str, _Cached] = {}
         self._zones: dict[str, dict[str, None]] = {}
         self._snapshot = Snapshot()
         self._changed: dict[str, None] = {}
-        """What the Snapshot has not yet seen."""
+        """The nodes that have changed since the last Snapshot."""
         self._moves: list[Move] = []
+        """The pods that have come or gone since then."""
         self._is_reshaped = False
-        self._generation = 0
+        """Whether nodes have come, gone or changed zones since then, so that rows move."""
 
     # -- pods -----------------------------------------------------------------------------------
     def assume(self, pod: Pod, node: str) -> PodInfo:
-        """Count that pod on that node from now on; NotCached if it is known already (SCH-34)."""
+        """Count a pod on a node from now on; NotCached if it is in the cache (SCH-34)."""
         info = info_of(_bound(pod, node))
         if info.uid in self._pods:
             raise NotCached(f"{info.key} is in the cache already, so it cannot be assumed")
@@ -69,28 +74,28 @@ class SchedulerCache:
         return info
 
     def finish_binding(self, pod: Pod, now_ms: int) -> None:
-        """Its binding has come to an end; from now on it may expire, if there is a limit."""
+        """The binding of a pod has ended: it may expire from now on, if `assume_ttl_ms` is set."""
         known = self._pods.get(identity(pod))
         if known is not None and known.is_assumed:
             known.has_finished = True
             known.due_ms = now_ms + self._ttl_ms if self._ttl_ms else None
 
     def forget(self, pod: Pod, node: str) -> PodInfo:
-        """Take back that it was assumed there; NotCached if it was not (SCH-36)."""
+        """Remove a pod that was assumed on that node; NotCached if it was not (SCH-36)."""
         known = self._pods.get(identity(pod))
         if known is None or not known.is_assumed or known.node != node:
             raise NotCached(f"{pod.key} was not assumed on {node}, so it cannot be forgotten")
         return self._remove(known)
 
     def expire(self, now_ms: int) -> list[PodInfo]:
-        """Give up the assumed pods whose time is over, and say which (SCH-35)."""
-        late = [e for e in self._pods.values() if e.due_ms is not None and e.due_ms < now_ms]
-        return [self._remove(each) for each in late]
+        """Remove the assumed pods that have expired, and return them (SCH-35)."""
+        expired = [e for e in self._pods.values() if e.due_ms is not None and e.due_ms < now_ms]
+        return [self._remove(each) for each in expired]
 
     def add_pod(self, pod: Pod) -> None:
-        """A pod that has a node is told of for the first time (SCH-37).
+        """An informer reports a pod with a node for the first time (SCH-37).
 
-        One that was assumed is that pod from now on, wherever it has gone. NotCached if it was
+        It replaces the assumed pod, also if that was on another node. NotCached if the pod was
         added before.
         """
         known = self._pods.get(identity(pod))
@@ -102,38 +107,38 @@ class SchedulerCache:
             self._replace(known, pod)
 
     def update_pod(self, pod: Pod) -> None:
-        """It has changed. NotCached if it was never added; CacheCorrupted if it has another node
-        than it was added on."""
+        """An informer reports a change of a pod. NotCached if it was not added; CacheCorrupted if
+        it is on another node than before."""
         known = self._pods.get(identity(pod))
         if known is None or known.is_assumed:
             raise NotCached(f"{pod.key} was not added, so it cannot be updated")
         if known.node != pod.spec.node_name:
-            raise CacheCorrupted(_moved(pod, known.node))
+            raise CacheCorrupted(_on_two_nodes(pod, known.node))
         self._replace(known, pod)
 
     def remove_pod(self, pod: Pod) -> None:
-        """It is gone, or over. NotCached if it is unknown; CacheCorrupted if it has another node
-        than is known (SCH-38)."""
+        """An informer reports that a pod is deleted, or has ended. NotCached if it is unknown;
+        CacheCorrupted if it is on another node than before (SCH-38)."""
         known = self._pods.get(identity(pod))
         if known is None:
             raise NotCached(f"{pod.key} is not in the cache, so it cannot be removed")
         if pod.spec.node_name not in ("", known.node):
-            raise CacheCorrupted(_moved(pod, known.node))
+            raise CacheCorrupted(_on_two_nodes(pod, known.node))
         self._remove(known)
 
     def is_assumed(self, pod: Pod) -> bool:
-        """Whether it counts on a node where the server has not yet shown it."""
+        """Whether a pod is assumed: it counts on a node, and no informer has reported it there."""
         known = self._pods.get(identity(pod))
         return known is not None and known.is_assumed
 
     def get_pod(self, pod: Pod) -> PodInfo | None:
-        """As the cache has it; None if it has not."""
+        """The pod as the cache has it, or None."""
         known = self._pods.get(identity(pod))
         return None if known is None else known.info
 
     # -- nodes ----------------------------------------------------------------------------------
     def add_node(self, node: Node) -> None:
-        """A node is there, or is there again, or has changed."""
+        """A node has been added, or has changed."""
         name = node.meta.name
         info = self._nodes.setdefault(name, NodeInfo(name))
         zone = None if info.node is None else _zone(info.node)
@@ -148,7 +153,8 @@ class SchedulerCache:
     update_node = add_node
 
     def remove_node(self, node: Node) -> None:
-        """It is gone; its pods stay as long as nobody says otherwise. NotCached if unknown."""
+        """A node is deleted; its pods stay until they are removed (SCH-39). NotCached if the node
+        is unknown."""
         info = self._nodes.get(node.meta.name)
         if info is None or info.node is None:
             raise NotCached(f"{node.meta.name} is not in the cache, so it cannot be removed")
@@ -159,16 +165,19 @@ class SchedulerCache:
 
     @property
     def nodes(self) -> list[NodeInfo]:
-        """All of them, ghosts too, as they are now; not to be changed."""
+        """All nodes as they are now, with ghosts; read only."""
         return list(self._nodes.values())
 
     def node(self, name: str) -> NodeInfo | None:
-        """The one of that name, ghost or not; not to be changed."""
+        """The node of that name, also a ghost, or None; read only."""
         return self._nodes.get(name)
 
     # -- snapshot -------------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
-        """The one Snapshot, brought up to date: it costs what has changed since (SCH-42)."""
+        """The Snapshot, updated by what has changed since the last call (SCH-42)."""
+        # Only nodes in `_changed` are copied. Every other row of the Snapshot is still right and is
+        # kept (see Snapshot). A new layout rebuilds the PodsByKind from the nodes, so it needs no
+        # moves; without one, the pods that have moved are counted one by one.
         snapshot = self._snapshot
         if self._is_reshaped:
             known = snapshot.row
@@ -176,7 +185,7 @@ class SchedulerCache:
                 self._nodes[name].copy()
                 if name in self._changed or name not in known
                 else snapshot.infos[known[name]]
-                for name in self._in_turn()
+                for name in self._round_robin()
             )
         else:
             for name in self._changed:
@@ -187,8 +196,9 @@ class SchedulerCache:
         snapshot.namespaces = self.namespaces
         return snapshot
 
-    def _in_turn(self) -> Iterator[str]:
-        """One node of each zone in turn, as long as there are some."""
+    def _round_robin(self) -> Iterator[str]:
+        """The names of the nodes, one of each zone in turn: the nodes that a cycle samples are rows
+        in succession, and so they are spread over zones."""
         zones = [list(names) for names in self._zones.values()]
         for turn in range(max(map(len, zones), default=0)):
             for names in zones:
@@ -230,8 +240,6 @@ class SchedulerCache:
             del self._zones[zone]
 
     def _touch(self, info: NodeInfo) -> None:
-        self._generation += 1
-        info.generation = self._generation
         self._changed[info.name] = None
         if info.node is None and not info.pods:
             del self._nodes[info.name]
@@ -247,7 +255,7 @@ def _bound(pod: Pod, node: str) -> Pod:
     return evolved(pod, spec=evolved(pod.spec, node_name=node))
 
 
-def _moved(pod: Pod, node: str) -> str:
+def _on_two_nodes(pod: Pod, node: str) -> str:
     return (
         f"{pod.key} is known on {node}, and is told of on {pod.spec.node_name}.\n"
         "Next: whatever this scheduler decides now may be wrong; let it crash and start again."

@@ -1,4 +1,4 @@
-"""Nominator: which pods have had room made for them, and on which node."""
+"""Nominator: which pods are nominated to which node."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from testbed.objects import Pod
 
 
 def in_status(pod: Pod) -> str:
-    """The node a pod is nominated to, as its status says it."""
+    """The node in `status.nominatedNodeName`; empty: none."""
     return pod.status.nominated_node_name
 
 
 def in_annotation(pod: Pod) -> str:
-    """The same, as an annotation says it."""
+    """The node in the annotation that older versions used; empty: none."""
     return pod.meta.annotations.get(NOMINATED, "")
 
 
 NOMINATION = {"status": in_status, "annotation": in_annotation}
-"""How a nomination is read, by where it is written (the switch nnn_storage)."""
+"""How to read a nomination from a pod, by the values of the switch nnn_storage."""
 
 
 class Nominator:
-    """Each pod on one node at most, and on each node in the order in which they came (SCH-45).
+    """The nominations in memory: each pod has one node at most, and each node has its pods in the
+    order in which they were nominated (SCH-45).
 
-    Memory is ahead of what the server says for as long as the scheduler's own patch is on its way.
-    It holds pods wherever they wait, and while they are tried. That their node goes does not
-    concern it: what to make of that is for the next cycle of the pod (SCH-49).
+    A nomination lasts while its pod is in any place of the queue, and during its attempts. It is
+    written here before the patch of the pod is sent, so memory is ahead of the server for a while.
+    If the node is deleted, the nomination stays until the next cycle of the pod (SCH-49).
     """
 
     def __init__(
@@ -36,26 +37,26 @@ class Nominator:
         pod_of: Callable[[str], Pod | None],
         nomination: Callable[[Pod], str] = in_status,
     ) -> None:
-        """`pod_of` is what the informer knows of a pod now, by its key."""
+        """`pod_of` gives the pod of a key as the informer has it now."""
         self._pod_of = pod_of
         self.said = nomination
-        """Where a pod is nominated to by its own word."""
+        """Reads from a pod object which node it is nominated to; empty: none."""
         self.nominated: dict[str, Sequence[PodInfo]] = {}
-        """All of them by node, on each the one that came first first. To be read only."""
+        """The nominated pods by node, in order. Read only."""
         self._node_of: dict[str, str] = {}
 
     def on(self, node: str) -> Sequence[PodInfo]:
-        """Those that are nominated to that node."""
+        """The pods that are nominated to a node."""
         return self.nominated.get(node, ())
 
     def node_of(self, uid: str) -> str:
-        """Where the pod of that `identity` is nominated to; empty: nowhere."""
+        """The node that the pod of that `identity` is nominated to; empty: none."""
         return self._node_of.get(uid, "")
 
     def nominate(self, pod: Pod, node: str | None = None) -> None:
-        """Nominate it to that node, to none if empty; None: to what it says itself (SCH-46).
+        """Nominate a pod to `node`; empty: to none; None: to the node its object names (SCH-46).
 
-        A pod that is gone, or has a node, is nominated to none (SCH-47).
+        A pod that the informer no longer has, or that has a node, is not nominated (SCH-47).
         """
         self.drop(pod)
         node = self.said(pod) if node is None else node
@@ -66,15 +67,18 @@ class Nominator:
             self.nominated[node] = (*self.on(node), info)
 
     def update(self, old: Pod, new: Pod) -> None:
-        """The informer tells that a pod has changed. What it says now holds, but where it said
-        nothing before and says nothing now: then our own patch is still on its way (SCH-48)."""
-        said = self.said(old) or self.said(new)
-        node = None if said else self._node_of.get(identity(old))
+        """Called when the informer reports a change of a pod: take over its nomination."""
+        # If neither object names a node, but memory does, our own patch has not come back yet, and
+        # this change is about something else. Memory wins then; otherwise the room that was made
+        # would be given away. In all other cases the new object wins, also if it names none now
+        # (SCH-48).
+        is_named = self.said(old) or self.said(new)
+        node = None if is_named else self._node_of.get(identity(old))
         self.drop(old)
         self.nominate(new, node)
 
     def drop(self, pod: Pod) -> None:
-        """Nominate it no more: it is deleted, has a node, or is about to (SCH-49)."""
+        """Remove the nomination of a pod that is deleted, assumed or bound (SCH-49)."""
         uid = identity(pod)
         node = self._node_of.pop(uid, None)
         if node is not None:

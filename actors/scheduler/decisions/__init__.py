@@ -1,4 +1,4 @@
-"""Decisions: what was decided about one pod, and how that is worded.
+"""Decisions: what was decided for one pod in one cycle, and how that is put into words.
 
 May use: queue.
 In order: pick, decision, messages, sentence, facts.

@@ -1,4 +1,4 @@
-"""Decision: what a scheduler has decided of one pod, and why: all that a story can tell of it."""
+"""Decision: what a scheduler has decided for one pod in one cycle, and why."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from testbed.objects import Pod
 
 @attrs.frozen
 class Candidate:
-    """A node that would take the pod if so many others went."""
+    """A node that would be feasible if some pods were evicted from it."""
 
     node: str
     victims: tuple[Pod, ...]
-    """In the order in which they could not be spared (SCH-87)."""
+    """The pods to evict, in the order in which they could not be reprieved (SCH-87)."""
     violations: int = 0
-    """How many of them a budget protects."""
+    """How many of them violate a PodDisruptionBudget."""
     lower: tuple[Pod, ...] = ()
-    """The less important pods nominated there, which lose that if it is chosen."""
+    """Nominated pods of lower priority, which lose their nomination if this node is chosen."""
     keys: tuple[int, ...] = ()
-    """K1 to K5: the smaller the better (SCH-92)."""
+    """K1 to K5, by which candidates are compared: the smaller the better (SCH-92)."""
 
 
 @attrs.frozen
 class Preemption:
-    """Whether room could be made for a pod that fits nowhere, and what it takes."""
+    """The result of preemption for a pod that has no feasible node."""
 
     is_eligible: bool
     said: str = ""
-    """Why nothing was done, as the message has it."""
+    """Why nothing was done, as it stands in the message."""
     code: str = ""
-    """`Success`, `Unschedulable` or `Error`, as the real one has it."""
+    """`Success`, `Unschedulable` or `Error`, as in Kubernetes."""
     candidates: Mapping[str, Candidate] = attrs.field(factory=dict)
     refusals: Mapping[str, Refusal] = attrs.field(factory=dict)
-    """Why each other node that was looked at is none."""
+    """Why each other node that was looked at is no candidate."""
     chosen: Candidate | None = None
     tied: tuple[str, ...] = ()
-    """The nodes that were as good, the chosen one among them."""
+    """The candidates that no key tells apart, the chosen one among them."""
     tried: int = 0
-    """How many sets of pods an experimental policy has tried."""
+    """How many sets of victims an experimental policy has tried."""
 
 
 KEEP = None
-"""What `nominate` is when a nomination stays as it is."""
+"""The value of `nominate` that leaves a nomination as it is."""
 
 
 @attrs.frozen
 class Decision:
-    """One cycle of one pod. Nothing has been written yet."""
+    """The outcome of one scheduling cycle of one pod. Nothing has been written yet."""
 
     pod: Pod
     nodes: int
-    """How many nodes there were."""
+    """The number of nodes in the Snapshot."""
     node: str = ""
-    """Where it is to go; empty: nowhere."""
+    """The node chosen for it; empty: none."""
     feasible: tuple[str, ...] = ()
-    """The nodes that would take it, among those that were looked at."""
+    """The feasible nodes among those that were looked at."""
     refusals: Mapping[str, Refusal] = attrs.field(factory=dict)
-    """Why each other node that was looked at would not."""
+    """Why each other node that was looked at is not feasible."""
     scores: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
-    """Of each feasible node, by score; empty if there was nothing to weigh."""
+    """The points of each feasible node, by score; empty if there was nothing to compare."""
     best: tuple[str, ...] = ()
     """The nodes that scored best; one of them was picked."""
     preemption: Preemption | None = None
     nominate: str | None = KEEP
-    """The node it is nominated to from now on; empty: to none any more; KEEP: as it was."""
+    """The node it is nominated to from now on; empty: none; KEEP: no change."""
     message: str = ""
-    """Why it is not scheduled, as its condition says it."""
+    """Why it is not scheduled: the message of its PodScheduled condition."""
     is_error: bool = False
-    """Whether that is because something went wrong, not because there is no room."""
+    """Whether that is an error rather than a lack of feasible nodes."""
     failed: tuple[str, ...] = ()
-    """The filters that refused it anywhere; an event that concerns none of them is no news."""
+    """The filters that refused it on some node; the queue waits for their events."""

@@ -1,4 +1,4 @@
-"""Facts: what a trace keeps of one cycle, so that a story can tell why it went as it did."""
+"""Facts: what a trace keeps of one cycle, so that a story can say why it ended as it did."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
-from actors.scheduler.decisions.sentence import said_of
+from actors.scheduler.decisions.sentence import sentence_of
 from actors.scheduler.queue.queued import QueuedPod
 
 NODES_MAX = 20
-"""Of more nodes than that only counts are kept."""
+"""With more nodes than this, only counts are kept."""
 
 
 def facts_of(queued: QueuedPod, decision: Decision) -> dict[str, Any]:
-    """Of which pod, what was decided, and by what; what is empty is left out."""
+    """The fields of a `cycle` record: the pod, the decision, its grounds; without empty ones."""
     pod = decision.pod
     facts: dict[str, Any] = {
         "pod": pod.key,
@@ -23,7 +23,7 @@ def facts_of(queued: QueuedPod, decision: Decision) -> dict[str, Any]:
         "attempt": queued.attempts,
         "nodes": decision.nodes,
         "node": decision.node,
-        "said": said_of(decision),
+        "said": sentence_of(decision),
         "message": decision.message,
         "refused": _refusals(decision.refusals),
         "scores": _scores(decision),
@@ -37,7 +37,7 @@ def facts_of(queued: QueuedPod, decision: Decision) -> dict[str, Any]:
 
 
 def _refusals(refusals: Mapping[str, Refusal]) -> Any:
-    """The reasons by node; of many nodes, how many give each."""
+    """The reasons by node; for many nodes, only how many there are."""
     if len(refusals) <= NODES_MAX:
         return {node: ", ".join(each.reasons) for node, each in refusals.items()}
     return len(refusals)
@@ -50,7 +50,7 @@ def _scores(decision: Decision) -> Any:
 
 
 def _preemption(found: Preemption) -> dict[str, Any]:
-    """Whether it could be tried, each node that would do with its price, and the one chosen."""
+    """Whether the pod was eligible, each candidate with its cost, and the one chosen."""
     facts: dict[str, Any] = {"eligible": found.is_eligible, "said": found.said}
     if found.chosen is not None:
         facts["chosen"] = found.chosen.node

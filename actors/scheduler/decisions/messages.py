@@ -1,4 +1,4 @@
-"""Why a pod is not scheduled, in the words of the real one (SCH-68)."""
+"""The messages that say why a pod is not scheduled, in the words of Kubernetes (SCH-68)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def counted_reasons(refusals: Iterable[Refusal]) -> dict[str, int]:
     return counts
 
 
-def fit_error(nodes: int, reasons: Mapping[str, int], said: str = "", tried: str = "") -> str:
-    """That so many nodes do not take a pod.
+def fit_error(nodes: int, reasons: Mapping[str, int], at_once: str = "", tried: str = "") -> str:
+    """The message of a FitError: no node is feasible, and how many nodes give each reason.
 
-    `said` is what stands for all of their reasons if a filter refused them together; `tried` is
-    what came of preemption, and has a full stop of its own.
+    `at_once` stands in the place of these reasons if one filter refused all nodes together. `tried`
+    is the result of preemption, with its own full stop.
     """
-    listed = said or ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+    listed = at_once or ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
     parts = [f"0/{nodes} nodes are available:"]
     parts += [f"{part}." for part in (listed, tried) if part]
     return " ".join(parts)

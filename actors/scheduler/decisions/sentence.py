@@ -1,4 +1,4 @@
-"""Saying: why a cycle has ended as it did, in one sentence for people; its subject is left out."""
+"""Sentence: why a cycle ended as it did, in one sentence without its subject, for stories."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
 
 NAMED_MAX = 4
-"""So many victims are named; of more, how many there are."""
+"""Up to this many victims are named; of more, the first and the number of the others."""
 WEIGHED_MAX = 20
-"""Of so many nodes the next best is looked for; that would take long among thousands."""
+"""Up to this many nodes, the next best is named; among thousands that would take long."""
 WHYS = (
     "fewer budgets are broken than on",
     "its first victim is less important than that of",
@@ -17,23 +17,23 @@ WHYS = (
     "fewer have to go than from",
     "its most important victim began later than that of",
 )
-"""Of each key of a candidate, what it means that one is smaller than another node's (SCH-92)."""
+"""For each key of a candidate, what it means that it is smaller than another's (SCH-92)."""
 
 
-def said_of(decision: Decision) -> str:
-    """Which node, or who has to go, and why; or why not."""
+def sentence_of(decision: Decision) -> str:
+    """Which node was chosen, or which pods are evicted, and why; or why neither."""
     pod, preemption = decision.pod.key, decision.preemption
     if decision.node:
-        return f"chose {decision.node} for {pod}: {_why_there(decision)}"
+        return f"chose {decision.node} for {pod}: {_why_this_node(decision)}"
     if preemption is not None and preemption.chosen is not None:
         chosen = preemption.chosen
         who = _listed([victim.key for victim in chosen.victims])
         go = "goes" if len(chosen.victims) == 1 else "go"
-        return f"made room for {pod} on {chosen.node}, where {who} {go}: {_why_they(preemption)}"
+        return f"made room for {pod} on {chosen.node}, where {who} {go}: {_why_there(preemption)}"
     return f"found no node for {pod}: {decision.message.rstrip('.')}"
 
 
-def _why_there(decision: Decision) -> str:
+def _why_this_node(decision: Decision) -> str:
     node = decision.node
     if not decision.refusals and decision.pod.status.nominated_node_name == node:
         return "it was nominated there"
@@ -55,7 +55,7 @@ def _why_there(decision: Decision) -> str:
     return f"it scores {totals[node]}, and {name}, the next, {-total}"
 
 
-def _why_they(preemption: Preemption) -> str:
+def _why_there(preemption: Preemption) -> str:
     chosen = preemption.chosen
     assert chosen is not None
     others = [each for each in preemption.candidates.values() if each.node != chosen.node]
@@ -67,7 +67,7 @@ def _why_they(preemption: Preemption) -> str:
 
 
 def _better(chosen: Candidate, other: Candidate) -> str:
-    """What the best of the others loses by."""
+    """The first key by which the chosen candidate is better than the best of the others."""
     for why, ours, theirs in zip(WHYS, chosen.keys, other.keys, strict=False):
         if ours != theirs:
             return f"{why} {other.node}"

@@ -1,9 +1,9 @@
-"""Experiment: a workload keeps away for a while from a node that has evicted it (SCH-108).
+"""An experiment: a workload avoids for a while a node that has evicted a pod of it (SCH-108).
 
-Nothing of the kind exists in Kubernetes; so a pod may go back and forth between a scheduler that
-places it and a kubelet that evicts it. Nor could its scheduler know better: its informer leaves out
-pods that are over, so that of an evicted one it is told only that it is gone, as it was before
-(API-45). This one watches the pods that have failed besides.
+Kubernetes has nothing like it, so a pod may go back and forth between a scheduler that places it
+and a kubelet that evicts it. The scheduler cannot know better: its informer leaves out pods that
+have ended, so an evicted pod reaches it as a deletion with the state from before (API-45). With
+this experiment it also watches failed pods.
 """
 
 from __future__ import annotations
@@ -24,24 +24,26 @@ from testbed.objects import Pod, condition
 from testbed.objects.pod import FAILED
 
 TEMPLATE = "pod-template-hash"
-"""The label that pods of one template have in common."""
+"""The label that all pods of one template share."""
 EVICTED = "Evicted"
-"""The reason that a kubelet gives for what it has evicted."""
+"""The reason in the status of a pod that a kubelet has evicted."""
 HAVE_FAILED = Selector(fields=(("status.phase", FAILED),))
-"""The pods it is told of besides those that are under way."""
+"""The pods to watch besides those that have not ended."""
 
 
 class Evictions:
-    """Which nodes have lately evicted a pod of which workload."""
+    """Remembers which nodes have recently evicted a pod of which workload."""
 
     def __init__(self, window_ms: int, clock: Callable[[], int]) -> None:
-        """`clock` tells what time it is; an eviction is forgotten after the window."""
+        """`clock` gives the current time; an eviction is forgotten after the window."""
         self._window_ms, self._clock = window_ms, clock
         self._at_ms: dict[tuple[str, str], int] = {}
 
     def note(self, pod: Pod) -> None:
-        """A pod is seen to have failed; if its node has evicted it, that is remembered, since when
-        it says so, or else since now."""
+        """Called with a pod that has failed: if its node has evicted it, remember that.
+
+        The time is that of its DisruptionTarget condition, or else the current time.
+        """
         if pod.status.phase == FAILED and pod.status.reason == EVICTED and pod.is_bound:
             target = condition.find(pod.status.conditions, "DisruptionTarget")
             since_ms = None if target is None else target.since_ms
@@ -51,14 +53,14 @@ class Evictions:
                 self._at_ms[place] = max(at_ms, self._at_ms.get(place, at_ms))
 
     def nodes(self, pod: Pod) -> frozenset[str]:
-        """The nodes that this pod is to keep away from now."""
+        """The nodes that this pod should avoid now."""
         since_ms, own = self._clock() - self._window_ms, tuple(workloads(pod))
         self._at_ms = {each: at_ms for each, at_ms in self._at_ms.items() if at_ms > since_ms}
         return frozenset(node for workload, node in self._at_ms if workload in own)
 
 
 def workloads(pod: Pod) -> Iterator[str]:
-    """What it is a pod of: its controller, and the template it was made from."""
+    """The workloads it belongs to: its controller, and the template it was made from."""
     for owner in pod.meta.owners:
         if owner.controller:
             yield owner.uid
@@ -67,7 +69,7 @@ def workloads(pod: Pod) -> Iterator[str]:
 
 
 class EvictedThere(Filter):
-    """Refuses those nodes, so that the pod waits rather than go back."""
+    """Refuses the nodes to avoid: the pod waits rather than go back."""
 
     name = "EvictedThere"
     minds_pods = False
@@ -76,7 +78,7 @@ class EvictedThere(Filter):
         self._evictions = evictions
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot) -> frozenset[str] | None:
-        """The nodes it is about, if there are any."""
+        """The nodes to avoid; None if there are none."""
         return self._evictions.nodes(pod.pod) or None
 
     def check(self, state: frozenset[str], node: NodeInfo) -> Refusal | None:
@@ -86,7 +88,7 @@ class EvictedThere(Filter):
 
 
 class NotEvictedThere(Score):
-    """Likes all other nodes better, by more than all that other scores can say."""
+    """Prefers all other nodes; its weight is more than all other scores together."""
 
     name = "NotEvictedThere"
     weight = 1_000_000
@@ -95,7 +97,7 @@ class NotEvictedThere(Score):
         self._evictions = evictions
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> frozenset[str] | None:
-        """The nodes it is about, if there are any."""
+        """The nodes to avoid; None if there are none."""
         return self._evictions.nodes(pod.pod) or None
 
     def score_all(self, state: frozenset[str], snapshot: Snapshot, rows: Column) -> Column:
@@ -103,7 +105,7 @@ class NotEvictedThere(Score):
 
 
 def evictions_of(switches: SchedulerSwitches, clock: Callable[[], int]) -> Evictions | None:
-    """What a scheduler remembers of evictions; None: it is not to care."""
+    """The memory of a scheduler for evictions; None if the experiment is off."""
     window_ms = switches.avoid_node_after_eviction_ms
     return Evictions(window_ms, clock) if window_ms else None
 
@@ -111,7 +113,7 @@ def evictions_of(switches: SchedulerSwitches, clock: Callable[[], int]) -> Evict
 def avoiding(
     switches: SchedulerSwitches, evictions: Evictions | None
 ) -> tuple[list[Filter], list[Score]]:
-    """What a scheduler has besides its own filters and scores, as the switches say."""
+    """The filters and scores that the experiment adds to a scheduler, as the switches say."""
     if evictions is None:
         return [], []
     if switches.avoid_how == "exclude":

@@ -1,4 +1,4 @@
-"""Feasibility: which nodes will do for a pod, and why each other one will not."""
+"""Feasibility: which nodes are feasible for a pod, and why each other node is not."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from actors.scheduler.placing.judging import Judging, Nominated
 from actors.scheduler.placing.verdicts import Answers, Verdicts
 
 ENOUGH = 100
-"""So many nodes that fit are looked for at least; of fewer nodes, all are looked at (SCH-55)."""
+"""The least number of feasible nodes to look for; of fewer nodes, all are filtered (SCH-55)."""
 FEW = 32
-"""Up to so many nodes, to ask of one after the other is quicker than of all at once."""
+"""Up to this many nodes, filtering node by node is quicker than filtering whole columns."""
 
 
-class Feasibility(Judging):
-    """Which nodes will do for a pod, and why each other one will not.
+class Feasibility:
+    """The result of filtering in one cycle: the feasible nodes, and the Refusal of each other one.
 
-    The pod's own nomination comes first, if it is `own` (SCH-54). Where there are many nodes, it
-    looks from the row `start` on, until it has found enough.
+    Its `judging` says what the filters say of one node; it decides which nodes are looked at, and
+    keeps what they say. 1. If one filter refuses the pod everywhere, no node is looked at. 2. If
+    the pod fits on the node it is nominated to, `own`, that is the only feasible node (SCH-54).
+    3. Otherwise nodes are filtered from the row `start` on, until enough are feasible (SCH-55).
     """
 
     def __init__(
@@ -37,34 +39,38 @@ class Feasibility(Judging):
         own: str = "",
         start: int = 0,
     ) -> None:
-        super().__init__(pod, snapshot, filters, nominated)
+        self.pod = pod
+        self.snapshot = snapshot
+        self.judging = judging = Judging(pod, snapshot, filters, nominated)
+        """The filters, prepared for this pod."""
         self.rows: Sequence[int] = ()
-        """The nodes that will do, in the order in which they were found."""
+        """The rows of the feasible nodes, in the order in which they were found."""
         self.refusals: Mapping[str, Refusal] = {}
-        """Why each other node that was looked at will not."""
+        """Why each other node that was looked at is not feasible."""
         self.error = ""
-        """What went wrong, if something did; then there is no more to tell."""
+        """What went wrong; if it is not empty, nothing else here counts."""
         self.next_start = start
-        """From where the next cycle looks."""
-        if self.refusal is not None:
-            self.refusals = dict.fromkeys(snapshot.names, self.refusal)
-        elif not self._is_at_home(own):
-            self._look(start)
+        """The row from which the next cycle starts."""
+        if judging.refusal is not None:
+            self.refusals = dict.fromkeys(snapshot.names, judging.refusal)
+        elif not self._fits_where_nominated(own):
+            self._filter(start)
 
     @cached_property
     def feasible(self) -> tuple[str, ...]:
-        """The names of the nodes that will do."""
+        """The names of the feasible nodes."""
         names = self.snapshot.names
         return tuple([names[row] for row in self.rows])
 
     @property
     def said(self) -> str:
-        """What one filter says of all nodes together; empty if each has its own say."""
-        return "" if self.refusal is None else ", ".join(self.refusal.reasons)
+        """The reasons of a filter that refused all nodes at once; empty if each was looked at."""
+        refusal = self.judging.refusal
+        return "" if refusal is None else ", ".join(refusal.reasons)
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The filters that refused some node, by name."""
+        """The names of the filters that refused some node."""
         return tuple(sorted({refusal.filter for refusal, _ in self._tallied}))
 
     @property
@@ -78,11 +84,11 @@ class Feasibility(Judging):
 
     @property
     def potential(self) -> list[int]:
-        """The rows of the nodes where it could help that other pods go: all that were not refused
-        for good, also those nobody looked at (SCH-76)."""
+        """The rows where preemption may help: all but those with an unresolvable Refusal. Nodes
+        that were not looked at are among them (SCH-76)."""
         refusals = self.refusals
         if isinstance(refusals, Verdicts):
-            return refusals.not_for_good()
+            return refusals.resolvable_rows()
         hopeless = {name for name, refusal in refusals.items() if not refusal.is_resolvable}
         return [row for row, name in enumerate(self.snapshot.names) if name not in hopeless]
 
@@ -92,33 +98,34 @@ class Feasibility(Judging):
             return self.refusals.tallied
         return [(refusal, 1) for refusal in self.refusals.values()]
 
-    def _is_at_home(self, own: str) -> bool:
-        """Whether the node it is nominated to will do; then no other is looked at."""
+    def _fits_where_nominated(self, own: str) -> bool:
+        """Whether the node it is nominated to is feasible; then no other node is looked at."""
         row = self.snapshot.row.get(own)
         if row is None:
             return False
-        refusal = self.verdict(self.states, self.snapshot.infos[row])
+        refusal = self.judging.verdict(self.judging.states, self.snapshot.infos[row])
         if refusal is None:
             self.rows = [row]
         else:
             self.refusals = {own: refusal}
         return refusal is None
 
-    def _look(self, start: int) -> None:
+    def _filter(self, start: int) -> None:
         rows = self._rows_named()
         if self.error:
             return
         if rows is None and len(self.snapshot) > FEW:
-            self._look_at_all(start)
+            self._filter_columns(start)
         else:
-            self._look_at_each(range(len(self.snapshot)) if rows is None else rows, start)
+            self._filter_one_by_one(range(len(self.snapshot)) if rows is None else rows, start)
 
-    def _look_at_each(self, rows: Sequence[int], start: int) -> None:
+    def _filter_one_by_one(self, rows: Sequence[int], start: int) -> None:
         snapshot, refusals, fitting = self.snapshot, dict(self.refusals), []
+        verdict, states = self.judging.verdict, self.judging.states
         wanted = enough_of(len(rows))
         for n in range(len(rows)):
             row = rows[(start + n) % len(rows)]
-            refusal = self.verdict(self.states, snapshot.infos[row])
+            refusal = verdict(states, snapshot.infos[row])
             if refusal is not None:
                 refusals[snapshot.names[row]] = refusal
                 continue
@@ -126,10 +133,14 @@ class Feasibility(Judging):
             if len(fitting) == wanted:
                 break
         self.rows, self.refusals = fitting, refusals
-        self._turn(start, len(rows))
+        self._set_next_start(start, len(rows))
 
-    def _look_at_all(self, start: int) -> None:
-        """As `_look_at_each` of all rows."""
+    def _filter_columns(self, start: int) -> None:
+        """The same for all rows, with numpy: its result equals that of `_filter_one_by_one`."""
+        # Every row is filtered, which costs less than to stop early in a loop. Then what the loop
+        # would not have reached is dropped: `looked_at` holds the rows up to the last feasible node
+        # that was wanted, counted round from `start`. Only these have a Refusal, as in Kubernetes,
+        # where the others count as nodes on which preemption may help.
         answers, size = self._answers(), len(self.snapshot)
         rows = np.flatnonzero(answers.codes == 0)
         first = int(np.searchsorted(rows, start))
@@ -137,23 +148,26 @@ class Feasibility(Judging):
         wanted, looked_at = enough_of(size), np.ones(size, np.bool_)
         if len(fitting) >= wanted:
             del fitting[wanted:]
-            turns = (np.arange(size) - start) % size
-            looked_at = turns <= turns[fitting[-1]]
+            distance = (np.arange(size) - start) % size
+            looked_at = distance <= distance[fitting[-1]]
             looked_at[[self.snapshot.row[name] for name in self.refusals]] = True
         self.rows, self.refusals = fitting, Verdicts(self.snapshot, answers, looked_at)
-        self._turn(start, size)
+        self._set_next_start(start, size)
 
     def _answers(self) -> Answers:
-        """What the filters say of each row; where pods are nominated, first with those (SCH-59)."""
-        snapshot, crowds, tried = self.snapshot, {}, []
-        for name in self.nominated:
-            pods = self.nominated_on(name) if name in snapshot.row else []
-            if any(map(self.is_minded, pods)):
-                tried.append(name)
+        """What the filters say of each row, with nominated pods and without (SCH-59)."""
+        # A few nodes have nominated pods. If these pods matter only for what they take (`crowds`),
+        # `check_crowded` compares columns again for those rows alone. If one matters for more, such
+        # as affinity, its node is filtered by itself, with states of its own (`by_itself`).
+        judging, snapshot, crowds, by_itself = self.judging, self.snapshot, {}, []
+        for name in judging.nominated:
+            pods = judging.nominated_on(name) if name in snapshot.row else []
+            if any(map(judging.is_minded, pods)):
+                by_itself.append(name)
             elif pods:
                 crowds[snapshot.row[name]] = pods
         answers, crowded = Answers(len(snapshot)), Answers(len(crowds))
-        for each, state in self.states:
+        for each, state in judging.states:
             refused = each.check_all(state, snapshot)
             if refused is not None:
                 answers.refuse(refused)
@@ -162,20 +176,20 @@ class Feasibility(Judging):
                 if refused is not None:
                     crowded.refuse(refused)
         answers.put_all(np.array([*crowds], np.int64), crowded)
-        for name in tried:
-            refusal = self.verdict(self.states, self.node(name))
+        for name in by_itself:
+            refusal = judging.verdict(judging.states, judging.node(name))
             if refusal is not None:
                 answers.put(snapshot.row[name], refusal)
         return answers
 
-    def _turn(self, start: int, size: int) -> None:
-        """The next cycle looks from where this one has stopped."""
+    def _set_next_start(self, start: int, size: int) -> None:
+        """Let the next cycle start behind the last node that this one has looked at."""
         if size:
             self.next_start = (start + len(self.rows) + len(self.refusals)) % size
 
     def _rows_named(self) -> Sequence[int] | None:
-        """The rows that are worth while to look at, if filters name some (SCH-53)."""
-        only = [f.only(s) for f, s in self.states]
+        """The rows that filters restrict the pod to; None if no filter names nodes (SCH-53)."""
+        only = [f.only(s) for f, s in self.judging.states]
         named = [names for names in only if names is not None]
         if not named:
             return None
@@ -188,7 +202,10 @@ class Feasibility(Judging):
 
 
 def enough_of(nodes: int) -> int:
-    """How many nodes that fit are enough, of so many (SCH-55)."""
+    """How many feasible nodes are enough among this many (SCH-55)."""
+    # `numFeasibleNodesToFind` in Kubernetes: from 100 nodes on it looks for a share of them only,
+    # which falls from 50 % to 5 % as clusters grow. With `next_start`, which goes on from cycle to
+    # cycle, all nodes have their turn.
     if nodes < ENOUGH:
         return nodes
     percent = max(50 - nodes // 125, 5)

@@ -1,4 +1,4 @@
-"""Judging: what the filters say of one pod on one node, as it is and as it would be."""
+"""Judging: what the filters say of one pod on one node, as the node is or as it would be."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from actors.framework.refusal import Refusal
 from actors.framework.snapshot import Snapshot
 
 Nominated = Mapping[str, Sequence[PodInfo]]
-"""The pods that are nominated to each node, in order."""
+"""The pods nominated to each node, in the order in which they were nominated."""
 States = list[tuple[Filter, State]]
-"""Filters, each with what it knows of a pod."""
+"""Filters, each with the State that its `prepare` gave."""
 
 
 class Judging:
-    """One pod in one cycle, and the filters that have been told of it."""
+    """The filters, prepared for one pod in one cycle (PreFilter in Kubernetes).
+
+    Feasibility asks it of the nodes of the cluster, and preemption of nodes as they would be
+    without some pods.
+    """
 
     def __init__(
         self,
@@ -32,21 +36,24 @@ class Judging:
         self.snapshot = snapshot
         self.nominated = nominated
         self.states: States = []
-        """What each filter knows of it that may refuse it."""
+        """Each filter that may refuse the pod somewhere, with its State."""
         self.refusal: Refusal | None = None
-        """What one filter says of all nodes at once; then the others were not asked."""
+        """The Refusal of a filter that refuses all nodes at once; no other was asked then."""
         self._filters = filters
         self._prepare()
         self._minding = [(f, s) for f, s in self.states if f.minds_pods]
 
     def of(self, pod: PodInfo, nominated: Nominated) -> Judging:
-        """The same filters, asked of another pod beside other nominations."""
+        """The same filters on the same Snapshot, for another pod and with other nominations."""
         return Judging(pod, self.snapshot, self._filters, nominated)
 
     @cached_property
     def only_room(self) -> tuple[NodeResourcesFitFilter, Asked] | None:
-        """The filter that minds how much is left, and what is asked of it, if no other minds any
-        pod that may come or go."""
+        """The filter for resources and what it compares, if pods that come or go can matter to no
+        other filter; else None.
+
+        Then preemption need only add and subtract what pods ask for.
+        """
         others = [info for pods in self.nominated.values() for info in pods]
         minding = any(f.minds_any(s, self.snapshot) for f, s in self._minding)
         if self.refusal is not None or minding or any(map(self.is_minded, others)):
@@ -62,19 +69,19 @@ class Judging:
 
     @cached_property
     def fixed(self) -> States:
-        """The filters that look at nodes alone."""
+        """The filters that look at the node alone, not at its pods."""
         return [(f, s) for f, s in self.states if isinstance(f, NodeFilter)]
 
     def node(self, name: str) -> NodeInfo:
-        """The node of that name, as it is; KeyError if there is none."""
+        """The node of that name in the Snapshot; KeyError if there is none."""
         return self.snapshot.infos[self.snapshot.row[name]]
 
     def is_minded(self, other: PodInfo) -> bool:
-        """Whether it matters that that pod comes or goes for more than what it takes."""
+        """Whether a pod that comes or goes matters to a filter for more than what it asks for."""
         return any(each.minds(state, other) for each, state in self._minding)
 
     def nominated_on(self, node: str) -> list[PodInfo]:
-        """The pods nominated there that count: those as important as this one at least (SCH-59)."""
+        """The pods nominated to it that count: of the same priority or a higher one (SCH-59)."""
         pods = self.nominated.get(node)
         if not pods:
             return []
@@ -82,10 +89,14 @@ class Judging:
         return [info for info in pods if info.priority >= priority and info.uid != own]
 
     def verdict(self, states: States, node: NodeInfo) -> Refusal | None:
-        """Why that node will not do as it is: first with the pods nominated there, then without
-        them; for either may fail where the other does not (SCH-59)."""
+        """Why the node refuses the pod; None if it takes it with the nominated pods there, and also
+        without them (SCH-59)."""
         if self.refusal is not None:
             return self.refusal
+        # Two passes, since a nominated pod is neither there nor certain to come. With it, there may
+        # be no room left, or it may not want this pod near. Without it, this pod may lack the one
+        # it must be near, or stand too unevenly. Only a node that takes the pod in both cases is
+        # right whatever becomes of the nominations.
         nominated = self.nominated_on(node.name)
         if nominated:
             crowded, crowded_states = node.copy(), states
@@ -108,7 +119,7 @@ class Judging:
 
 
 def _first(states: States, node: NodeInfo) -> Refusal | None:
-    """What the first filter says that says no (SCH-56)."""
+    """The Refusal of the first filter that refuses (SCH-56)."""
     for each, state in states:
         refusal = each.check(state, node)
         if refusal is not None:

@@ -1,4 +1,4 @@
-"""Scoring: which of the nodes that will do is the best for a pod (SCH-61, SCH-62)."""
+"""Scoring: which of the feasible nodes is the best for a pod (SCH-61, SCH-62)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from actors.scheduler.score import BEST, Score
 
 
 class Scored(Mapping[str, Mapping[str, int]]):
-    """What each score gives each node, times its weight; by node, made when it is read."""
+    """The points of each node by score, times its weight. A node's mapping is made when read."""
 
     def __init__(
         self, snapshot: Snapshot, nodes: Sequence[int], columns: Mapping[str, Column]
     ) -> None:
         self._names = list(map(snapshot.names.__getitem__, nodes))
         self.columns = columns
-        """By score."""
+        """The points of all nodes, by score."""
         self.total: Column = sum(columns.values(), np.zeros(len(nodes), np.int64))
-        """Of all scores together."""
+        """The sum over all scores, node by node."""
 
     def __getitem__(self, node: str) -> Mapping[str, int]:
-        # Mostly one is asked for, the node that was chosen: that is no reason to index them all.
+        # Mostly one node is read, the chosen one. So this looks for its place instead of keeping an
+        # index of all nodes, which would cost more in every cycle.
         if node not in self._names:
             raise KeyError(node)
         place = self._names.index(node)
@@ -44,7 +45,7 @@ class Scored(Mapping[str, Mapping[str, int]]):
 
 
 def _check(score: Score, column: Column) -> None:
-    """ValueError if a user's own score gives what none may: one could outweigh all others."""
+    """ValueError if a user's score is out of range: it could outweigh all others."""
     weight: object = score.weight
     if not isinstance(weight, int) or weight < 1:
         raise ValueError(f"{score.name}.weight is {weight}: expected a whole number from 1")
@@ -56,7 +57,7 @@ def _check(score: Score, column: Column) -> None:
 def scores_of(
     pod: PodInfo, snapshot: Snapshot, nodes: Sequence[int], scores: Sequence[Score]
 ) -> Scored:
-    """What these scores make of the nodes in these rows for that pod."""
+    """Score the nodes in these rows for that pod."""
     rows: Column = np.array(nodes, np.int64)
     columns: dict[str, Column] = {}
     for score in scores:

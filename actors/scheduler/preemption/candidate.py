@@ -50,7 +50,7 @@ class Evaluator:
         potential = [info for info in node.pods if may_go(info)]
         if not potential and not switches.cross_node_victims:
             return NO_VICTIMS
-        dry = self._emptied(trial_of(self._feasibility, node.name), potential)
+        dry = self._emptied(trial_of(self._feasibility.judging, node.name), potential)
         if isinstance(dry, Refusal):
             return dry
         victims = self._selector.victims(dry)

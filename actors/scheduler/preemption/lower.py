@@ -18,7 +18,7 @@ def lower_nominated(
     beside the preemptor.
     """
     pod = feasibility.pod
-    nominated = feasibility.nominated.get(node, ())
+    nominated = feasibility.judging.nominated.get(node, ())
     lower = [info for info in nominated if info.priority < pod.priority]
     if clear_lower == "all":
         return tuple(lower)
@@ -26,7 +26,7 @@ def lower_nominated(
     staying = [info for info in nominated if info.priority >= pod.priority and info.uid != pod.uid]
     lost: list[PodInfo] = []
     for info in sorted(lower, key=lambda info: -info.priority):
-        trial = trial_of(feasibility.of(info, {node: staying}), node)
+        trial = trial_of(feasibility.judging.of(info, {node: staying}), node)
         for victim in victims:
             trial.remove(victim, victim.pod.spec.node_name)
         trial.add(pod)

@@ -1,4 +1,4 @@
-"""The queue: which pod is tried next, and when a refused pod is tried again.
+"""The scheduling queue: which pod is tried next, and when a pod that failed is tried again.
 
 May use: switches, cluster.
 In order: heap, queued, fifo, unschedulable, priority_queue.

@@ -1,7 +1,7 @@
-"""FIFO queue: pods in one line, as they come, however important they are (SCH-29).
+"""FIFO queue: pods are tried in the order of their arrival, whatever their priority (SCH-29).
 
-So it was before there were priorities. A pod that has failed is left alone, then stands at the end
-again; what happens in the cluster is no news to it.
+This is how Kubernetes did it before it had priorities. A pod that fails backs off, then goes to
+the end of the line. No event in the cluster shortens its backoff.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.heap import Heap
-from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, May, PodQueue, QueuedPod
+from actors.scheduler.queue.queued import (
+    ACTIVE,
+    BACKOFF,
+    UNSCHEDULABLE,
+    Attempt,
+    May,
+    PodQueue,
+    QueuedPod,
+)
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
@@ -18,15 +26,18 @@ PAUSE_MS, PAUSE_MS_MAX = 1000, 60_000
 
 
 class FifoQueue(PodQueue):
-    """A PodQueue. The switch `fifo_retry` says how long one that failed is left alone: for so many
-    milliseconds, or for a second, and twice as long each time, up to a minute (SCH-30)."""
+    """A PodQueue that is one line.
+
+    The switch `fifo_retry` sets the backoff of a pod that failed: a fixed time in milliseconds, or
+    one second that doubles with each attempt, up to a minute (SCH-30).
+    """
 
     def __init__(self, nominator: Nominator, switches: SchedulerSwitches) -> None:
         self._nominator = nominator
         self._retry = switches.fifo_retry
         self._line: dict[str, QueuedPod] = {}
-        self._left_alone: Heap[QueuedPod] = Heap(self._by_pause)
-        self._came = 0
+        self._backoff: Heap[QueuedPod] = Heap(self._by_backoff)
+        self._arrived = 0
         self._gated: dict[str, QueuedPod] = {}
         self.cycle = 0
 
@@ -36,8 +47,8 @@ class FifoQueue(PodQueue):
 
     @property
     def backoff_due_ms(self) -> int | None:
-        first = self._left_alone.first()
-        return None if first is None else self._until(first)
+        first = self._backoff.first()
+        return None if first is None else self._backoff_until(first)
 
     @property
     def stay_due_ms(self) -> int | None:
@@ -51,20 +62,20 @@ class FifoQueue(PodQueue):
     def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
         return {
             ACTIVE: tuple(self._line.values()),
-            BACKOFF: tuple(self._left_alone.values()),
+            BACKOFF: tuple(self._backoff.values()),
             UNSCHEDULABLE: tuple(self._gated.values()),
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:
         self._drop(pod.key)
-        self._came += 1
-        self._enter(QueuedPod(pod, now_ms, now_ms, self._came))
+        self._arrived += 1
+        self._enter(QueuedPod(pod, now_ms, now_ms, self._arrived))
         if pod.key in self._line:
             self._nominator.nominate(pod)
 
     def update(self, old: Pod, new: Pod, now_ms: int) -> None:
         key = new.key
-        queued = self._line.get(key) or self._left_alone.get(key) or self._gated.get(key)
+        queued = self._line.get(key) or self._backoff.get(key) or self._gated.get(key)
         if queued is None:
             self.add(new, now_ms)
             return
@@ -83,44 +94,35 @@ class FifoQueue(PodQueue):
             return None
         queued = self._line.pop(next(iter(self._line)))
         self.cycle += 1
-        queued.take()
+        queued.begin_attempt()
         return queued
 
-    def failed(
-        self,
-        queued: QueuedPod,
-        pod: Pod,
-        cycle: int,
-        now_ms: int,
-        refused_by: frozenset[str] = frozenset(),
-    ) -> str:
-        key = pod.key
-        if key in self._line or key in self._left_alone or key in self._gated:
-            return ""
-        queued.pod, queued.since_ms, queued.refused_by = pod, now_ms, refused_by
-        self._nominator.nominate(pod)
-        self._left_alone.put(key, queued)
+    def has(self, key: str) -> bool:
+        return key in self._line or key in self._backoff or key in self._gated
+
+    def requeue(self, attempt: Attempt) -> str:
+        self._backoff.put(attempt.pod.key, attempt.queued)
         return BACKOFF
 
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
-        """It is news to nobody."""
+        """Do nothing: no pod of this queue waits for an event."""
 
     def flush_backoff(self, now_ms: int) -> None:
         while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:
-            self._enter(self._left_alone.take())
+            self._enter(self._backoff.take())
 
     def flush_unschedulable(self, now_ms: int) -> None:
-        """Nobody waits for news."""
+        """Do nothing: no pod of this queue waits for an event."""
 
-    def _until(self, queued: QueuedPod) -> int:
+    def _backoff_until(self, queued: QueuedPod) -> int:
         if isinstance(self._retry, int):
             return queued.since_ms + self._retry
         doubled = PAUSE_MS << min(max(queued.attempts, 1) - 1, PAUSE_MS_MAX)
         return queued.since_ms + min(doubled, PAUSE_MS_MAX)
 
-    def _by_pause(self, queued: QueuedPod) -> tuple[int, int]:
-        """Those that are due at one time stand as they came at first."""
-        return (self._until(queued), queued.number)
+    def _by_backoff(self, queued: QueuedPod) -> tuple[int, int]:
+        """Pods whose backoff ends at the same time stand in the order of their first arrival."""
+        return (self._backoff_until(queued), queued.number)
 
     def _enter(self, queued: QueuedPod) -> None:
         queued.is_gated = bool(queued.pod.spec.scheduling_gates)
@@ -128,5 +130,5 @@ class FifoQueue(PodQueue):
 
     def _drop(self, key: str) -> None:
         self._line.pop(key, None)
-        self._left_alone.drop(key)
+        self._backoff.drop(key)
         self._gated.pop(key, None)

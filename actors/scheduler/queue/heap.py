@@ -1,4 +1,4 @@
-"""Heap: what waits by rank, the least first; any of it can be replaced or taken out by its key."""
+"""Heap: items ordered by rank, each under a key by which it can be replaced or taken out."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ T = TypeVar("T")
 
 
 class Heap(Generic[T]):
-    """Costs O(log n) a call. What is replaced or taken out leaves its old place behind, which is
-    passed over when it comes to the top, and swept out when there is more of that than of else.
+    """A priority queue with keys, in O(log n) a call. The lowest rank comes first.
 
-    Two keys never rank the same, so the order is that of the ranks, whatever came first.
+    No two keys may have the same rank; so the order is that of the ranks, however items came.
     """
+
+    # Python's heapq cannot remove an entry from the middle. So an item that is replaced or dropped
+    # leaves its old entry in `_heap`. `_items` has what is true: an entry at the top that disagrees
+    # with it is stale, and `first` throws it away. When more than half of the entries are stale,
+    # `put` builds the heap again, so it never holds more than twice what it should.
 
     def __init__(self, rank: Callable[[T], Any]) -> None:
         self._rank = rank
         self._items: dict[str, tuple[Any, T]] = {}
+        """Each item with the rank it had when it was put; items may change afterwards."""
         self._heap: list[tuple[Any, str]] = []
 
     def __len__(self) -> int:
@@ -32,16 +37,16 @@ class Heap(Generic[T]):
         return iter(sorted(self._items, key=lambda key: self._items[key][0]))
 
     def values(self) -> Iterator[T]:
-        """What waits, in the order of its ranks."""
+        """The items, in the order of their ranks."""
         return (self._items[key][1] for key in self)
 
     def get(self, key: str) -> T | None:
-        """What waits under that key."""
+        """The item under that key, or None."""
         found = self._items.get(key)
         return None if found is None else found[1]
 
     def put(self, key: str, item: T) -> None:
-        """Let it wait under that key, instead of what did; also when its rank has changed."""
+        """Put an item under a key, in place of the one there; also if only its rank has changed."""
         rank = self._rank(item)
         self._items[key] = (rank, item)
         heappush(self._heap, (rank, key))
@@ -50,12 +55,12 @@ class Heap(Generic[T]):
             heapify(self._heap)
 
     def drop(self, key: str) -> T | None:
-        """Take it out; None if nothing waits under that key."""
+        """Take out the item under that key; None if there is none."""
         found = self._items.pop(key, None)
         return None if found is None else found[1]
 
     def first(self) -> T | None:
-        """What ranks least; None if nothing waits."""
+        """The item of the lowest rank; None if the heap is empty."""
         while self._heap:
             rank, key = self._heap[0]
             found = self._items.get(key)
@@ -65,7 +70,7 @@ class Heap(Generic[T]):
         return None
 
     def take(self) -> T:
-        """The same, taken out; something waits."""
+        """Take out the item of the lowest rank; the heap must not be empty."""
         item = self.first()
         assert item is not None
         del self._items[heappop(self._heap)[1]]

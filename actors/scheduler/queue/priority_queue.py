@@ -1,8 +1,13 @@
-"""Scheduling queue: the pods to try, those to leave alone, and those that wait for news (SCH-7).
+"""Scheduling queue: the priority queue of Kubernetes 1.26 (SCH-7).
 
-It is the priority queue of Kubernetes 1.26. A *move* offers the pods that wait for news to be tried
-again. In which order it takes them does not matter: each is judged by itself, and where it goes to
-it stands by its own priority, time and name. So nothing is picked here (GEN-6).
+A pod is in one of three places. *Active* pods are tried next, by priority. Pods in *backoff* have
+failed and must pause first. *Unschedulable* pods have failed too, and wait for a cluster event that
+may let them fit.
+
+A *move* (`moveAllToActiveOrBackoffQ` in Kubernetes) requeues the unschedulable pods that wait for
+an event. Kubernetes goes through them in the order of a hash map. Here the order cannot matter:
+each pod is judged by itself, and its place in the next heap depends on its own priority, time and
+name. So this is not a `pick` (GEN-6).
 """
 
 from __future__ import annotations
@@ -19,19 +24,29 @@ from actors.framework.cluster_events import (
 )
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.heap import Heap
-from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, May, PodQueue, QueuedPod
+from actors.scheduler.queue.queued import (
+    ACTIVE,
+    BACKOFF,
+    UNSCHEDULABLE,
+    Attempt,
+    May,
+    PodQueue,
+    QueuedPod,
+)
 from actors.scheduler.queue.unschedulable import Unschedulable
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 BACKOFF_MS, BACKOFF_MS_MAX = 1000, 10_000
 STAY_MS_MAX = 5 * 60_000
-"""How long a pod waits for news until it is tried without any (SCH-13)."""
+"""A pod that has waited longer than this for an event is tried without one (SCH-13)."""
 
 
 def backoff_until(queued: QueuedPod) -> int:
-    """Until when it is left alone: twice as long each time it was tried, ten seconds at most
-    (SCH-11)."""
+    """When its backoff ends: 1 s after its first attempt, then doubled, up to 10 s (SCH-11)."""
+    # The backoff is not stored: it follows from the attempts and from the time of the last failure.
+    # So a pod that an event moves while its backoff still runs goes to the backoff heap for the
+    # rest of that time, and no event can make it retry any faster.
     doubled = min(max(queued.attempts, 1) - 1, BACKOFF_MS_MAX)
     return queued.since_ms + min(BACKOFF_MS << doubled, BACKOFF_MS_MAX)
 
@@ -42,7 +57,7 @@ def _by_backoff(queued: QueuedPod) -> tuple[int, str, str]:
 
 
 class SchedulingQueue(PodQueue):
-    """A PodQueue. `wakes` tells which events each filter waits for."""
+    """A PodQueue with three places. `wakes` says which events each filter waits for."""
 
     def __init__(
         self,
@@ -53,13 +68,13 @@ class SchedulingQueue(PodQueue):
         self._nominator = nominator
         self._wakes = wakes
         self._moves_everything = switches.requeue_scope == "everything"
-        self._clearing_moves = switches.requeue_on_nnn_clear
+        self._moves_when_cleared = switches.requeue_on_nnn_clear
         self._active: Heap[QueuedPod] = Heap(QueuedPod.rank)
         self._backoff: Heap[QueuedPod] = Heap(_by_backoff)
-        self._waiting = Unschedulable()
+        self._unschedulable = Unschedulable()
         self.cycle = 0
-        self._moved_in = -1
-        """The cycle in which pods were last moved, or would have been (SCH-15)."""
+        self._move_request_cycle = -1
+        """The cycle in which a move was last requested, also if it moved no pod (SCH-15)."""
 
     @property
     def is_ready(self) -> bool:
@@ -72,19 +87,19 @@ class SchedulingQueue(PodQueue):
 
     @property
     def stay_due_ms(self) -> int | None:
-        since_ms = self._waiting.since_ms
+        since_ms = self._unschedulable.since_ms
         return None if since_ms is None else since_ms + STAY_MS_MAX + 1
 
     @property
     def has_news(self) -> bool:
-        return self._moved_in >= self.cycle
+        return self._move_request_cycle >= self.cycle
 
     @property
     def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
         return {
             ACTIVE: tuple(self._active.values()),
             BACKOFF: tuple(self._backoff.values()),
-            UNSCHEDULABLE: tuple(self._waiting.values()),
+            UNSCHEDULABLE: tuple(self._unschedulable.values()),
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:
@@ -101,15 +116,16 @@ class SchedulingQueue(PodQueue):
                 self._nominator.update(old, new)
                 place.put(key, queued)
                 return
-        queued = self._waiting.get(key)
+        queued = self._unschedulable.get(key)
         if queued is None:
             self.add(new, now_ms)
             return
         queued.pod = new
         self._nominator.update(old, new)
-        said = self._nominator.said
-        if is_changed(old, new) or (self._clearing_moves and said(old) and not said(new)):
-            self._offer(queued, now_ms)
+        nominated_to = self._nominator.said
+        is_cleared = self._moves_when_cleared and nominated_to(old) and not nominated_to(new)
+        if is_changed(old, new) or is_cleared:
+            self._move_one(queued, now_ms)
 
     def delete(self, pod: Pod) -> None:
         self._nominator.drop(pod)
@@ -120,32 +136,32 @@ class SchedulingQueue(PodQueue):
             return None
         self.cycle += 1
         queued = self._active.take()
-        queued.take()
+        queued.begin_attempt()
         return queued
 
-    def failed(
-        self,
-        queued: QueuedPod,
-        pod: Pod,
-        cycle: int,
-        now_ms: int,
-        refused_by: frozenset[str] = frozenset(),
-    ) -> str:
-        key = pod.key
-        if key in self._active or key in self._backoff or key in self._waiting:
-            return ""
-        queued.pod, queued.since_ms, queued.refused_by = pod, now_ms, refused_by
-        self._nominator.nominate(pod)
-        if self._moved_in >= cycle:
-            self._backoff.put(key, queued)
+    def has(self, key: str) -> bool:
+        return key in self._active or key in self._backoff or key in self._unschedulable
+
+    def requeue(self, attempt: Attempt) -> str:
+        # While a pod is tried it is in no place, so a move cannot reach it. Without this check a
+        # wake-up would be lost: the event comes during the attempt, then the pod is put among the
+        # unschedulable ones, and waits for an event that has already been. So a pod goes to backoff
+        # if any move was requested in its cycle or a later one, whatever the event was. The price
+        # is an attempt more than needed, which Kubernetes pays too (SCH-18).
+        if self._move_request_cycle >= attempt.cycle:
+            self._backoff.put(attempt.pod.key, attempt.queued)
             return BACKOFF
-        self._waiting.put(queued)
+        self._unschedulable.put(attempt.queued)
         return UNSCHEDULABLE
 
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
-        """The news of a pod that has come or changed is for those alone that must be near others;
-        that a node is gone is no news. `requeue_scope=everything` knows only the first of these,
-        and asks `may` about nothing else (SCH-23, SCH-24, SCH-28)."""
+        """Requeue the unschedulable pods that wait for this event.
+
+        That a pod was added or updated concerns only pods with required pod affinity, and that a
+        node was deleted moves no pod. With `requeue_scope=everything` the first holds of added pods
+        alone, the second not at all, and `may` is asked for added pods only (SCH-23, SCH-24,
+        SCH-28).
+        """
         if self._moves_everything:
             is_for_near = event == POD_ADDED
             may = may if is_for_near else None
@@ -153,43 +169,44 @@ class SchedulingQueue(PodQueue):
             return
         else:
             is_for_near = event in (POD_ADDED, POD_UPDATED)
-        for (refused_by, is_near), pods in self._waiting.groups():
-            if is_for_near and not is_near:
+        for (refused_by, must_be_near), pods in self._unschedulable.groups():
+            if is_for_near and not must_be_near:
                 continue
             if self._moves_everything or is_awaited(event, refused_by, self._wakes):
-                self._offer_all((p for p in pods if may is None or may(p.pod)), now_ms)
-        self._moved_in = self.cycle
+                self._move_all((p for p in pods if may is None or may(p.pod)), now_ms)
+        # Also if nothing was moved: the pod that this event would help may be in its attempt.
+        self._move_request_cycle = self.cycle
 
     def flush_backoff(self, now_ms: int) -> None:
         while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:
             self._activate(self._backoff.take())
 
     def flush_unschedulable(self, now_ms: int) -> None:
-        late = self._waiting.before(now_ms - STAY_MS_MAX)
+        late = self._unschedulable.before(now_ms - STAY_MS_MAX)
         if late:
-            self._offer_all(late, now_ms)
-            self._moved_in = self.cycle
+            self._move_all(late, now_ms)
+            self._move_request_cycle = self.cycle
 
-    def _offer_all(self, pods: Iterable[QueuedPod], now_ms: int) -> None:
+    def _move_all(self, pods: Iterable[QueuedPod], now_ms: int) -> None:
         for queued in pods:
-            self._offer(queued, now_ms)
+            self._move_one(queued, now_ms)
 
-    def _offer(self, queued: QueuedPod, now_ms: int) -> None:
-        """Let one that waits for news be tried, now or when it has been left alone for long
-        enough; unless it has gates."""
+    def _move_one(self, queued: QueuedPod, now_ms: int) -> None:
+        """Move an unschedulable pod to backoff while its backoff runs, else to the active pods. One
+        with gates stays."""
         key = queued.pod.key
         if not queued.is_gated and backoff_until(queued) > now_ms:
-            self._waiting.drop(key)
+            self._unschedulable.drop(key)
             self._backoff.put(key, queued)
         elif self._activate(queued):
-            self._waiting.drop(key)
+            self._unschedulable.drop(key)
 
     def _activate(self, queued: QueuedPod) -> bool:
-        """Let it be tried; one with gates waits for news instead."""
+        """Put it among the active pods and return True; one with gates is unschedulable instead."""
         queued.is_gated = bool(queued.pod.spec.scheduling_gates)
         if queued.is_gated:
             queued.refused_by |= {GATES}
-            self._waiting.put(queued)
+            self._unschedulable.put(queued)
         else:
             self._active.put(queued.pod.key, queued)
         return not queued.is_gated
@@ -197,4 +214,4 @@ class SchedulingQueue(PodQueue):
     def _drop(self, key: str) -> None:
         self._active.drop(key)
         self._backoff.drop(key)
-        self._waiting.drop(key)
+        self._unschedulable.drop(key)

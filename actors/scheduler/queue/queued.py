@@ -1,4 +1,4 @@
-"""Queued pod: a pod that waits for a scheduler, and what any queue of them does."""
+"""The interface of a scheduling queue: what it keeps of a pod, and what a scheduler asks of it."""
 
 from __future__ import annotations
 
@@ -7,110 +7,135 @@ from typing import Protocol
 
 import attrs
 
+from actors.scheduler.cluster.nominator import Nominator
 from testbed.objects import Pod
 
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
-"""Where a pod waits: to be tried now, to have been left alone for long enough, or for news."""
+"""The three places of a queue: pods to try now, pods in backoff, pods that wait for an event."""
 
 
 @attrs.define(eq=False)
 class QueuedPod:
-    """A pod from when it comes to a queue until it leaves it for good, through all its attempts."""
+    """A pod with its queueing data, kept through all its attempts until it leaves for good."""
 
     pod: Pod
     since_ms: int
-    """When it was last put into the queue: when it came, or had failed (SCH-17)."""
+    """When it was last put into the queue: on its arrival, or after a failed attempt (SCH-17)."""
     first_ms: int
-    """When it came."""
+    """When it first arrived."""
     number: int = 0
-    """Which pod it was to come, where that matters."""
+    """How many pods had arrived by then; only the FIFO queue counts them."""
     attempts: int = 0
     refused_by: frozenset[str] = frozenset()
-    """The filters that refused it anywhere when it was last tried; none after an error."""
+    """The filters that refused it on any node in its last attempt; empty after an error."""
     is_gated: bool = False
-    """Whether it is not to be tried at all yet (SCH-14)."""
+    """Whether scheduling gates keep it from being tried (SCH-14)."""
 
-    def take(self) -> None:
-        """It is to be tried."""
+    def begin_attempt(self) -> None:
+        """Count one more attempt, and forget which filters refused the last one."""
         self.attempts += 1
         self.refused_by = frozenset()
 
     def rank(self) -> tuple[int, int, str, str]:
-        """Its place among those that are to be tried (SCH-8)."""
+        """Its place among the active pods: by priority, then time, then name (SCH-8)."""
         meta = self.pod.meta
         return (-self.pod.priority, self.since_ms, meta.namespace, meta.name)
 
 
+@attrs.frozen
+class Attempt:
+    """A scheduling attempt that has failed, as the queue needs to know it."""
+
+    queued: QueuedPod
+    """The entry that `pop` gave."""
+    pod: Pod
+    """The same pod as the informer has it now."""
+    cycle: int
+    """The queue's `cycle`, read when the attempt failed (SCH-16)."""
+    now_ms: int
+    refused_by: frozenset[str] = frozenset()
+    """The filters that refused it on any node."""
+
+
 May = Callable[[Pod], bool]
-"""Whether an event may help that pod at all, as can be told at once of the node or pod at hand."""
+"""A cheap pre-check: whether the node or pod of an event can help this pod at all (SCH-23)."""
 
 
 class PodQueue(Protocol):
-    """Where pods wait, by their keys: as the real one keeps them, or in one line as of old.
+    """Holds the pods that wait to be scheduled, by key: `SchedulingQueue` or `FifoQueue`.
 
-    Plain data: whoever calls says what time it is, and that never goes back. What it knows of
-    nominations goes to its Nominator, where the real one tells its own.
+    It is plain data: the caller says what time it is, and time never goes back. As in Kubernetes,
+    the queue tells the Nominator which nominations come and go with its pods.
     """
 
     cycle: int
-    """How often a pod was taken."""
+    """How many pods were popped."""
+    _nominator: Nominator
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is a pod to take."""
+        """Whether there is a pod to pop."""
 
     @property
     def backoff_due_ms(self) -> int | None:
-        """From when on `flush_backoff` has somebody to let in; None: never, as things are."""
+        """When `flush_backoff` will next have a pod to activate; None: no pod is in backoff."""
 
     @property
     def stay_due_ms(self) -> int | None:
-        """The same of `flush_unschedulable`."""
+        """The same for `flush_unschedulable`."""
 
     @property
     def has_news(self) -> bool:
-        """Whether pods were moved, or would have been, since one was last taken (SCH-16)."""
+        """Whether a move was requested since the last pop (SCH-16)."""
 
     @property
     def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
-        """The pods that wait, by where they do."""
+        """The pods in each place."""
 
     @property
     def places(self) -> Mapping[str, Sequence[str]]:
-        """Their keys (INV-16)."""
+        """The keys of the pods in each place (INV-16)."""
         return {
             place: tuple(queued.pod.key for queued in waiting)
             for place, waiting in self.waiting.items()
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:
-        """A pod has come that is to be scheduled."""
+        """A pod without a node has appeared."""
 
     def update(self, old: Pod, new: Pod, now_ms: int) -> None:
-        """It has changed, and is not assumed; as new if it does not wait (SCH-26)."""
+        """A pod has changed, and is not assumed. One that is not in the queue is added (SCH-26)."""
 
     def delete(self, pod: Pod) -> None:
-        """It is gone, or has a node."""
+        """A pod is gone, or has a node."""
 
     def pop(self, now_ms: int) -> QueuedPod | None:
-        """The pod to try now, which waits no more; None if there is none."""
+        """Take out the pod to try now; None if there is none."""
 
-    def failed(
-        self,
-        queued: QueuedPod,
-        pod: Pod,
-        cycle: int,
-        now_ms: int,
-        refused_by: frozenset[str] = frozenset(),
-    ) -> str:
-        """It was tried in vain, and is to wait again as the informer has it now; where it does.
-        `cycle`, as read now. Empty if it waits already, as one does that has changed meanwhile."""
+    def failed(self, attempt: Attempt) -> str:
+        """Requeue a pod whose attempt has failed, and return its new place.
+
+        Empty if the pod is queued already: it has changed meanwhile, and `update` added it.
+        """
+        if self.has(attempt.pod.key):
+            return ""
+        queued = attempt.queued
+        queued.pod, queued.since_ms = attempt.pod, attempt.now_ms
+        queued.refused_by = attempt.refused_by
+        self._nominator.nominate(attempt.pod)
+        return self.requeue(attempt)
+
+    def has(self, key: str) -> bool:
+        """Called by `failed`: whether the pod of that key is in any place."""
+
+    def requeue(self, attempt: Attempt) -> str:
+        """Called by `failed`, once the entry is up to date: put it back; in which place it is."""
 
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
-        """Something has happened in the cluster that may let pods fit (SCH-20)."""
+        """A cluster event may let pods fit: requeue those that wait for it (SCH-20)."""
 
     def flush_backoff(self, now_ms: int) -> None:
-        """Let those be tried that have been left alone for long enough (SCH-12)."""
+        """Activate the pods whose backoff is over (SCH-12)."""
 
     def flush_unschedulable(self, now_ms: int) -> None:
-        """Let those be tried that have waited for news for too long (SCH-13)."""
+        """Requeue the pods that have waited for an event for too long (SCH-13)."""

@@ -1,4 +1,4 @@
-"""Unschedulable: the pods that fit nowhere and wait for news, in groups that wait for the same."""
+"""Unschedulable: the pods that fit on no node, in groups that wait for the same events."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from actors.scheduler.queue.queued import QueuedPod
 from testbed.objects import Pod
 
 Group = tuple[frozenset[str], bool]
-"""Which filters refused a pod, and whether it must be near others."""
+"""Which filters refused a pod, and whether it has required pod affinity."""
 
 
 def must_be_near(pod: Pod) -> bool:
-    """Whether a pod has to be near others, so that one that comes may help it (SCH-24)."""
+    """Whether a pod has required pod affinity, so that a pod that is added may help it (SCH-24)."""
     affinity = pod.spec.affinity
     return bool(affinity and affinity.pod_affinity and affinity.pod_affinity.required)
 
 
 class Unschedulable:
-    """By key, and by group; so an event costs as much as it moves, however many wait for others.
+    """Unschedulable pods, by key and by group. An event is matched with groups, not with pods, so
+    it costs only as much as it moves.
 
-    Within a group they stand as they came, which is by `since_ms`, too.
+    Within a group pods stand in the order in which they failed, which is also that of `since_ms`.
     """
 
     def __init__(self) -> None:
@@ -36,16 +37,16 @@ class Unschedulable:
         return iter(self._group_of)
 
     def values(self) -> Iterator[QueuedPod]:
-        """Those that wait here, as they came."""
+        """All pods, in the order in which they were put here."""
         return (self._groups[group][key] for key, group in self._group_of.items())
 
     def get(self, key: str) -> QueuedPod | None:
-        """The pod that waits here under that key."""
+        """The pod of that key, or None."""
         group = self._group_of.get(key)
         return None if group is None else self._groups[group][key]
 
     def put(self, queued: QueuedPod) -> None:
-        """Let it wait for news; at its place, if it did already."""
+        """Add a pod. One that is here already, in the same group, keeps its place."""
         key, group = queued.pod.key, (queued.refused_by, must_be_near(queued.pod))
         if self._group_of.get(key) != group:
             self.drop(key)
@@ -53,7 +54,7 @@ class Unschedulable:
         self._groups.setdefault(group, {})[key] = queued
 
     def drop(self, key: str) -> None:
-        """It waits here no more."""
+        """Take out the pod of that key, if it is here."""
         group = self._group_of.pop(key, None)
         if group is not None:
             pods = self._groups[group]
@@ -62,17 +63,17 @@ class Unschedulable:
                 del self._groups[group]
 
     def groups(self) -> Iterator[tuple[Group, list[QueuedPod]]]:
-        """Every group, with those in it; they may be dropped while this is read."""
+        """Every group with its pods. Pods may be dropped while the caller iterates."""
         for group in list(self._groups):
             yield group, list(self._groups[group].values())
 
     @property
     def since_ms(self) -> int | None:
-        """Since when that one has waited which has waited longest."""
+        """The `since_ms` of the pod that has waited longest, pods with gates not counted."""
         return min((next(iter(pods.values())).since_ms for pods in self._ungated()), default=None)
 
     def before(self, ms: int) -> list[QueuedPod]:
-        """Those that have waited since before then."""
+        """The pods that have waited since before `ms`, without those that have gates."""
         return [
             queued
             for pods in self._ungated()
@@ -80,5 +81,5 @@ class Unschedulable:
         ]
 
     def _ungated(self) -> Iterator[dict[str, QueuedPod]]:
-        """The groups; but no time lets those be tried that have gates."""
+        """The groups without gates: a pod with gates is not tried, however long it has waited."""
         return (pods for (refused_by, _), pods in self._groups.items() if GATES not in refused_by)

@@ -1,4 +1,4 @@
-"""Cluster: the nodes, the pods on each and those nominated to each, as one cycle sees them."""
+"""Cluster: the nodes, the pods on each and the pods nominated to each, in one cycle."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from testbed.objects.pod import Container, requests_of
 from testbed.objects.quantity import counted
 
 FLOORS = {"cpu": 100, "memory": 200 * 1024 * 1024}
-"""What a container that says nothing is taken to ask for, where nodes are weighed (SCH-40)."""
+"""What a container without a request counts for when nodes are scored (SCH-40)."""
 
 
 @attrs.frozen(eq=False)
 class Guest:
-    """A pod, and what it asks for."""
+    """A pod, and what it requests."""
 
     pod: Pod
     requests: Mapping[str, int]
-    """By resource: cpu in thousandths, all else in whole units (GEN-12)."""
+    """Its requests by resource: cpu in thousandths, all else in whole units (GEN-12)."""
     scored: Mapping[str, int]
-    """The same where nodes are weighed: of cpu and memory at least something."""
+    """Its requests of cpu and memory for scoring, with FLOORS where none is said."""
 
     @classmethod
     def of(cls, pod: Pod) -> Self:
-        """That pod, as it is counted."""
+        """Make the Guest of a pod."""
         return cls(pod, requests_of(pod), {name: _scored(pod, name) for name in FLOORS})
 
     @property
     def uid(self) -> str:
-        """Which pod it is."""
+        """The uid of the pod."""
         return self.pod.meta.uid
 
 
@@ -51,30 +51,30 @@ def _scored(pod: Pod, resource: str) -> int:
 
 @attrs.frozen(eq=False)
 class NodeView:
-    """One node, who is there, and who is meant to come."""
+    """A node, the pods on it, and the pods nominated to it."""
 
     node: Node
     guests: tuple[Guest, ...] = ()
-    """In the order in which they came."""
+    """The pods on it, in the order in which they came."""
     nominated: tuple[Guest, ...] = ()
-    """Who is nominated to it, in that order."""
+    """The pods nominated to it, in the order of their nomination."""
     came: tuple[Guest, ...] = ()
-    """Who of them was put there to see what would be then."""
+    """The guests that were put there to see what would be then."""
     gone: tuple[Guest, ...] = ()
-    """Who was taken away for that."""
+    """The pods that were taken away for that."""
 
     @property
     def name(self) -> str:
-        """The node's."""
+        """The name of the node."""
         return self.node.meta.name
 
     def with_guests(self, guests: Iterable[Guest]) -> NodeView:
-        """The same node with these upon it as well."""
+        """The same node with these pods as well."""
         new = tuple(guests)
         return attrs.evolve(self, guests=(*self.guests, *new), came=(*self.came, *new))
 
     def without(self, guests: Iterable[Guest]) -> NodeView:
-        """The same node with these taken away."""
+        """The same node without these pods."""
         gone = tuple(guests)
         uids = {each.uid for each in gone}
         left = tuple(each for each in self.guests if each.uid not in uids)
@@ -82,10 +82,10 @@ class NodeView:
 
 
 def in_turn(nodes: Iterable[Node]) -> Iterator[Node]:
-    """One node of each zone in turn, the zones and the nodes of each as they came (SCH-42)."""
+    """The nodes, one of each zone in turn; zones and their nodes in order of arrival (SCH-42)."""
     zones: defaultdict[tuple[str, ...], list[Node]] = defaultdict(list)
     for node in nodes:
-        zones[tuple(_labelled(node, *keys) for keys in ZONE)].append(node)
+        zones[tuple(_first_label(node, *keys) for keys in ZONE)].append(node)
     for turn in zip_longest(*zones.values()):
         yield from (node for node in turn if node is not None)
 
@@ -94,24 +94,24 @@ ZONE = (
     ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
     ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
 )
-"""What a zone is: a region and a zone, each by the old label or else the new one."""
+"""A zone is a region and a zone; each is read from the old label, or else from the new one."""
 
 
-def _labelled(node: Node, *keys: str) -> str:
+def _first_label(node: Node, *keys: str) -> str:
     return next((node.meta.labels[key] for key in keys if key in node.meta.labels), "")
 
 
 @attrs.frozen(eq=False)
 class Cluster:
-    """All of it."""
+    """The whole cluster; it is never changed, each change makes another one."""
 
     places: Mapping[str, NodeView]
-    """By the node's name, in the order in which nodes are looked at (SCH-42)."""
+    """The nodes by name, in the order in which they are filtered (SCH-42)."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
     """The labels of each namespace."""
     now_ms: int = 0
-    """What time it is."""
+    """The current time."""
 
     @classmethod
     def of(
@@ -123,8 +123,10 @@ class Cluster:
         namespaces: Mapping[str, Mapping[str, str]] | None = None,
         now_ms: int = 0,
     ) -> Self:
-        """These nodes, with the pods bound to them and those nominated to them, each in order.
-        What is bound or nominated to a node that is not there is not seen (SCH-39)."""
+        """A Cluster of these nodes, with the pods bound and nominated to them, each in order.
+
+        A pod that is bound or nominated to a node that is not there is left out (SCH-39).
+        """
         guests: defaultdict[str, list[Guest]] = defaultdict(list)
         awaited: defaultdict[str, list[Guest]] = defaultdict(list)
         for pod in pods:
@@ -138,11 +140,11 @@ class Cluster:
         return cls(places, tuple(budgets), namespaces or {}, now_ms)
 
     def having(self, place: NodeView) -> Cluster:
-        """The same cluster with that node as it is said to be."""
+        """The same cluster with this node in place of the one of its name."""
         return attrs.evolve(self, places={**self.places, place.name: place})
 
     def without(self, guests: Iterable[Guest]) -> Cluster:
-        """The same cluster with these taken away, each from the node it is bound to."""
+        """The same cluster without these pods, each taken from the node it is bound to."""
         gone: defaultdict[str, list[Guest]] = defaultdict(list)
         for guest in guests:
             gone[guest.pod.spec.node_name].append(guest)
@@ -150,13 +152,13 @@ class Cluster:
         return attrs.evolve(self, places={**self.places, **left})
 
     def guests(self) -> Iterator[tuple[Node, Guest]]:
-        """Everybody, with the node each is on."""
+        """All pods, each with its node."""
         for place in self.places.values():
             for guest in place.guests:
                 yield place.node, guest
 
     def counted(self, key: str, is_meant: Callable[[Guest], bool]) -> dict[str, int]:
-        """How many of those that are meant stand at each value of a label of nodes."""
+        """The number of pods that `is_meant` accepts, by the value of a label of their nodes."""
         counts: dict[str, int] = {}
         for node, guest in self.guests():
             value = node.meta.labels.get(key)

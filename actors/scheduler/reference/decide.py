@@ -1,4 +1,4 @@
-"""What is decided of one pod in one cycle."""
+"""Decide: one scheduling cycle of one pod."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NO_NODES = "no nodes available to schedule pods"
 
 
 def first(label: str, alternatives: Sequence[str]) -> str:
-    """The dullest."""
+    """Pick the first alternative, the dullest."""
     return alternatives[0]
 
 
 def as_it_is(pod: Pod) -> Pod | None:
-    """What is known of a pod that has not changed since."""
+    """The informer's pod when it has not changed since."""
     return pod
 
 
@@ -37,11 +37,12 @@ def decide(
     known: Callable[[Pod], Pod | None] = as_it_is,
     start: int = 0,
 ) -> Decision:
-    """One cycle of that pod: which node it goes to, or whether room is made for it.
+    """One cycle of a pod: which node it gets, or whether it preempts.
 
-    1. Without nodes there is nothing to decide; a nomination is given up (SCH-52).
-    2. Of the nodes that take it, the best liked; of equals, one that is picked (SCH-61).
-    3. If none does, and nothing went wrong, the pod as it is `known` by now may preempt (SCH-70).
+    1. Without nodes there is nothing to decide, and its nomination is cleared (SCH-52).
+    2. It gets the feasible node with the most points; among equals, one is picked (SCH-61).
+    3. If no node is feasible, and there was no error, it may preempt: the pod as `known` gives it
+       by then (SCH-70).
     """
     decision = Decision(pod, len(cluster.places))
     if not cluster.places:

@@ -1,4 +1,4 @@
-"""Two experiments, off by default: who must stay for a pod to fit, and who must go elsewhere."""
+"""Two experiments, off by default: pods that must stay, and victims on other nodes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 Fits = Callable[[Collection[Guest]], bool]
-"""Whether the pod fits without these."""
+"""Whether the pod fits without these pods."""
 SETS_MAX = 10_000
-"""So many sets of far pods are tried."""
+"""At most this many sets of pods on other nodes are tried."""
 
 
 def spared_set(
@@ -27,8 +27,10 @@ def spared_set(
     switches: SchedulerSwitches,
     fits: Fits,
 ) -> tuple[Guest, ...]:
-    """If all that is amiss without the pool is that nobody is there to be near: the smallest set of
-    those it wants to be near with which it fits (SCH-105)."""
+    """The smallest set of pods to keep, so that the pod fits by its required affinity (SCH-105).
+
+    Empty unless `in_vain`, the Refusal of the node without the whole pool, is that of affinity.
+    """
     if in_vain.filter != "InterPodAffinity" or in_vain.is_resolvable:
         return ()
     pod = guest.pod
@@ -52,8 +54,10 @@ def far_set(
     switches: SchedulerSwitches,
     fits: Fits,
 ) -> tuple[Guest, ...]:
-    """The smallest set of pods of other nodes that must go as well; the least important of one size
-    (SCH-106)."""
+    """The smallest set of pods on other nodes that must go as well (SCH-106).
+
+    Of two sets of one size it takes the less important pods.
+    """
     pods = [
         each
         for node, each in cluster.guests()
@@ -74,7 +78,7 @@ def far_set(
 
 
 def _stands_in_the_way(pod: Pod, other: Guest, place: NodeView, cluster: Cluster) -> bool:
-    """Whether it stands at one value, of a label that the two have to do with, as the node."""
+    """Whether the other pod shares a topology domain with the node that matters to both pods."""
     there = cluster.places[other.pod.spec.node_name].node.meta.labels
     here = place.node.meta.labels
     return any(
@@ -83,7 +87,7 @@ def _stands_in_the_way(pod: Pod, other: Guest, place: NodeView, cluster: Cluster
 
 
 def _concerns(pod: Pod, other: Pod, cluster: Cluster) -> Iterator[str]:
-    """The labels by which one of them must be apart from the other, or is spread with it."""
+    """The topology keys by which one pod must be apart from the other, or is spread with it."""
     for one, two in ((pod, other), (other, pod)):
         for term in apart(one):
             if means(term, one, two, cluster):

@@ -1,4 +1,4 @@
-"""Which nodes take a pod, and why each other does not."""
+"""Feasibility: which nodes are feasible for a pod, and why each other node is not."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from testbed.objects import Pod
 from testbed.objects.affinity import NodeSelectorTerm
 
 FEW = 100
-"""As many nodes are looked at in any case (SCH-55)."""
+"""The least number of feasible nodes to look for (SCH-55)."""
 ANNOTATION = "scheduler.kubernetes.io/nominated-node-name"
 
 
 @attrs.define
 class FilterResults:
-    """What the filters have said of one pod."""
+    """What the filters say of one pod."""
 
     feasible: tuple[str, ...] = ()
     refusals: dict[str, Refusal] = attrs.field(factory=dict)
     at_once: str = ""
-    """Why no node was looked at; empty: some were."""
+    """Why the pod was refused before any node was looked at; empty: it was not."""
     error: str = ""
-    """What went wrong."""
+    """What went wrong; empty: nothing."""
 
 
 def nomination_of(pod: Pod, switches: SchedulerSwitches) -> str:
-    """The node that the pod itself says it is nominated to (SCH-50, SCH-112)."""
+    """The node that the pod object says it is nominated to (SCH-50, SCH-112)."""
     if switches.nnn_storage == "annotation":
         return pod.meta.annotations.get(ANNOTATION, "")
     return pod.status.nominated_node_name
@@ -38,11 +38,11 @@ def nomination_of(pod: Pod, switches: SchedulerSwitches) -> str:
 def find(
     guest: Guest, cluster: Cluster, switches: SchedulerSwitches, start: int = 0
 ) -> FilterResults:
-    """What the filters say of a pod, node after node, beginning with the one numbered `start`.
+    """Filter the nodes for a pod, one after another, from the node numbered `start` on.
 
-    1. Where its node affinity can only ever mean nodes it names, no others are looked at (SCH-53).
-    2. If the node it is nominated to takes it, that is the one (SCH-54).
-    3. Else each node is asked, until enough take it (SCH-55).
+    1. If its node affinity names nodes in each term, only these are looked at (SCH-53).
+    2. If the node it is nominated to is feasible, that is the only one (SCH-54).
+    3. Otherwise each node is filtered, until enough are feasible (SCH-55).
     """
     findings, yields = FilterResults(), switches.nominated_accounting != "none"
     named = named_nodes(guest.pod)
@@ -77,14 +77,14 @@ def find(
 
 
 def enough_of(nodes: int) -> int:
-    """How many nodes that take a pod are looked for among so many."""
+    """How many feasible nodes are enough among this many."""
     percentage = max(50 - nodes // 125, 5)
     return nodes if nodes < FEW else max(nodes * percentage // 100, FEW)
 
 
 def named_nodes(pod: Pod) -> set[str] | None:
-    """The nodes that its node affinity names, if every term names some; else None. Empty: a term
-    names two sets that have no node in common."""
+    """The nodes that its node affinity names, if every term names some; otherwise None. Empty: a
+    term names two sets without a common node."""
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     if not affinity or affinity.required is None or not affinity.required.node_selector_terms:
         return None

@@ -1,4 +1,4 @@
-"""The filters, in their order: the first that says no tells why a node does not take a pod."""
+"""Filters: all of them in their order; the first that refuses gives the Refusal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from actors.scheduler.reference.room import node_ports, resources
 from actors.scheduler.reference.spread import topology_spread
 
 Check = Callable[[Guest, NodeView, Cluster], Refusal | None]
-"""Why that node does not take this pod; None: it does."""
+"""Why a node refuses a pod, or None."""
 
 FILTERS: Mapping[str, Check] = {
     "NodeUnschedulable": node_unschedulable,
@@ -29,16 +29,16 @@ FILTERS: Mapping[str, Check] = {
     "PodTopologySpread": topology_spread,
     "InterPodAffinity": inter_pod_affinity,
 }
-"""By name, in the order in which they are asked (SCH-56)."""
+"""The filters by name, in the order in which they run (SCH-56)."""
 
 
 def refusal(
     guest: Guest, place: NodeView, cluster: Cluster, *, yields: bool = True
 ) -> Refusal | None:
-    """Why the node does not take the pod, the nominated pods it `yields` to counted (SCH-59).
+    """Why the node refuses the pod; in two passes if nominated pods count (`yields`) (SCH-59).
 
-    1. With everybody who is nominated there and no less important, as if they had come.
-    2. Without them: whoever of them is there to be near, or to be counted, may never come.
+    1. With all pods of the same or higher priority that are nominated there, as if they had come.
+    2. Without them: the pod may not depend on pods that may never come.
     """
     awaited = [each for each in place.nominated if yields and _comes_before(each, guest)]
     if awaited:

@@ -1,4 +1,4 @@
-"""Which of two pods is more important: who may be displaced by whom, and who is spared first."""
+"""Importance: which pods may be victims, and which of them are reprieved first."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ QUALITIES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
 
 
 def may_displace(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
-    """Whether it is more important (SCH-79); to a hostile scheduler its own pods are more important
-    than any of another."""
+    """Whether a pod may preempt another one (SCH-79). To a hostile scheduler all pods of other
+    schedulers are less important."""
     return other.priority < pod.priority or (switches.hostile and not _are_kin(pod, other))
 
 
@@ -25,8 +25,10 @@ def _are_kin(pod: Pod, other: Pod) -> bool:
 def by_importance(
     guests: Iterable[Guest], pod: Pod, cluster: Cluster, switches: SchedulerSwitches
 ) -> list[Guest]:
-    """The most important first: by priority, then as the switches say (SCH-82, SCH-83). One that
-    has not started counts for more than those before it which have not, either."""
+    """The pods in order, the most important first: by priority, then as the switches say (SCH-82,
+    SCH-83)."""
+    # A pod without a start time counts as started now, behind all that have started. Among those
+    # without one, the last added is the most important: hence the negative number.
     tiebreak = switches.victim_tiebreak
 
     def key(numbered: tuple[int, Guest]) -> tuple[int | str, ...]:
@@ -50,5 +52,5 @@ def by_importance(
 
 
 def started(pod: Pod, cluster: Cluster) -> int:
-    """When its kubelet took it on; now, if none has said so."""
+    """When the kubelet started it; the current time if it has not."""
     return cluster.now_ms if pod.status.start_ms is None else pod.status.start_ms

@@ -1,4 +1,4 @@
-"""What is said of a pod that no node takes (SCH-68)."""
+"""Messages: why a pod has no feasible node, in the words of Kubernetes (SCH-68)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from actors.framework.refusal import Refusal
 
 
 def unfit(nodes: int, refusals: Mapping[str, Refusal], at_once: str = "", after: str = "") -> str:
-    """That of so many nodes none takes it, how often each reason was given, and what came of
-    preemption. Where no node was asked, why not is said once."""
+    """The message of a FitError: how many nodes give each reason, and the result of preemption.
+
+    If the pod was refused before any node was looked at, `at_once` stands for the reasons.
+    """
     counts = Counter(reason for each in refusals.values() for reason in each.reasons)
     reasons = at_once or ", ".join(sorted(f"{n} {reason}" for reason, n in counts.items()))
     text = f"0/{nodes} nodes are available:"

@@ -1,4 +1,4 @@
-"""Near which other pods a pod may be: whom a term of affinity means, and where they stand."""
+"""Neighbours: which pods a term of pod affinity matches, and where these are."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ Terms = tuple[PodAffinityTerm, ...]
 
 
 def near(pod: Pod) -> Terms:
-    """Near what it must be."""
+    """Its required affinity terms."""
     return _affinity(pod).required
 
 
 def apart(pod: Pod) -> Terms:
-    """Apart from what it must be."""
+    """Its required anti-affinity terms."""
     return _anti_affinity(pod).required
 
 
 def liked(pod: Pod) -> tuple[PreferredPods, ...]:
-    """Near what it likes to be."""
+    """Its preferred affinity terms."""
     return _affinity(pod).preferred
 
 
 def disliked(pod: Pod) -> tuple[PreferredPods, ...]:
-    """Apart from what it likes to be."""
+    """Its preferred anti-affinity terms."""
     return _anti_affinity(pod).preferred
 
 
@@ -41,7 +41,7 @@ def _anti_affinity(pod: Pod) -> PodAffinity:
 
 
 def means(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Whether the term of one pod means the other: by its namespace, and by its labels."""
+    """Whether the term of one pod matches another pod, by namespace and labels."""
     namespace = other.meta.namespace
     named = term.namespaces
     if not named and term.namespace_selector is None:
@@ -54,27 +54,27 @@ def means(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster) -> bo
 
 
 def means_by_all(terms: Terms, owner: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Whether each of the terms means the other; no terms mean nobody."""
+    """Whether all terms match the other pod; without terms, none matches."""
     return bool(terms) and all(means(term, owner, other, cluster) for term in terms)
 
 
 def inter_pod_affinity(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """Near those it must be near, apart from those it must be apart from, and nobody there who
-    must be apart from it (SCH-113 to SCH-115)."""
+    """Its affinity holds there, so does its anti-affinity, and so does that of the pods there
+    (SCH-113 to SCH-115)."""
     name = "InterPodAffinity"
-    if not _has_company(guest.pod, place, cluster):
+    if not _meets_affinity(guest.pod, place, cluster):
         reason = "node(s) didn't match pod affinity rules"
         return Refusal(name, (reason,), is_resolvable=False)
-    if not _keeps_away(guest.pod, place, cluster):
+    if not _meets_anti_affinity(guest.pod, place, cluster):
         return Refusal(name, ("node(s) didn't match pod anti-affinity rules",))
-    if not _is_let_near(guest.pod, place, cluster):
+    if not _is_tolerated_by_others(guest.pod, place, cluster):
         return Refusal(name, ("node(s) didn't satisfy existing pods anti-affinity rules",))
     return None
 
 
-def _has_company(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
-    """At each of its terms somebody who is meant by all of them; or nobody anywhere, and it is
-    itself whom it looks for (SCH-114)."""
+def _meets_affinity(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
+    """Whether each of its affinity terms has a pod in the node's domain that matches all terms; or
+    no pod anywhere does, and it matches them itself (SCH-114)."""
     terms, labels = near(pod), place.node.meta.labels
     if any(term.topology_key not in labels for term in terms):
         return False
@@ -89,8 +89,8 @@ def _has_company(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
     return not any(counts.values()) and means_by_all(terms, pod, pod, cluster)
 
 
-def _keeps_away(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
-    """Nobody it must be apart from where it would be."""
+def _meets_anti_affinity(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
+    """Whether no pod in the node's domains matches its anti-affinity."""
     for node, other in cluster.guests():
         for term in apart(pod):
             if _is_beside(term, node, place) and means(term, pod, other.pod, cluster):
@@ -98,8 +98,8 @@ def _keeps_away(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
     return True
 
 
-def _is_let_near(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
-    """Nobody where it would be who must be apart from it."""
+def _is_tolerated_by_others(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
+    """Whether it matches the anti-affinity of no pod in the node's domains."""
     for node, other in cluster.guests():
         for term in apart(other.pod):
             if _is_beside(term, node, place) and means(term, other.pod, pod, cluster):
@@ -108,6 +108,6 @@ def _is_let_near(pod: Pod, place: NodeView, cluster: Cluster) -> bool:
 
 
 def _is_beside(term: PodAffinityTerm, node: Node, place: NodeView) -> bool:
-    """Whether the two nodes have one value of the term's label."""
+    """Whether the two nodes are in one topology domain of the term."""
     value = node.meta.labels.get(term.topology_key)
     return value is not None and value == place.node.meta.labels.get(term.topology_key)

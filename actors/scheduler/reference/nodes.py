@@ -1,4 +1,4 @@
-"""Which nodes a pod may go to, by what they are: whoever else is there makes no difference."""
+"""Nodes: the filters that look at the node alone, not at the pods on it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from testbed.objects import Pod
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, Taint, tolerated
 
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
-"""What a pod must put up with to go to a node that is cordoned."""
+"""The taint that a pod must tolerate to go to a cordoned node."""
 
 
 def unresolvable(filter: str, reason: str) -> Refusal:
-    """What no preemption would change."""
+    """A Refusal that no preemption can resolve."""
     return Refusal(filter, (reason,), is_resolvable=False)
 
 
 def node_unschedulable(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """A cordoned node takes only who tolerates that."""
+    """A cordoned node takes only pods that tolerate the cordon."""
     if place.node.spec.unschedulable and not tolerated(UNSCHEDULABLE, guest.pod.spec.tolerations):
         return unresolvable("NodeUnschedulable", "node(s) were unschedulable")
     return None
 
 
 def node_name(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """Who asks for a node by its name gets no other."""
+    """A pod that names a node goes to no other."""
     if guest.pod.spec.node_name not in ("", place.name):
         return unresolvable("NodeName", "node(s) didn't match the requested node name")
     return None
 
 
 def taint_toleration(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """Every taint that keeps pods away must be tolerated; the first that is not is named."""
+    """All NoSchedule and NoExecute taints must be tolerated; the first that is not is named."""
     taint = untolerated(guest.pod, place)
     if taint is None:
         return None
@@ -40,7 +40,7 @@ def taint_toleration(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal
 
 
 def untolerated(pod: Pod, place: NodeView) -> Taint | None:
-    """The first taint that keeps it away."""
+    """The first such taint that the pod does not tolerate, or None."""
     for taint in place.node.spec.taints:
         strict = taint.effect in (NO_SCHEDULE, NO_EXECUTE)
         if strict and not tolerated(taint, pod.spec.tolerations):
@@ -49,12 +49,12 @@ def untolerated(pod: Pod, place: NodeView) -> Taint | None:
 
 
 def node_affinity(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """The node must be one of those the pod selects."""
+    """The node must match the node selector and the node affinity of the pod."""
     if selects(guest.pod, place):
         return None
     return unresolvable("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
 
 
 def selects(pod: Pod, place: NodeView) -> bool:
-    """Whether the node is one that the pod may go to, by its name and labels."""
+    """Whether the node matches the node selector and the node affinity of the pod."""
     return pod.spec.may_be_on(place.name, place.node.meta.labels)

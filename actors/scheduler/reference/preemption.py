@@ -1,4 +1,4 @@
-"""Whether room is made for a pod that no node takes, where, and at whose cost."""
+"""Preemption: which victims are evicted, and where, for a pod without a feasible node."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 WAITS = "not eligible due to a terminating pod on the nominated node."
 IN_VAIN = Refusal(PLUGIN, ("Preemption is not helpful for scheduling",), is_resolvable=False)
 FEWEST = 100
-"""As many candidates are looked for in any case (SCH-77)."""
+"""The least number of candidates to look for (SCH-77)."""
 BY_PREEMPTION = ("PreemptionByKubeScheduler", "PreemptionByScheduler")
 
 
 def why_not(
     pod: Pod, cluster: Cluster, refused: Refusal | None, switches: SchedulerSwitches
 ) -> str:
-    """Why it may not preempt now; empty: it may. `refused` is what the filters have said of the
-    node that it is nominated to (SCH-71, SCH-72)."""
+    """Why a pod is not eligible to preempt now; empty: it is. `refused` is the Refusal of the node
+    that it is nominated to (SCH-71, SCH-72)."""
     if pod.spec.preemption_policy == "Never":
         return NEVER
     place = cluster.places.get(nomination_of(pod, switches))
@@ -43,7 +43,7 @@ def why_not(
 
 
 def is_going(pod: Pod, switches: SchedulerSwitches) -> bool:
-    """Whether it is on its way, so that one waits for it (SCH-73)."""
+    """Whether a victim is terminating, so that a nominated pod waits for it (SCH-73)."""
     if not pod.meta.is_terminating:
         return False
     if switches.eligibility_terminating == "any_lower":
@@ -54,13 +54,13 @@ def is_going(pod: Pod, switches: SchedulerSwitches) -> bool:
 
 @attrs.define
 class FoundCandidates:
-    """What a search for candidates has come upon."""
+    """The results of a search for candidates."""
 
     candidates: dict[str, Candidate] = attrs.field(factory=dict)
     refusals: dict[str, Refusal] = attrs.field(factory=dict)
-    """Why each other node that was looked at is none."""
+    """Why each other node that was looked at is no candidate."""
     errors: dict[str, None] = attrs.field(factory=dict)
-    """What went wrong."""
+    """What went wrong, each error once."""
 
 
 def dry_run(
@@ -70,9 +70,11 @@ def dry_run(
     switches: SchedulerSwitches,
     pick: Pick,
 ) -> FoundCandidates:
-    """Looks at every node where it could help that others go, from an offset on, until there are
-    enough candidates, one of them without a broken budget (SCH-76 to SCH-78). Of those with broken
-    budgets no more are kept than are enough."""
+    """Look for candidates on every node where preemption may help, from an offset on, until there
+    are enough and one of them violates no budget (SCH-76 to SCH-78).
+
+    Of candidates that violate budgets, it keeps no more than are enough.
+    """
     found = FoundCandidates()
     names = []
     for name in cluster.places:
@@ -100,7 +102,7 @@ def dry_run(
 
 
 def choose(found: Mapping[str, Candidate]) -> tuple[str, ...]:
-    """The nodes at which it costs least, by name: those that no key tells apart (SCH-91)."""
+    """The candidates that cost least, by name: those that no key tells apart (SCH-91)."""
     best = min(each.keys for each in found.values())
     return tuple(sorted(name for name, each in found.items() if each.keys == best))
 
@@ -112,7 +114,7 @@ def preempt(
     switches: SchedulerSwitches,
     pick: Pick,
 ) -> Preemption:
-    """What is done for a pod that no node takes."""
+    """Preemption for a pod that has no feasible node."""
     refused = refusals.get(nomination_of(guest.pod, switches))
     said = why_not(guest.pod, cluster, refused, switches)
     if said:

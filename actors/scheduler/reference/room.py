@@ -1,4 +1,4 @@
-"""Whether a node has room: the ports, the resources, one more pod."""
+"""Room: the filters for host ports and for resources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from testbed.objects.node import room_of
 
 
 def node_ports(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """No two pods of a node take the same port of it."""
+    """No two pods on a node may use the same host port."""
     taken = [port for each in place.guests for port in each.pod.spec.host_ports]
     if any(mine.clashes(other) for mine in guest.pod.spec.host_ports for other in taken):
         reason = "node(s) didn't have free ports for the requested pod ports"
@@ -17,8 +17,11 @@ def node_ports(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | Non
 
 
 def resources(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """There must be room for one more pod, and, if it asks for anything, for all that it asks
-    for: what it asks nothing of must not be overdrawn either (SCH-58)."""
+    """There must be a place for one more pod, and room for all its requests (SCH-58).
+
+    If it requests anything, cpu, memory and ephemeral storage must not be overcommitted either,
+    even where it requests none of them.
+    """
     room, missing = room_of(place.node), []
     if len(place.guests) + 1 > room.get("pods", 0):
         missing.append("Too many pods")
@@ -36,5 +39,5 @@ def _is_counted(resource: str) -> bool:
 
 
 def _is_extended(resource: str) -> bool:
-    """Whether it is one of those that clusters name themselves: `example.com/gpu`."""
+    """Whether it is an extended resource, like `example.com/gpu`, or counted like one."""
     return "/" in resource or resource.startswith(("hugepages-", "attachable-volumes-"))

@@ -1,4 +1,4 @@
-"""The scores: how well each of the nodes that take a pod is liked, as whole numbers to 100."""
+"""Scores: how good each feasible node is for a pod, in points from 0 to 100."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ BEST = 100
 HOSTNAME = "kubernetes.io/hostname"
 Points = dict[str, int]
 Score = Callable[[Guest, Sequence[NodeView], Cluster, SchedulerSwitches], Points]
-"""How well the pod likes each of these nodes, by name."""
+"""Gives the points of each of these nodes, by name."""
 
 
 def node_resources_fit(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """How much would be left of cpu and memory, or be used of them; the average of the two."""
+    """How much of cpu and memory would be left, or be used: the average of the two."""
 
     def points(place: NodeView) -> int:
         parts = []
@@ -42,7 +42,7 @@ def node_resources_fit(
 def balanced_allocation(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """How even the parts of cpu and memory are that would be used."""
+    """How evenly cpu and memory would be used."""
 
     def points(place: NodeView) -> int:
         parts = []
@@ -57,8 +57,8 @@ def balanced_allocation(
 
 
 def _overlooked(pod: Pod, resource: str) -> int:
-    """How much of its overhead is overlooked: cpus are counted in thousandths, but those of the
-    overhead as whole ones."""
+    """How much of its overhead is overlooked, by a fault of 1.26: it counts the whole cpus of the
+    overhead as thousandths."""
     overhead = pod.spec.overhead.get(resource)
     if overhead is None or resource != "cpu":
         return 0
@@ -66,7 +66,7 @@ def _overlooked(pod: Pod, resource: str) -> int:
 
 
 def _compute(place: NodeView) -> list[tuple[str, int]]:
-    """How much cpu and memory it has, where it has any."""
+    """How much cpu and memory a node has; without a resource that it has none of."""
     room = room_of(place.node)
     return [(name, room[name]) for name in ("cpu", "memory") if room.get(name)]
 
@@ -74,7 +74,7 @@ def _compute(place: NodeView) -> list[tuple[str, int]]:
 def taint_toleration(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """The fewer taints it had rather not go near, the better."""
+    """The fewer PreferNoSchedule taints it does not tolerate, the better."""
     soft = [t for t in guest.pod.spec.tolerations if t.effect in ("", PREFER_NO_SCHEDULE)]
     counts = {
         place.name: sum(
@@ -83,16 +83,16 @@ def taint_toleration(
         )
         for place in places
     }
-    return {name: BEST - points for name, points in _to_the_most(counts).items()}
+    return {name: BEST - points for name, points in _scaled(counts).items()}
 
 
 def node_affinity(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """The more it prefers the node's labels, the better."""
+    """The more its preferred node affinity weighs, the better."""
     affinity = guest.pod.spec.affinity and guest.pod.spec.affinity.node_affinity
     preferred = affinity.preferred if affinity else ()
-    return _to_the_most(
+    return _scaled(
         {
             place.name: sum(
                 each.weight
@@ -104,8 +104,8 @@ def node_affinity(
     )
 
 
-def _to_the_most(points: Points) -> Points:
-    """As parts of a hundred of the most there is."""
+def _scaled(points: Points) -> Points:
+    """Scale the points so that the most is 100."""
     most = max(points.values())
     return {name: BEST * each // most if most else 0 for name, each in points.items()}
 
@@ -113,8 +113,8 @@ def _to_the_most(points: Points) -> Points:
 def inter_pod_affinity(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """The nearer to those it likes, and to those who like it, the better; whoever must be near it
-    likes it by one."""
+    """The more the preferred terms weigh, of the pod and of the pods there, the better; a required
+    affinity term of a pod there weighs one."""
     drawn: dict[tuple[str, str], int] = {}
 
     def pull(term: PodAffinityTerm, owner: Pod, meant: Pod, place: NodeView, weight: int) -> None:
@@ -147,8 +147,8 @@ def inter_pod_affinity(
 def topology_spread(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """The fewer of those it counts stand where it would be, the better; a label of few values
-    counts for less. It speaks only if the pod has such constraints."""
+    """The fewer matching pods in the node's domains, the better; a key with few domains weighs
+    less. Without soft constraints it gives no points."""
     constraints = constraints_of(guest.pod, SOFT)
     if not constraints:
         return {}
@@ -178,7 +178,7 @@ def topology_spread(
 def first_fit_by_name(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> Points:
-    """The first by name, and no other."""
+    """All points for the first node by name."""
     first = min(place.name for place in places)
     return {place.name: BEST * (place.name == first) for place in places}
 
@@ -191,24 +191,24 @@ SCORES: Mapping[str, tuple[Score, int]] = {
     "InterPodAffinity": (inter_pod_affinity, 2),
     "PodTopologySpread": (topology_spread, 2),
 }
-"""By name, each with its weight."""
+"""The scores by name, each with its weight."""
 FIRST_FIT: Mapping[str, tuple[Score, int]] = {"FirstFitByName": (first_fit_by_name, 1)}
-"""The only one where nodes are taken by their names."""
+"""The only score of the placement `first_fit_by_name`."""
 
 
 def weigh(
     guest: Guest, places: Sequence[NodeView], cluster: Cluster, switches: SchedulerSwitches
 ) -> dict[str, dict[str, int]]:
-    """What every score says of each of these nodes, by its weight."""
-    said: dict[str, dict[str, int]] = {place.name: {} for place in places}
+    """The points of each node by score, times its weight."""
+    weighted: dict[str, dict[str, int]] = {place.name: {} for place in places}
     scores = FIRST_FIT if switches.placement == "first_fit_by_name" else SCORES
     for name, (score, weight) in scores.items():
         for place, points in score(guest, places, cluster, switches).items():
-            said[place][name] = points * weight
-    return said
+            weighted[place][name] = points * weight
+    return weighted
 
 
 def best_of(scores: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
-    """The nodes with the most points in all, by name."""
+    """The nodes with the most points in total, by name."""
     totals = {name: sum(points.values()) for name, points in scores.items()}
     return tuple(sorted(name for name in totals if totals[name] == max(totals.values())))

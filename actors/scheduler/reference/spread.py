@@ -1,4 +1,4 @@
-"""How unevenly pods stand over the values of a label, and what is allowed of that."""
+"""Spread: how pods are distributed over topology domains, and the filter for it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Constraints = Sequence[TopologySpreadConstraint]
 
 
 def constraints_of(pod: Pod, hardness: str) -> Constraints:
-    """Those of its constraints that must be kept, or that are only liked."""
+    """The constraints of a pod with that `whenUnsatisfiable`: HARD or SOFT."""
     return [each for each in pod.spec.topology_spread if each.when_unsatisfiable == hardness]
 
 
 def topology_spread(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal | None:
-    """With the pod there, no constraint may be more uneven than it allows: more pods above the
-    emptiest value. `minDomains` and `matchLabelKeys` were off by default in 1.26."""
+    """With the pod there, its domain may not have more than `maxSkew` pods more than the emptiest
+    one. `minDomains` and `matchLabelKeys` were off by default in 1.26."""
     constraints, labels = constraints_of(guest.pod, HARD), place.node.meta.labels
     for constraint in constraints:
         if constraint.topology_key not in labels:
@@ -38,7 +38,7 @@ def topology_spread(guest: Guest, place: NodeView, cluster: Cluster) -> Refusal 
 def _counts(
     pod: Pod, constraint: TopologySpreadConstraint, constraints: Constraints, cluster: Cluster
 ) -> dict[str, int]:
-    """How many pods the constraint counts at each value of its label."""
+    """How many pods the constraint counts in each domain."""
     counts: dict[str, int] = {}
     for place in cluster.places.values():
         if has_keys(place, constraints) and is_included(pod, constraint, place):
@@ -48,21 +48,22 @@ def _counts(
 
 
 def has_keys(place: NodeView, constraints: Constraints) -> bool:
-    """Whether the node has the label of every one of them; another counts for none."""
+    """Whether the node has the topology keys of all constraints; otherwise none counts it."""
     return all(each.topology_key in place.node.meta.labels for each in constraints)
 
 
 def is_included(pod: Pod, constraint: TopologySpreadConstraint, place: NodeView) -> bool:
-    """Whether the constraint looks at that node at all, by its two policies."""
+    """Whether the constraint counts that node, by its two policies."""
     if constraint.node_affinity_policy in (None, "", "Honor") and not selects(pod, place):
         return False
     return constraint.node_taints_policy != "Honor" or untolerated(pod, place) is None
 
 
 def standing(pod: Pod, constraint: TopologySpreadConstraint, place: NodeView) -> int:
-    """How many pods on the node the constraint counts: in the namespace of its pod, and not about
-    to go. Whoever is put there or taken away to see what would be then is added or subtracted even
-    if he is about to go, and so would not be counted: the real one does that."""
+    """How many pods on the node the constraint counts: those in the namespace of its pod that match
+    and are not terminating."""
+    # Pods that a dry run puts there or takes away are added or subtracted even if they are
+    # terminating, and so were not counted before: 1.26 does that.
 
     def counts(other: Guest) -> bool:
         return other.pod.meta.namespace == pod.meta.namespace and is_meant(constraint, other.pod)
@@ -75,6 +76,6 @@ def standing(pod: Pod, constraint: TopologySpreadConstraint, place: NodeView) ->
 
 
 def is_meant(constraint: TopologySpreadConstraint, pod: Pod) -> bool:
-    """Whether the constraint's selector means the pod; None means nobody, an empty one all."""
+    """Whether the selector matches the pod. No selector matches none, an empty one matches all."""
     selector = constraint.label_selector
     return selector is not None and selector.matches(pod.meta.labels)

@@ -1,4 +1,4 @@
-"""Whom a pod would displace for one node: everybody less important but those who can be spared."""
+"""Victims: the pods of lower priority on one node that cannot be reprieved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
 Fits = Callable[[Collection[Guest]], bool]
-"""Whether the pod fits without these."""
+"""Whether the pod fits without these pods."""
 PLUGIN = "DefaultPreemption"
 NOBODY = "No preemption victims found for incoming pod"
 PROTECTED = "node(s) had only victims that a budget protects"
@@ -25,11 +25,11 @@ PROTECTED = "node(s) had only victims that a budget protects"
 def candidate_of(
     guest: Guest, place: NodeView, cluster: Cluster, switches: SchedulerSwitches
 ) -> Candidate | Refusal | str:
-    """What it would take to make room on that node; why that is in vain; or what went wrong.
+    """The victims on that node; or why preemption does not help there; or what went wrong.
 
-    1. Take away everybody less important. If the pod does not fit then, nothing helps (SCH-80),
-       unless an experiment knows who must stay, or who must go from other nodes.
-    2. Spare whom one can (SCH-85); who is left is a victim.
+    1. Take away all less important pods. If the pod does not fit then, preemption does not help
+       (SCH-80), unless an experiment finds pods to keep, or victims on other nodes.
+    2. Reprieve as many as possible (SCH-85); the others are the victims.
     """
     pool = [each for each in place.guests if may_displace(guest.pod, each.pod, switches)]
     if not pool and not switches.cross_node_victims:
@@ -70,12 +70,12 @@ def candidate_of(
 
 
 Groups = tuple[Sequence[Guest], Sequence[Guest]]
-"""Those whom a budget protects, and the others, each the most important first."""
+"""The pods that a budget protects, and the others, each with the most important first."""
 
 
 def greedy(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
-    """Put them back one by one, the protected first, and keep whoever does no harm: the others are
-    the victims, as they could not be put back (SCH-85)."""
+    """Put the pods back one by one, the protected ones first, and keep each with which the pod
+    still fits. The others are the victims, in that order (SCH-85)."""
     gone = list(chain(*groups))
     victims = []
     for group in groups:
@@ -89,8 +89,8 @@ def greedy(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
 
 
 def fewest(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
-    """Of all sets that will do, the one with the fewest protected, then the fewest, then the least
-    important (SCH-86)."""
+    """Of all sets of victims that suffice, the one with the fewest protected pods, then with the
+    fewest pods, then with the least important ones (SCH-86)."""
     pool = list(chain(*groups))
 
     def loss(some: Sequence[Guest]) -> tuple[int, int, list[int], list[int]]:
@@ -111,8 +111,8 @@ def lower_nominated(
     cluster: Cluster,
     switches: SchedulerSwitches,
 ) -> list[Guest]:
-    """Those nominated there that are less important, and lose that (SCH-100); where nominations
-    do not count, none do."""
+    """The nominated pods of lower priority that lose their nomination to that node (SCH-100); none
+    if nominations do not count."""
     if switches.nominated_accounting == "none":
         return []
     lower = [each for each in place.nominated if each.pod.priority < guest.pod.priority]
@@ -127,9 +127,9 @@ def lower_nominated(
 
 
 def keys_of(victims: Sequence[Pod], violations: int, cluster: Cluster) -> tuple[int, ...]:
-    """What the choice among nodes compares, the smaller the better (SCH-92): how many budgets are
-    broken; the first victim's priority; the sum of all of them; how many there are; and, of those
-    that are most important, how long the eldest has been there."""
+    """What candidates are compared by, the smaller the better (SCH-92): the number of budget
+    violations; the priority of the first victim; the sum of all priorities; the number of victims;
+    and the start time of the oldest among the most important ones, later being better."""
     top = max(each.priority for each in victims)
     eldest = min(started(each, cluster) for each in victims if each.priority == top)
     total = sum(each.priority + 2**31 for each in victims)

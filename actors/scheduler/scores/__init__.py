@@ -1,4 +1,4 @@
-"""The scores: which of the feasible nodes is liked best, and by how much.
+"""The scores: how good each of the feasible nodes is for a pod.
 
 May use: score.
 Siblings: no file here imports another.
@@ -27,4 +27,4 @@ PLACEMENTS: dict[str, tuple[Score, ...]] = {
     "most_allocated": (NodeResourcesFitScore(likes_full=True), *OTHERS),
     "first_fit_by_name": (FirstFitByNameScore(),),
 }
-"""The scores of each placement, by the word of its switch."""
+"""The scores of each value of the switch `placement`."""

@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation: likes nodes of whose cpu and memory equal parts are taken."""
+"""NodeResourcesBalancedAllocation: prefers nodes where cpu and memory are used evenly."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from actors.scheduler.score import BEST, Score
 from testbed.objects.quantity import CPU
 
 Parts = NDArray[np.float64]
-"""A part of 1 for each of the nodes that are weighed."""
+"""A fraction from 0 to 1 for each of the nodes that are scored."""
 
 
 class BalancedAllocationScore(Score):
-    """By what is asked for, without any least; in the floating point numbers of the real one.
+    """Compares the fraction of cpu and of memory that would be requested, in floating point."""
 
-    They decide nothing but by way of the whole number that is left of them, and are the same on
-    every machine: each is one division, difference or product of IEEE 754.
-    """
+    # Kubernetes computes this score in float64 and truncates it, so exact fractions would give
+    # another integer now and then. Floats do no harm to determinism here: each step is one IEEE 754
+    # division, difference or product, correctly rounded and so the same on every machine, and
+    # nothing is summed up whose order could change. Only the integer leaves this file.
 
     name = "NodeResourcesBalancedAllocation"
 
@@ -31,7 +32,7 @@ class BalancedAllocationScore(Score):
 
 
 def _part(name: str, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Parts:
-    """Which part of a resource would be asked for of each node; nan where it has none."""
+    """The fraction of a resource that would be requested, by node; nan where it has none."""
     has = snapshot.allocatable[name][rows].astype(np.float64)
     own = pod.requests.get(name, 0) + (pod.overhead_amiss if name == CPU else 0)
     asked = (snapshot.requested[name][rows] + own).astype(np.float64)

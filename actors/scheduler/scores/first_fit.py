@@ -1,4 +1,4 @@
-"""FirstFitByName: likes the first node by name, and no other."""
+"""FirstFitByName: prefers the first node by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.scheduler.score import BEST, Score
 
 
 class FirstFitByNameScore(Score):
-    """For those who want to see at once where a pod will go."""
+    """Gives all points to the first node by name, so that a reader can foresee where pods go."""
 
     name = "FirstFitByName"
 

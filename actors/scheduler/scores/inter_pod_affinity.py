@@ -1,4 +1,4 @@
-"""InterPodAffinity: likes nodes near the pods a pod would like to be near, or that like it."""
+"""InterPodAffinity: prefers nodes by the preferred affinity of the pod and of pods there."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import numpy as np
 
 from actors.framework.podinfo import PodInfo, Term
 from actors.framework.snapshot import Column, Snapshot
-from actors.framework.topology_counts import Stand
+from actors.framework.topology_counts import PodKind
 from actors.scheduler.score import BEST, Score
 
 FOR_REQUIRED = 1
-"""What it counts that a pod which is there must be near this one (hardPodAffinityWeight)."""
+"""The weight of a required affinity term of a pod that is there (hardPodAffinityWeight)."""
 THEIRS = {"affinity": 1, "liked": 1, "disliked": -1}
-"""Which terms of others count, and whether for or against the place."""
+"""Which terms of other pods count, and whether for (1) or against (-1) the place."""
 Counts = dict[str, dict[str, int]]
-"""How much a value of a label of nodes is liked, by label and value."""
+"""The points of each topology domain, by topology key and value."""
 
 
 class InterPodAffinityScore(Score):
-    """By the weights of the preferred terms, of the pod and of those that are there already."""
+    """Sums the weights of terms that match, in the topology domains of a node."""
 
     name = "InterPodAffinity"
     weight = 2
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> Counts:
-        """How much each place is liked."""
+        """The points of each topology domain."""
         counts: Counts = {}
-        for weight, term, stand in _bonds(pod, snapshot):
+        for weight, term, kind in _bonds(pod, snapshot):
             liked = counts.setdefault(term.topology_key, {})
-            for name, count in stand.on.items():
+            for name, count in kind.count_on.items():
                 value = snapshot.infos[snapshot.row[name]].labels.get(term.topology_key)
                 if value is not None:
                     liked[value] = liked.get(value, 0) + weight * count
@@ -44,7 +44,7 @@ class InterPodAffinityScore(Score):
         return total
 
     def normalise(self, state: Counts, scores: Column) -> Column:
-        """From the least liked to the best, in the floating point numbers of the real one."""
+        """Scale the points from lowest to highest; in float64, then truncated, like Kubernetes."""
         if not state:
             return scores
         least = int(scores.min())
@@ -53,19 +53,19 @@ class InterPodAffinityScore(Score):
         return stretched
 
 
-def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, Stand]]:
-    """What draws the pod to some others, or away from them: how much, by which term."""
-    standing, namespaces = snapshot.standing, snapshot.namespaces
-    for sign, wishes in ((1, pod.liked), (-1, pod.disliked)):
-        for wish in wishes:
-            for stand in standing.kinds:
-                if wish.term.matches(stand.like, namespaces):
-                    yield sign * wish.weight, wish.term, stand
+def _bonds(pod: PodInfo, snapshot: Snapshot) -> Iterator[tuple[int, Term, PodKind]]:
+    """Each term that draws the pod to others or away from them: its weight, and where they are."""
+    by_kind, namespaces = snapshot.pods_by_kind, snapshot.namespaces
+    for sign, terms in ((1, pod.liked), (-1, pod.disliked)):
+        for preferred in terms:
+            for kind in by_kind.kinds:
+                if preferred.term.matches(kind.example, namespaces):
+                    yield sign * preferred.weight, preferred.term, kind
     for which, sign in THEIRS.items():
-        for each, stand in standing.with_terms(which):
+        for each, kind in by_kind.with_terms(which):
             if isinstance(each, Term):
                 weight, term = FOR_REQUIRED, each
             else:
                 weight, term = each.weight, each.term
             if term.matches(pod, namespaces):
-                yield sign * weight, term, stand
+                yield sign * weight, term, kind

@@ -1,4 +1,4 @@
-"""NodeAffinity: likes nodes that are as the pod would like them."""
+"""NodeAffinity: prefers nodes by the preferred node affinity of the pod."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.scheduler.score import Score, stretched
 
 
 class NodeAffinityScore(Score):
-    """By the weights of the preferred terms of its affinity that the node meets."""
+    """Sums the weights of the preferred terms that the node meets."""
 
     name = "NodeAffinity"
     weight = 2
@@ -20,8 +20,8 @@ class NodeAffinityScore(Score):
         total = np.zeros(len(rows), np.int64)
         affinity = state.pod.spec.affinity
         nodes = affinity.node_affinity if affinity is not None else None
-        for wish in nodes.preferred if nodes is not None else ():
-            total += wish.weight * rows_meeting(wish.preference, snapshot)[rows]
+        for term in nodes.preferred if nodes is not None else ():
+            total += term.weight * rows_meeting(term.preference, snapshot)[rows]
         return total
 
     def normalise(self, state: PodInfo, scores: Column) -> Column:

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: likes nodes by how much of their cpu and memory is asked for (SCH-62)."""
+"""NodeResourcesFit: prefers nodes by how much of their cpu and memory is requested (SCH-62)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.objects.quantity import CPU
 
 
 class NodeResourcesFitScore(Score):
-    """Cpu and memory alike, with a least for each container that does not say what it asks for.
+    """The average over cpu and memory; a container without a request counts a default amount.
 
     A resource that a node has none of does not count there.
     """
@@ -19,7 +19,7 @@ class NodeResourcesFitScore(Score):
     name = "NodeResourcesFit"
 
     def __init__(self, *, likes_full: bool = False) -> None:
-        """`likes_full`: the less is left the better, instead of the more."""
+        """`likes_full`: prefer full nodes (MostAllocated) to empty ones (LeastAllocated)."""
         self._likes_full = likes_full
 
     def score_all(self, state: PodInfo, snapshot: Snapshot, rows: Column) -> Column:

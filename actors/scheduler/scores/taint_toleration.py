@@ -1,4 +1,4 @@
-"""TaintToleration: likes nodes with few taints that would rather not have the pod."""
+"""TaintToleration: prefers nodes with few PreferNoSchedule taints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.objects.affinity import PREFER_NO_SCHEDULE, tolerated
 
 
 class TaintTolerationScore(Score):
-    """By the number of taints PreferNoSchedule that the pod does not tolerate."""
+    """Counts the PreferNoSchedule taints that the pod does not tolerate; fewer are better."""
 
     name = "TaintToleration"
     weight = 3
@@ -30,5 +30,5 @@ class TaintTolerationScore(Score):
 
 
 def discouraging(node: Node) -> tuple[Taint, ...] | None:
-    """The taints of a node that pods are only to avoid; None if it has none."""
+    """The PreferNoSchedule taints of a node; None if it has none."""
     return tuple(each for each in node.spec.taints if each.effect == PREFER_NO_SCHEDULE) or None

@@ -1,4 +1,4 @@
-"""PodTopologySpread: likes nodes where few pods stand of those that are to be spread."""
+"""PodTopologySpread: prefers nodes in topology domains with few matching pods."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ from testbed.objects.affinity import TopologySpreadConstraint
 
 HONOR, IGNORE = "Honor", "Ignore"
 HOSTNAME = "kubernetes.io/hostname"
-"""The label that tells each node from all others: its pods are counted node by node."""
+"""The topology key with a domain for each node."""
 
 
 @attrs.frozen(eq=False)
 class SpreadTerm:
-    """One constraint, and how many pods it finds."""
+    """One soft constraint, and how many pods it counts in each domain."""
 
     max_skew: int
     counts: Column
-    """Of each row of the Snapshot: how many there are at its value of the label; if that is the
-    hostname, on the node."""
+    """For each row of the Snapshot, the number of matching pods in its domain."""
     weight: float
-    """What one pod counts: the more, the more values there are to spread over."""
+    """What one pod counts: the more domains there are, the more."""
 
 
 @attrs.frozen(eq=False)
 class SpreadTerms:
-    """All that a pod would like spread."""
+    """All soft constraints of a pod."""
 
     of: tuple[SpreadTerm, ...]
     ignored: Mask
-    """Which of the nodes that are weighed lack one of the labels."""
+    """Which of the nodes that are scored lack one of the topology keys."""
 
 
 class PodTopologySpreadScore(Score):
-    """By the constraints ScheduleAnyway of the pod; it says nothing of a pod that has none."""
+    """Sums the matching pods over the ScheduleAnyway constraints of the pod; fewer are better."""
 
     name = "PodTopologySpread"
     weight = 2
 
     def prepare(self, pod: PodInfo, snapshot: Snapshot, rows: Column) -> SpreadTerms | None:
-        """How the pods stand that it is about."""
+        """The counts of each constraint."""
         spread = pod.pod.spec.topology_spread
         rules = [rule for rule in spread if rule.when_unsatisfiable == "ScheduleAnyway"]
         if not rules:
@@ -58,7 +57,10 @@ class PodTopologySpreadScore(Score):
         return SpreadTerms(tuple(spreads), ~has_all[rows])
 
     def score_all(self, state: SpreadTerms, snapshot: Snapshot, rows: Column) -> Column:
-        """The fewer the better, as yet; of nodes that are ignored, -1."""
+        """The weighted number of matching pods, not yet reversed; -1 for ignored nodes."""
+        # The weight is a logarithm, so this is a float, rounded half up as Go's math.Round does for
+        # positive numbers; np.round would round half to even. The order of the constraints is that
+        # of the pod, so the sum is the same in every Run.
         total = np.zeros(len(rows), np.float64)
         for spread in state.of:
             total += spread.counts[rows] * spread.weight + (spread.max_skew - 1)
@@ -78,34 +80,34 @@ def _spread(
     has_all: Mask,
     qualified: Column,
 ) -> SpreadTerm:
-    standing = _standing(rule, pod, snapshot)
+    matching = _matching(rule, pod, snapshot)
     if rule.topology_key == HOSTNAME:
-        return SpreadTerm(rule.max_skew, standing, math.log(len(qualified) + 2))
+        return SpreadTerm(rule.max_skew, matching, math.log(len(qualified) + 2))
     codes, values = snapshot.label(rule.topology_key)
-    standing[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
-    counts = np.bincount(codes[has_all], standing[has_all], len(values)).astype(np.int64)
+    matching[~(has_all & _rows_counted(rule, pod, snapshot))] = 0
+    counts = np.bincount(codes[has_all], matching[has_all], len(values)).astype(np.int64)
     sizes = len(np.unique(codes[qualified]))
     return SpreadTerm(rule.max_skew, np.append(counts, 0)[codes], math.log(sizes + 2))
 
 
-def _standing(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
-    """How many pods it means stand on each row; those that are on their way count no more. An empty
-    selector means all of them, as it did before 1.27; without one nobody is meant."""
+def _matching(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Column:
+    """The number of matching pods on each row, without terminating ones. An empty selector matches
+    all pods, as it did before 1.27; no selector matches none."""
     rows, selector = np.zeros(len(snapshot), np.int64), rule.label_selector
     if selector is None:
         return rows
-    for stand in snapshot.standing.kinds:
-        like = stand.like
-        if like.namespace != pod.namespace or like.pod.meta.is_terminating:
+    for kind in snapshot.pods_by_kind.kinds:
+        example = kind.example
+        if example.namespace != pod.namespace or example.pod.meta.is_terminating:
             continue
-        if selector.matches(like.labels):
-            for name, count in stand.on.items():
+        if selector.matches(example.labels):
+            for name, count in kind.count_on.items():
                 rows[snapshot.row[name]] += count
     return rows
 
 
 def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
-    """On which rows pods count: where the pod could not be, they need not."""
+    """The rows whose pods count: by default, where the pod's node affinity allows it."""
     rows = np.ones(len(snapshot), np.bool_)
     if rule.node_affinity_policy != IGNORE:
         rows &= rows_wanted(pod, snapshot)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.queue.queued import Attempt, QueuedPod
 from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.difference import difference
 from testbed import ApiError
@@ -54,7 +54,7 @@ def _requeue(deed: Deed, queued: QueuedPod, failure: Failure) -> None:
     place = ""
     if known is not None and not known.is_bound:
         now_ms = books.client.elapsed()
-        place = queue.failed(queued, known, queue.cycle, now_ms, failure.refused_by)
+        place = queue.failed(Attempt(queued, known, queue.cycle, now_ms, failure.refused_by))
         pod = known
     books.beliefs.nominator.nominate(pod, failure.nominate)
     books.client.record("waits", pod=pod.key, attempt=queued.attempts, where=place or "nowhere")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.apiserver import ApiServer
 from actors.framework.filter import Filter, NodeFilter
-from actors.framework.filters import FILTERS
+from actors.framework.filters import FILTERS, filter_classes
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
@@ -29,6 +34,8 @@ from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Node, Pod
 from testbed.world.world import World
+
+ROOT = Path(__file__).parent.parent.parent.parent
 
 
 class NoWeekends(Filter):
@@ -210,3 +217,43 @@ def test_the_names_that_are_built_in_are_those_of_the_parts() -> None:
     assert tuple(names) == SCORES
     for placement, usual in PLACEMENTS.items():
         assert scores_of(switches_of(given={"placement": placement}), ()) == usual
+
+
+GPU_FREE = '''"""GpuFree: a pod goes only where there is a gpu."""
+
+from actors.framework.filter import Filter
+
+
+class GpuFreeFilter(Filter):
+    """Refuses nodes without a gpu."""
+
+    name = "GpuFree"
+
+    def check(self, state, node):
+        return None if node.left("example.com/gpu") else self.no("node(s) had no free gpu")
+'''
+
+
+def test_a_file_in_the_folder_of_filters_is_a_filter(tmp_path: Path) -> None:
+    """By its name, with no other file edited and none named: it refuses nodes from then on, behind
+    those that are there. Without the switch it has no say."""
+    shutil.copytree(ROOT / "actors", tmp_path / "actors", ignore=shutil.ignore_patterns("*.pyc"))
+    (tmp_path / "actors/framework/filters/gpu_free.py").write_text(GPU_FREE)
+    command = [sys.executable, "-m", "testbed", "run", "stolen_slot", "--trace", "t.jsonl"]
+    refused = {}
+    for switches in ([], ["--switch", "scheduler.filters=+GpuFree"]):
+        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        subprocess.run([*command, *switches], cwd=tmp_path, env=env, capture_output=True)
+        trace = (tmp_path / "t.jsonl").read_text()
+        refused[bool(switches)] = "node(s) had no free gpu" in trace
+    assert refused == {False: False, True: True}
+
+
+def test_the_filters_of_the_folder_are_known_by_name() -> None:
+    """In the order of their files; those that are default ones among them."""
+    assert {*filter_classes()} == {*FILTER_NAMES}
+    files = [made.__module__ for made in filter_classes().values()]
+    assert files == sorted(files)
+    some = FILTERS[:2]
+    names = [each.name for each in filters_of(switches_of(given={"filters": "+NodePorts"}), some)]
+    assert names == ["NodeUnschedulable", "NodeName", "NodePorts"]

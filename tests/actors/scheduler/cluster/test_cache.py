@@ -265,13 +265,17 @@ def read(snapshot: Snapshot) -> dict[str, object]:
     for rule in ("with_terms", "anti_affine", "with_ports"):
         told[rule] = sorted(snapshot.names[row] for row in getattr(snapshot, rule))
     told["kinds"] = sorted(
-        (stand.like.namespace, *sorted(stand.like.labels.items()), *sorted(stand.on.items()))
-        for stand in snapshot.standing.kinds
+        (
+            kind.example.namespace,
+            *sorted(kind.example.labels.items()),
+            *sorted(kind.count_on.items()),
+        )
+        for kind in snapshot.pods_by_kind.kinds
     )
     told["terms"] = sorted(
-        (str(term), *sorted(stand.on.items()))
+        (str(term), *sorted(kind.count_on.items()))
         for which in ("affinity", "anti_affinity", "liked", "disliked")
-        for term, stand in snapshot.standing.with_terms(which)
+        for term, kind in snapshot.pods_by_kind.with_terms(which)
     )
     told["sums"] = [
         (info.requested.get("cpu", 0), info.scored_cpu, info.scored_memory, dict(info.ports))

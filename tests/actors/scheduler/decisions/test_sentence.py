@@ -10,7 +10,7 @@ import pytest
 
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
-from actors.scheduler.decisions.sentence import said_of
+from actors.scheduler.decisions.sentence import sentence_of
 from actors.scheduler.preemption.choice import best_of
 from testbed.objects import Pod
 
@@ -62,7 +62,7 @@ SCORES = {"n1": {"a": 50, "b": 7}, "n2": {"a": 50, "b": 40}, "n3": {"a": 80, "b"
 def test_of_a_node_that_was_chosen_it_says_why_that(decision: Decision, why: str) -> None:
     """Because there is no other, it was promised there, it scores best, or it was picked."""
     node = decision.node
-    assert said_of(decision) == f"chose {node} for pods/default/p: {why}"
+    assert sentence_of(decision) == f"chose {node} for pods/default/p: {why}"
 
 
 def preempting(*victims: str, others: Mapping[str, tuple[int, ...]], **more: Any) -> Decision:
@@ -96,15 +96,15 @@ def test_of_those_who_have_to_go_it_says_why_they(
 ) -> None:
     """By the first key that the next best node loses by."""
     said = f"made room for pods/default/p on n1, where pods/default/a goes: {why}"
-    assert said_of(preempting("a", others=others)) == said
+    assert sentence_of(preempting("a", others=others)) == said
 
 
 def test_a_few_victims_are_named_and_many_are_counted() -> None:
     """So that it stays one sentence."""
     start = "made room for pods/default/p on n1, where "
-    said = said_of(preempting("a", "b", "c", others={}))
+    said = sentence_of(preempting("a", "b", "c", others={}))
     assert said.startswith(f"{start}pods/default/a, pods/default/b and pods/default/c go: ")
-    assert said_of(preempting(*"abcde", others={})).startswith(
+    assert sentence_of(preempting(*"abcde", others={})).startswith(
         f"{start}pods/default/a and 4 more go: "
     )
 
@@ -114,4 +114,4 @@ def test_of_no_node_it_says_the_message() -> None:
     message = "0/3 nodes are available: 3 Insufficient cpu. preemption: not helpful.."
     vain = Decision(POD, 3, message=message, preemption=Preemption(True, "not helpful."))
     said = "found no node for pods/default/p: 0/3 nodes are available: 3 Insufficient cpu. "
-    assert said_of(vain) == f"{said}preemption: not helpful"
+    assert sentence_of(vain) == f"{said}preemption: not helpful"

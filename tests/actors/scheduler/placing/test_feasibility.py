@@ -237,7 +237,7 @@ def test_a_filter_of_ones_own_is_a_name_and_a_check() -> None:
     snapshot = snapshot_of(*(a_node(f"n{n}") for n in range(40)), *others)
     feasibility = Feasibility(info_of(a_pod("p")), snapshot, [*FILTERS, NotOnFridays()], {})
     assert feasibility.reasons == {"node(s) are busy": 20}
-    trial = trial_of(feasibility, "n0")
+    trial = trial_of(feasibility.judging, "n0")
     assert not trial.fits()
     trial.remove(info_of(others[0]))
     assert trial.fits()

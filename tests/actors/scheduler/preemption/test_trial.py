@@ -61,12 +61,12 @@ def test_a_trial_says_what_would_be_said_of_such_a_cluster(
             assert trial.refusal() == truth.verdict(truth.states, truth.node(home))
 
 
-def found_on(pod: Pod, node: str, *things: Object) -> tuple[Feasibility, list[PodInfo]]:
-    """What the filters find for the pod, and the pods of that node."""
+def found_on(pod: Pod, node: str, *things: Object) -> tuple[Judging, list[PodInfo]]:
+    """The filters, prepared for it, and the pods of that node."""
     snapshot = snapshot_of(*things)
     info = snapshot.get(node)
     assert info is not None
-    return Feasibility(info_of(pod), snapshot, FILTERS, {}), list(info.pods)
+    return Judging(info_of(pod), snapshot, FILTERS, {}), list(info.pods)
 
 
 @pytest.mark.spec("SCH-116", "SCH-107")
@@ -151,7 +151,7 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
     ]
     pod = a_pod("p", labels={"app": "s"}, topology_spread=(rule,))
     found, (s,) = found_on(pod, "n1", *things)
-    assert found.feasible == ("n2",)
+    assert Feasibility(found.pod, found.snapshot, FILTERS, {}).feasible == ("n2",)
     trial = trial_of(found, "n1")
     trial.remove(s)
     assert trial.fits()

@@ -7,7 +7,7 @@ import pytest
 from actors.framework.cluster_events import NODE_ADDED
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.fifo import FifoQueue
-from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.queue.queued import Attempt, QueuedPod
 from actors.scheduler.switches import switches_of
 from testbed.objects import Pod
 from testbed.objects.pod import SchedulingGate
@@ -23,6 +23,11 @@ def taken(queue: FifoQueue, now_ms: int) -> QueuedPod:
     queued = queue.pop(now_ms)
     assert queued is not None
     return queued
+
+
+def failed(queue: FifoQueue, queued: QueuedPod, now_ms: int) -> str:
+    """Its attempt fails, and the pod is as it was."""
+    return queue.failed(Attempt(queued, queued.pod, queue.cycle, now_ms))
 
 
 @pytest.mark.spec("SCH-29")
@@ -42,7 +47,7 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
     queue.add(Pod.of("a"), 0)
     now_ms = 0
     for seconds in (1, 2, 4, 8, 16, 32, 60, 60):
-        assert queue.failed(taken(queue, now_ms), Pod.of("a"), queue.cycle, now_ms) == "backoff"
+        assert failed(queue, taken(queue, now_ms), now_ms) == "backoff"
         queue.move(NODE_ADDED, now_ms)
         now_ms += seconds * 1000
         assert (queue.backoff_due_ms, queue.stay_due_ms) == (now_ms, None)
@@ -59,7 +64,7 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
         queued = [taken(queue, now_ms), taken(queue, now_ms)]
         assert [each.pod.meta.name for each in queued] == ["b", "a"]
         for each in reversed(queued):
-            queue.failed(each, each.pod, queue.cycle, now_ms)
+            failed(queue, each, now_ms)
     queue.add(Pod.of("c"), 2500)
     queue.flush_backoff(3000)
     assert queue.places["active"] == tuple(f"pods/default/{name}" for name in "cba")
@@ -70,7 +75,7 @@ def test_an_update_leaves_a_pod_where_it_stands() -> None:
     gates comes then."""
     queue = queue_of()
     queue.add(Pod.of("a"), 0)
-    queue.failed(taken(queue, 0), Pod.of("a"), queue.cycle, 0)
+    failed(queue, taken(queue, 0), 0)
     for name in "bc":
         queue.add(Pod.of(name), 0)
     queue.add(Pod.of("d", scheduling_gates=(SchedulingGate("wait"),)), 0)
@@ -90,7 +95,7 @@ def test_one_that_waits_already_does_not_wait_twice() -> None:
     queue.add(Pod.of("a"), 0)
     queued = taken(queue, 0)
     queue.update(Pod.of("a"), Pod.of("a", priority=1), 0)
-    assert queue.failed(queued, Pod.of("a"), queue.cycle, 0) == ""
+    assert queue.failed(Attempt(queued, Pod.of("a"), queue.cycle, 0)) == ""
     assert {place: len(keys) for place, keys in queue.places.items()} == {
         "active": 1, "backoff": 0, "unschedulable": 0,
     }  # fmt: skip

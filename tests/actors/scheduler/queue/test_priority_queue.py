@@ -20,7 +20,7 @@ from actors.framework.cluster_events import (
 from actors.framework.podinfo import identity
 from actors.scheduler.cluster.nominator import Nominator, in_annotation
 from actors.scheduler.queue.priority_queue import SchedulingQueue
-from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.queue.queued import Attempt, QueuedPod
 from actors.scheduler.switches import switches_of
 from testbed.objects import Map, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
@@ -80,7 +80,8 @@ class Bench:
     def fail(self, queued: QueuedPod, *refused_by: str) -> str:
         """It was tried in vain."""
         queue, pod = self.queue, self.known[queued.pod.key]
-        return queue.failed(queued, pod, queue.cycle, self.now_ms, frozenset(refused_by))
+        attempt = Attempt(queued, pod, queue.cycle, self.now_ms, frozenset(refused_by))
+        return queue.failed(attempt)
 
     def fails(self, pod: Pod, *refused_by: str) -> str:
         """It comes, is tried, and fails."""

@@ -22,7 +22,7 @@ from actors.framework.cluster_events import ANY_EVENT, GATES, POD_UPDATED
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.fifo import FifoQueue
 from actors.scheduler.queue.priority_queue import SchedulingQueue
-from actors.scheduler.queue.queued import PodQueue, QueuedPod
+from actors.scheduler.queue.queued import Attempt, PodQueue, QueuedPod
 from actors.scheduler.switches import switches_of
 from testbed.objects import Pod, Revision
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
@@ -161,7 +161,7 @@ class Machine(RuleBasedStateMachine):
         if pod is None:
             return
         cycle, refusals = self.queue.cycle, frozenset(refused_by)
-        place = self.queue.failed(queued, pod, cycle, self.now_ms, refusals)
+        place = self.queue.failed(Attempt(queued, pod, cycle, self.now_ms, refusals))
         assert place == self.model.failed(waiter, pod, tuple(sorted(refused_by)), self.now_ms)
 
     @rule(
