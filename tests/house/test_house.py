@@ -18,13 +18,14 @@ from house import (
     EXEMPT,
     FINDERS,
     OUTSIDE,
+    PACKAGES,
     House,
     crowded_folders,
     inspect,
     unused_exemptions,
     unused_rooms,
 )
-from manners import others_words
+from manners import RIDDLES_MAX, others_words, riddles
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMS = read_rooms(ROOT)
@@ -383,6 +384,14 @@ def lay_out(tree: dict[str, str], root: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return root
+
+
+def test_docstrings_are_plain() -> None:
+    """Few words at which readers stumble: fewer than three in a thousand."""
+    paths = [p for package in PACKAGES for p in sorted((ROOT / package).rglob("*.py"))]
+    found, words = riddles(ast.parse(path.read_text(encoding="utf-8")) for path in paths)
+    assert found * 1000 <= RIDDLES_MAX * words, f"{found} in {words} words; see RIDDLES in manners"
+    assert riddles([ast.parse('"""To whom it may concern, whoever that is."""')]) == (2, 7)
 
 
 def test_no_public_class_name_stands_twice() -> None:
