@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import attrs
 import pytest
+from scratch import call_copy, copy_with
 
 from testbed.fault import Fault, Levers, Way
 from testbed.faults.crash import Crash
@@ -21,7 +19,6 @@ from testbed.faults.stall import Stall
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import is_duration, setting_fields
 
-ROOT = Path(__file__).parent.parent.parent
 DOZE = '''"""doze: a program sleeps. A machine may be suspended, and resumes later."""
 
 from functools import partial
@@ -53,39 +50,19 @@ class Doze(Fault):
 '''
 
 
-@pytest.fixture
-def scratch(tmp_path: Path) -> Path:
-    """A copy of the packages in which one file is new."""
-    for package in ("testbed", "actors", "scenarios"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    (tmp_path / "testbed/faults/doze.py").write_text(DOZE)
-    return tmp_path
-
-
-def call(folder: Path, *words: str) -> str:
-    """What the testbed of that folder prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "testbed", *words],
-        cwd=folder,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=60,
-    )
-    assert done.returncode in (0, 1), done.stdout
-    return done.stdout
-
-
-def test_one_new_file_is_enough(scratch: Path) -> None:
+def test_one_new_file_is_enough(tmp_path: Path) -> None:
     """Searches and sweeps allow it with its own setting, a race file keeps it, and a story tells it
     in its own words, from when it struck to when it was over."""
-    printed = call(scratch, "search", "lost_update", "--faults", "doze,nap=2s", "--runs", "9")
+    copy_with(tmp_path, {"testbed/faults/doze.py": DOZE})
+    code, printed = call_copy(tmp_path, "search", "lost_update", "--faults=doze,nap=2s", "--runs=9")
+    assert code == 1, printed
     assert "--faults doze,nap=2s" in printed
-    printed = call(scratch, "sweep", "lost_update", "--fault", "doze:alpha,nap=2s", "--out", "red")
-    assert "doze: 4 runs for 5 places: 3 held, 2 violated." in printed
-    race = scratch / "red/lost_update-doze-01.race.yaml"
+    sweep = ("sweep", "lost_update", "--fault=doze:alpha,nap=2s", "--out=red")
+    assert "doze: 4 runs for 5 places: 3 held, 2 violated." in call_copy(tmp_path, *sweep)[1]
+    race = tmp_path / "red/lost_update-doze-01.race.yaml"
     assert "  - doze: alpha\n    after: start of alpha\n    nap: 2s\n" in race.read_text()
-    story = call(scratch, "explain", str(race))
+    code, story = call_copy(tmp_path, "explain", str(race))
+    assert code == 1, story
     assert "⚡ alpha dozed off" in story
     assert "⚡ wakes up" in story
     assert "\nalpha dozed off (step 2) until step 9, 2,000 ms.\n" in story
