@@ -1,4 +1,4 @@
-"""Chooser: who decides, at every turn, which of the Options happens."""
+"""Chooser: what decides, at every turn, which of the Options happens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testbed.turns.trace import Step, Trace
 
 @final
 class Cut:
-    """Chosen instead of an index: this Run adds nothing; end it, and count it apart."""
+    """Chosen instead of an index: the Run adds nothing, so it ends here, and is counted apart."""
 
 
 CUT: Final = Cut()
@@ -32,16 +32,16 @@ class RunInfo:
     faults_max: int
     """How many faults the scenario allows in one Run."""
     turns_expected: Callable[[], int]
-    """The length of the calm run; played once, the first time somebody asks."""
+    """The length of the calm run. It is played when this is first called, and only once."""
     is_up: Callable[[str], bool] = lambda _: True
-    """Whether the actor, or the Endpoint, of that name runs just now."""
+    """Whether the actor, or the Endpoint, of this name runs at this moment."""
     delay_max_ms: int = 0
-    """How late an Option may be; only at 0 does time pass at rest alone."""
+    """How late an Option may be performed. At 0, time passes only when nothing else can happen."""
 
 
 @attrs.frozen
 class Plan:
-    """What a Chooser means to do with one Run; its title is told with the Verdict."""
+    """What a Chooser means to do with one Run; the Verdict shows its title."""
 
     title: str
 
@@ -51,30 +51,30 @@ class Chooser:
 
     The World calls `begin` before each Run (None says that the space is exhausted), `choose` at
     every turn and every pick, `ended` when a turn has ended and all it touched is known, and `end`
-    once. A turn that was chosen always happens; a view of Options is valid only until `choose`
-    returns. `choose` may raise: the Run ends, and the error leaves `run` bare.
+    once. A turn that was chosen always happens. A view of Options is valid only until `choose`
+    returns. `choose` may raise: the Run ends, and `run` raises that error as it is.
     """
 
     minds_order: bool = False
-    """Whether it leaves out Runs that differ from others in the order of what commutes: then
-    `step.did`, when the Run is over, also has what the claims can tell (`claim:<name>`)."""
+    """Whether it leaves out Runs that differ only in the order of turns that commute. When a Run
+    of it is over, `step.did` then also names the claims that could tell (`claim:<name>`)."""
     goes_on: bool = False
-    """Whether its Runs go on after a Violation, whatever the World says."""
+    """Whether its Runs go on after a Violation, even if the World is told to stop there."""
 
     def begin(self, run: RunInfo) -> Plan | None:
-        """Another Run is about to begin; what it is for, or None if there is none left."""
+        """Another Run is about to begin. Returns what it is for, or None if no Run is left."""
         raise NotImplementedError
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        """The index of what happens next: 0 is the dullest; from `options.ready` on are faults.
-        Of the alternatives of a pick, the index of one, or CUT. Nothing is ready only while this
-        Chooser holds something back and nothing else can move: then it releases something, or a
-        fault strikes."""
+        """The index of what happens next: 0 is the dullest, and the faults begin at
+        `options.ready`. Of the alternatives of a pick, the index of one. Or CUT. Nothing is ready
+        only while this Chooser holds something back and nothing else can move: then it must
+        release something, or let a fault strike."""
         raise NotImplementedError
 
     def strike(self, options: Options) -> int | None:
-        """The index of a fault that strikes although the World is at rest, which goes on from
-        there; None, as is usual, lets the Run end."""
+        """The index of a fault that strikes although the World is at rest; the Run goes on from
+        there. None, as is usual, lets it end."""
         return None
 
     def ended(self, step: Step) -> None:
@@ -85,7 +85,7 @@ class Chooser:
 
     @property
     def note(self) -> str:
-        """What the Verdict should say of how this Run was chosen; mostly nothing."""
+        """What the Verdict says of how this Run was chosen; mostly nothing."""
         return ""
 
 
@@ -94,9 +94,9 @@ class Exhaustive(Chooser):
 
     @property
     def summary(self) -> str:
-        """What may be claimed by now, in a line."""
+        """What can be claimed by now, in one line."""
         raise NotImplementedError
 
     def certificate(self, path: str | Path) -> None:
-        """Write what it has seen, for anybody to check; refused before it has seen all."""
+        """Write what it has seen, so that it can be checked; refused before it has seen all."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Fault: what a World may do to an actor or its Client. Levers: the few things a Fault may pull."""
+"""Fault: what a World may do to an actor or its Client. Levers: all that a Fault can do it with."""
 
 from __future__ import annotations
 
@@ -18,67 +18,101 @@ from testbed.store.store import Store
 from testbed.turns.life import Role
 from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, Option
 from testbed.turns.table import Table
+from testbed.words import spoken
 
 
 @attrs.frozen
 class Way:
-    """One way a Fault could strike now; shown to the Chooser as an Option."""
+    """One way in which a Fault could strike now. The Chooser sees it as an Option."""
 
     target: str
-    """Whom or what it strikes, as a race file names it: `alpha`, `alpha get notes/default/n`."""
+    """What it strikes, as a race file names it: `alpha`, `alpha get notes/default/n`."""
     strike: Callable[[], None]
     """Makes it happen."""
     actor: str = ""
     """The actor it strikes; empty for an Endpoint."""
     touches: Footprint = NOTHING
-    """Its footprint, beside the budget it spends."""
+    """Its footprint, without the budget that every fault spends."""
     causes: tuple[int, ...] = ()
-    """The Steps that made it possible, if it strikes something on its way."""
+    """The Steps that made it possible, if it strikes a request."""
 
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """A kind of trouble a scenario allows, so often. Each is legal: nothing Kubernetes, its
-    network or its machines would never do; the docstring of each kind says why.
+    """One kind of trouble that a scenario allows, and how often. Each kind is legal: Kubernetes,
+    its network or its machines may do it. The docstring of its file says why.
 
     The World asks for its `ways` when a Chooser looks past the ready Options, as long as some of
     its budget is left.
+
+    A kind is one file in `testbed/faults/`, named as its word. Its fields are its settings. On the
+    command line and in race files a setting is called by the first word of its field, and a field
+    in `_ms` takes a duration: `restart=2s` sets `restart_after_ms`.
     """
 
     word: ClassVar[str]
     """One imperative word, as users write it."""
+    effect: ClassVar[str] = "{word} struck {target}"
+    """The sentence by which a story tells what it did. `{target}` is what it struck. If that is
+    `pods to alpha` or `alpha bind pods/default/c`, `{whose}` is `alpha's`, and `{what}` is `pods`
+    or `bind of pods/default/c`."""
+    recovery: ClassVar[str] = "recovers"
+    """What a story says of its target when a fault that lasts is over."""
+    strikes_requests: ClassVar[bool] = False
+    """Whether it strikes one request, which a race file names as its target."""
+    length: ClassVar[str] = ""
+    """The name of the setting that says how long it lasts; empty if it does not last."""
+    allows_negative: ClassVar[bool] = False
+    """Whether a setting may be negative: only a clock can be set back."""
 
     target: str = attrs.field(
         default="*", kw_only=False, validator=attrs.validators.instance_of(str)
     )
-    """Whom it may strike: a name or a glob."""
+    """What it may strike: a name or a glob."""
     times_max: int = 1
-    """How often in one Run."""
+    """How often it may strike in one Run."""
     until_ms: int | None = None
-    """It strikes, and lasts, only until that virtual time; None: as long as it says."""
+    """It strikes, and lasts, only until this virtual time; None: as long as its settings say."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Every way it could strike now, in a stated order."""
         raise NotImplementedError
 
     def lasts_ms(self, for_ms: int, now_ms: int) -> int:
-        """How long, if it strikes now and would last so long by itself."""
+        """How long it lasts if it strikes now; by itself it would last for `for_ms`."""
         return for_ms if self.until_ms is None else self.until_ms - now_ms
 
     def ends_ms(self, now_ms: int) -> int | None:
-        """When what it does to its target is over, if it strikes now; None of what does not last,
-        or of what nobody waits for."""
+        """When its target is free of it again, if it strikes now. None if it does not last, or if
+        a story has nothing to tell when it is over."""
         return None
 
     def hits(self, name: str) -> bool:
-        """Whether that name is among its targets."""
+        """Whether this name is among its targets."""
         return fnmatchcase(name, self.target)
+
+    def describe(self, target: str) -> str:
+        """What it did to this target, in words: `alpha crashed`."""
+        who, _, what = target.partition(" ")
+        if " to " in target:
+            what, _, who = target.partition(" to ")
+        else:
+            verb, _, key = what.partition("#")[0].partition(" ")
+            what = f"{spoken(*verb.partition('/')[::2])} of {key}"
+        return self.effect.format(word=self.word, target=target, whose=f"{who}'s", what=what)
 
 
 class Levers:
-    """All a Fault may do. Each lever keeps the promise that nothing is silently dropped: a lost
-    message is an error its caller gets, a broken watch tells its reader, and what is held back
-    leaves the pending set and comes back later."""
+    """All that a Fault may do.
+
+    No lever drops anything silently. A lost message is an error that its caller gets. The reader
+    of a broken watch is told. What is held back leaves the pending Options and comes back later.
+    """
+
+    # A fault tells its Footprint before it strikes (`Way.touches`), for it is an Option like any
+    # other: from Footprints alone a complete search decides which turns may change places with
+    # it. So the Footprint must name all that the lever touches. Name too little, and orders that
+    # matter are left out silently; name too much, and Runs are only played that add nothing.
 
     def __init__(
         self, table: Table, wire: Wire, store: Store, start: Callable[[Role, int], None]
@@ -94,7 +128,7 @@ class Levers:
         return self._table.now_ms
 
     def note_fault(self, touches: Footprint) -> None:
-        """A fault strikes: mark what it touches, and when it was."""
+        """A fault strikes: note in its Step what it touches, and count it."""
         self._table.marks.reads.extend(sorted(touches.reads))
         self._table.marks.writes.extend(sorted(touches.writes))
         self._table.faults += 1
@@ -103,20 +137,20 @@ class Levers:
     def _lasts_until(self, due_ms: int) -> None:
         self._table.last_fault_ms = max(self._table.last_fault_ms, due_ms)
 
-    # -- who and what is there ------------------------------------------------------------------
+    # -- what is there --------------------------------------------------------------------------
 
     def actors(self, *, up: bool = True) -> list[Role]:
-        """The actors that run now, or those that ran and do not, by name."""
+        """The actors that run now, by name; or those that ran and are down."""
         roles = (role for _, role in sorted(self._table.roles.items()))
         return [r for r in roles if (r.is_up if up else r.life is not None and not r.is_up)]
 
     def endpoints(self, *, up: bool = True) -> list[Post]:
-        """The Endpoints that answer now, or those that do not, by name."""
+        """The Endpoints that answer now, by name; or those that are down."""
         return [post for _, post in sorted(self._wire.posts.items()) if post.is_up == up]
 
     def requests(self, *, served: bool) -> list[Request]:
-        """What is announced and has had no effect yet, or has taken effect and is not answered;
-        only what somebody still waits for, oldest first."""
+        """The requests that have taken effect and are not answered yet; or, if not `served`, those
+        that have had no effect yet. Only those that a caller still waits for, oldest first."""
         return [
             request
             for _, post in sorted(self._wire.posts.items())
@@ -129,26 +163,26 @@ class Levers:
         return sorted(self._wire.streams.open, key=lambda stream: stream.path)
 
     def memory(self, role: Role) -> Footprint:
-        """What a fault touches that any turn of an actor's tasks could tell."""
+        """The Footprint of a fault that the next turn of any of the actor's tasks could notice."""
         return Footprint(writes=frozenset({role.memory}))
 
     def end_of(self, role: Role) -> Footprint:
-        """What the end of its life touches: its memory, what it waits for, what it watches."""
+        """The Footprint of the end of its life: its memory, its requests and its watches."""
         return self.end_of_streams(role) | Footprint(writes=frozenset({role.lives_key}))
 
     def end_of_streams(self, role: Role) -> Footprint:
-        """What it touches that all its watches end."""
+        """The Footprint of the end of all its watches."""
         ends = self.memory(role)
         for stream in role.life.streams if role.life is not None else ():
             ends |= stream.may_end()
         return ends
 
     def home_of(self, role: Role) -> str:
-        """The Endpoint that an actor speaks to if it names none."""
+        """The Endpoint to which an actor sends what it addresses to none by name."""
         return role.home or self._wire.front
 
     def end_of_endpoint(self, post: Post) -> Footprint:
-        """What its crash touches: all it has in hand, and the watches it serves."""
+        """The Footprint of its crash: the requests it has not answered, the watches it serves."""
         requests = (request.key for request in post.requests)
         callers = (request.role.lives_key for request in post.requests)
         ends = Footprint(frozenset(callers), frozenset({post.key, *requests}))
@@ -157,10 +191,10 @@ class Levers:
                 ends |= stream.may_end()
         return ends
 
-    # -- what may be done -----------------------------------------------------------------------
+    # -- the levers -----------------------------------------------------------------------------
 
     def crash(self, role: Role, restart_after_ms: int | None) -> None:
-        """End its life, now; begin another one later, or never."""
+        """End its life now; begin the next one later, or never."""
         if role.life is not None:
             self._table.end_life(role.life)
         if restart_after_ms is not None:
@@ -168,11 +202,11 @@ class Levers:
             self._lasts_until(self.now_ms + restart_after_ms)
 
     def start(self, role: Role) -> None:
-        """Begin another life of it."""
+        """Begin its next life now."""
         self._start(role, 0)
 
     def crash_endpoint(self, post: Post, restart_after_ms: int | None) -> None:
-        """Take it away with all it had in hand; bring it back later, or never."""
+        """Take it down, with all that it has not answered; bring it back later, or never."""
         self._wire.crash(post)
         if restart_after_ms is not None:
             self._wire.restart_later(post, restart_after_ms)
@@ -183,7 +217,7 @@ class Levers:
         self._wire.restart(post)
 
     def stall(self, role: Role, by_ms: int) -> None:
-        """No task of it moves for so long; what it sent goes on."""
+        """No task of it moves for `by_ms`. What it has sent goes on."""
         life = role.life
         if life is not None:
             life.stalled_until_ms = until = self.now_ms + by_ms
@@ -191,24 +225,27 @@ class Levers:
             self._lasts_until(until)
 
     def cut_off(self, role: Role, for_ms: int) -> None:
-        """Nothing of it crosses the wire for so long, in either direction; then all of it does."""
+        """Nothing crosses the wire from it or to it for `for_ms`; afterwards all of it does."""
         role.cut_off_until_ms = until = self.now_ms + for_ms
         self._lasts_until(until)
         if role.life is not None:
             crosses = (SERVE, ANSWER, DELIVER)
             posts = self._wire.posts.values()
+            # A request of several parts has reached its server when the first part is served: the
+            # other parts happen in the server, cross no wire, and are not postponed.
             within = [r.option for post in posts for r in post.requests if r.is_half_served]
             self._table.postpone(
                 role.life, until, lambda option: option.kind in crosses and option not in within
             )
 
     def lag(self, role: Role, plural: str, by_ms: int, for_ms: int) -> None:
-        """What is committed to that kind in the next `for_ms` reaches it `by_ms` late."""
+        """Commits to that kind in the next `for_ms` reach its watches `by_ms` late."""
         role.lags[plural] = (by_ms, self.now_ms + for_ms)
         self._lasts_until(self.now_ms + for_ms + by_ms)
 
     def failing(self, request: Request, error: ApiError) -> Way:
-        """The way in which its caller gets this error, whatever has become of the request."""
+        """The Way in which the request's caller gets this error. What the request has done stays
+        done; what it has not done yet never happens."""
         role, option = request.role, request.option
         touches = Footprint(
             reads=frozenset({role.lives_key, request.post.key}), writes=frozenset({request.key})
@@ -217,22 +254,22 @@ class Levers:
         return Way(request.title, partial(request.withdraw, error), role.name, touches, causes)
 
     def break_watch(self, stream: Stream) -> None:
-        """Close it; its reader is told, and may resume it from the last revision it saw."""
+        """Close a watch. Its reader is told, and may resume from the last revision it saw."""
         stream.break_off(WatchBroken(f"the watch of {stream.plural} was closed"))
 
     def rehome(self, role: Role, post: Post) -> None:
-        """Let it speak to that Endpoint from now on; its watches of others end."""
+        """Make it send to that Endpoint from now on; its watches at others end."""
         role.home = post.name
         for stream in list(role.life.streams) if role.life is not None else ():
             if stream.server is not post:
                 self.break_watch(stream)
 
     def compact(self, revision: int) -> None:
-        """Forget the history before that revision."""
+        """Forget the history before this revision."""
         self.store.compact(revision)
 
     def step_clock(self, role: Role, by_ms: int) -> None:
-        """Shift what that actor's own clock says."""
+        """Shift what the actor's own clock shows. Its timers run on."""
         role.clock_shift_ms += by_ms
 
 
@@ -248,10 +285,10 @@ class Allowed:
         self.fault = fault
         self.struck = 0
         self._struck: dict[str, int] = {}
-        """The same, by target: which of its sentence the next one is."""
+        """How often it has struck each target; numbers the Options of one sentence."""
 
     def options(self, levers: Levers) -> Iterator[Option]:
-        """An Option for every way it could strike now, as long as its budget lasts."""
+        """An Option for every way in which it could strike now; none once its budget is spent."""
         until_ms = self.fault.until_ms
         if self.struck < self.fault.times_max and (until_ms is None or levers.now_ms < until_ms):
             for way in self.fault.ways(levers):
@@ -259,8 +296,8 @@ class Allowed:
 
     def _option(self, way: Way, levers: Levers) -> Option:
         word = self.fault.word
+        # Each strike may be the last that the budget allows: faults of one word keep their order.
         touches = way.touches | Footprint(writes=frozenset({f"budget:{word}"}))
-
         target = way.target
         nth = self._struck.get(target, 0) + 1
 

@@ -19,17 +19,17 @@ from testbed.words import counted
 
 COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death", "turn"
 SERVED = "served"
-"""The occasions at which an Invariant may look; it pays for those it names, and no others."""
+"""The occasions at which an Invariant may look. It is called at those it names, and no others."""
 
 
 RECORDS = "records"
-"""What actors have recorded, among what an Invariant reads."""
+"""Stands for all that actors record, among what an Invariant reads."""
 PlayLap = Callable[[Sequence[Choice], Sequence[Choice]], str | None]
 """Given the choices up to a lap and those of the lap, what `no_lasso` then says."""
 
 
 class Evidence:
-    """What an Invariant may look at: everything, and touch nothing."""
+    """What an Invariant may look at. It may read everything, and change nothing."""
 
     def __init__(self, table: Table, wire: Wire, store: Store) -> None:
         self._table = table
@@ -39,21 +39,21 @@ class Evidence:
         self.changes: Sequence[Change] = ()
         """The commits of the turn that has just ended."""
         self.stuck: tuple[str, ...] = ()
-        """At the end of a Run that got stuck: who waits for what."""
+        """At the end of a Run that got stuck: which task waits for what."""
         self.choices: Sequence[Choice] = ()
         """All that the Chooser has chosen so far."""
         self.play_lap: PlayLap | None = None
-        """Plays choices in a World of their own and then a lap of them, again and again; None if
-        this one was not, or not only, assembled by its scenario."""
+        """Plays choices in another World of the scenario, and then a lap of them again and again.
+        None if this World was not assembled by a scenario alone."""
         self.laps_from = 0
-        """After how many choices a lap may begin, if somebody knows."""
+        """The number of choices after which a lap may begin, if that is known; else 0."""
         self.calm_end: Callable[[], Any] | None = None
-        """What the calm run of this scenario has come to; None in that run itself, and in a World
-        that does not know its scenario."""
+        """Returns what the calm run of this scenario has come to. None in that run itself, and in a
+        World that does not know its scenario."""
 
     def forget_scenario(self) -> None:
-        """The World is no longer what its scenario alone has made of it, so no other one is like
-        it: called when something is added to it."""
+        """Called when something is added to a World that its scenario had assembled: no other
+        World of that scenario is like it any more."""
         self.play_lap = self.calm_end = None
 
     @property
@@ -63,18 +63,18 @@ class Evidence:
 
     @property
     def served(self) -> Request | None:
-        """The request whose Endpoint moved in the turn that has just ended: whose commits those of
-        the turn are, and, if it `is_served`, whose answer is known; None if there was none."""
+        """The request whose Endpoint moved in the turn that has just ended, or None. The commits of
+        that turn are its own. If it `is_served`, its answer is known."""
         return self.wire.served
 
     @property
     def table(self) -> Table:
-        """What waits, and what may happen next."""
+        """The tasks that wait, and what may happen next."""
         return self._table
 
     @property
     def last_fault_ms(self) -> int:
-        """When the last fault was over; what is claimed to happen in time counts from there."""
+        """When the last fault was over. A time limit of a claim counts from there."""
         return self._table.last_fault_ms
 
     @property
@@ -84,7 +84,7 @@ class Evidence:
 
     @property
     def deaths(self) -> list[Death]:
-        """The lives that ended by an exception so far."""
+        """The lives that have ended by an exception so far."""
         return self._table.deaths
 
     @property
@@ -109,7 +109,7 @@ class Violation:
 
 
 class Invariant:
-    """A named claim about one Run; made anew for each World, so it may remember what it saw.
+    """A named claim about one Run. Each World has an instance of its own, so it may keep state.
 
     The World calls `look` after each turn with an occasion the claim names, and `end` once, at
     quiescence, before anything is torn down. Each returns what was found, or None.
@@ -118,18 +118,18 @@ class Invariant:
     name: str = ""
     looks_at: ClassVar[frozenset[str]] = frozenset()
     reads: frozenset[str] | None = None
-    """The keys and logs (`log:pods.spec`), and `records`, between whose changes it may find a
-    breach; None: whatever there is. A search that leaves out orders keeps the order of these."""
+    """What may break it if it changes: keys, logs (`log:pods.spec`), and `records`. None: anything.
+    A search that leaves out orders keeps every order of changes to these."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
-        """A turn with one of the occasions has just ended."""
+        """A turn has just ended in which one of its occasions occurred."""
 
     def end(self, evidence: Evidence) -> str | None:
         """The Run has come to rest."""
 
     @property
     def suspicion(self) -> str:
-        """What it could not prove; told if the Run ends undecided."""
+        """What it suspects and could not prove; shown if the Run ends undecided."""
         return ""
 
 
@@ -170,7 +170,7 @@ class _Eventually(Invariant):
         self.claim = claim
         self.within_ms = within_ms
         self._met_after_ms: int | None = None
-        """The fault after which it has come true; None as long as it has not."""
+        """When the fault was over after which it has come true; None as long as it has not."""
         self._holds = False
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
@@ -194,25 +194,25 @@ class _Eventually(Invariant):
 
 
 def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
-    """It holds after every commit and every record, and at the end. If it says what it `reads`, a
-    complete search need not keep the order of anything else for it."""
+    """The claim holds after every commit and every record, and at the end. If it says what it
+    `reads`, a complete search need not keep the order of anything else for it."""
     return _Always(claim, None if reads is None else frozenset(reads))
 
 
 def quiescent(claim: Claim, *, reads: tuple[str, ...] = (RECORDS,)) -> Invariant:
-    """It holds whenever nothing can move any more. It `reads` in which order the actors recorded,
-    unless it says that this is nothing to it: `reads=()`."""
+    """The claim holds when nothing can move any more. By default it `reads` the order in which
+    actors recorded; `reads=()` says that this order does not matter to it."""
     return _Quiescent(claim, frozenset(reads))
 
 
 def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
-    """It comes true at some time after the last fault, within that much virtual time if said."""
+    """The claim comes true after the last fault; if `within_ms` is given, within that time."""
     return _Eventually(claim, within_ms)
 
 
 @attrs.frozen
 class Verdict:
-    """What one Run has shown, and how far it looked. A bounded pass is never called a proof."""
+    """What one Run has shown, and how much of it was looked at. It never claims more than that."""
 
     outcome: str
     """held, violated or undecided."""
@@ -222,10 +222,10 @@ class Verdict:
     turns: int
     virtual_ms: int
     faults: int
-    """How many struck."""
+    """How many faults struck."""
     chooser: str
     note: str = ""
-    """What the Chooser has to add: that it stopped drawing, say."""
+    """What the Chooser says of this Run, such as that it stopped drawing."""
 
     @property
     def is_held(self) -> bool:

@@ -25,26 +25,6 @@ PAST = {
     "watch": "opened a watch of",
 }
 """The past tense of each word."""
-FAULTS = {
-    "break_watch": "{whose} watch of {what} was broken",
-    "clock_step": "the clock of {target} jumped",
-    "compact": "the history of the {target} was compacted",
-    "crash": "{target} crashed",
-    "lag": "{whose} watch of {what} began to lag",
-    "lose_reply": "the reply to {whose} {what} was lost",
-    "lose_request": "{whose} {what} was lost on its way",
-    "partition": "{target} was cut off from the network",
-    "restart": "{target} was started again",
-    "server_error": "the server failed {whose} {what}",
-    "stale": "{whose} server was {what} from then on",
-    "stall": "{target} stalled",
-}
-"""What a fault did, by its word."""
-OVER = {
-    "partition": "can be reached again",
-    "stall": "goes on",
-}
-"""What its target does when it is over, if it lasts."""
 
 
 def spoken(verb: str, subresource: str = "") -> str:
@@ -69,18 +49,6 @@ def past(word: str) -> str:
     if subresource:
         return f"{past(verb)} the {subresource} of"
     return f"asked {verb} of"
-
-
-def struck(word: str, target: str) -> str:
-    """What a fault did to its target, in words; one without words of its own says its name."""
-    whose, _, what = target.partition(" ")
-    if " to " in target:
-        what, _, whose = target.partition(" to ")
-    else:
-        verb, _, key = what.partition("#")[0].partition(" ")
-        what = f"{spoken(*verb.partition('/')[::2])} of {key}"
-    said = FAULTS.get(word, f"{word} struck {{target}}")
-    return said.format(target=target, whose=f"{whose}'s", what=what)
 
 
 def withheld(kind: str, verb: str, key: str, whose: str = "its") -> str:

@@ -1,20 +1,22 @@
 """bounded: every Run with few deviations from the calm one, fewest first, none twice.
 
-A Run is told by its decisions, in the order in which they were taken: hold back the dullest Option
-here, release that one there, pick another alternative, let a fault strike; all else is calm.
+A Run is given by its decisions, in the order in which they were taken: hold back the dullest Option
+here, release that one there, pick another alternative, let a fault strike. All else is calm.
 
 1. Play a plan: a few decisions, each at its place.
-2. At every later place note what else could have been decided: to hold the dullest Option, to pick
-   otherwise, to strike, which is a deviation or a fault more; or to release what is held, if the
-   last turn clashes with it or time has passed, which is no deviation more: it is how a hold ends.
-   To end it elsewhere comes to what a hold of something that follows from it comes to. It ends at
-   the latest when time has passed over it INSTANTS_MAX times: who tries again each second would
-   else try for ever, and each of those seconds would be another Run.
-3. Each of those, after the plan, is a plan to be played. So each set of decisions is reached in one
-   way only, that in which it was taken, and none is missed.
+2. At every later place note what else could have been decided. To hold the dullest Option or to
+   pick otherwise is one more deviation; to let a fault strike is one more fault. To release what is
+   held is neither, since it is how a hold ends. That is noted only if the last turn clashes with
+   what is held, or if time has passed: a hold that ends elsewhere comes to the same as a hold of
+   something that follows from it. A hold ends at the latest when time has passed over it
+   INSTANTS_MAX times. Otherwise what is retried each second would be retried without end, and each
+   of those seconds would be another Run.
+3. Each of these decisions, after those of the plan, makes a plan to be played. So each set of
+   decisions is reached in one way only, in the order of its places, and none is missed.
 
-Levels are played in order of (faults, deviations), within one those of effects first: `complete up
-to 2 deviations, 1 fault` means all such sets, with time passing when nothing else can.
+Levels are played in order of (faults, deviations), and in each level the holds of effects before
+those of glue. `complete up to 2 deviations, 1 fault` means all sets of that many decisions, where
+time passes only when nothing else can happen.
 """
 
 from __future__ import annotations
@@ -34,23 +36,24 @@ from testbed.words import counted
 
 HOLD, RELEASE, STRIKE = "hold", "release", "strike"
 Decision = tuple[int, str, int]
-"""At which place, what, and which of several."""
+"""The place, what is decided there, and which one of several it is about."""
 FRONTIER_MAX = 500_000
-"""So many plans may wait; what would be more is not played, and no level is called complete."""
+"""The most plans that may wait. Further ones are not played, and then no level from theirs on is
+called complete."""
 
 INSTANTS_MAX = 8
-"""So often may time pass over what is held; then it is let go."""
+"""How often time may pass over what is held; then it is released."""
 
 
 @attrs.frozen
 class Deviant:
-    """A plan: the decisions of one Run, and how much of each level it costs."""
+    """A plan: the decisions of one Run, and how many of them are faults and deviations."""
 
     decisions: tuple[Decision, ...] = ()
     faults: int = 0
     deviations: int = 0
     is_glue: bool = False
-    """Whether its last hold is of what only its own actor can notice."""
+    """Whether its last hold is of glue, which only its own actor can notice."""
 
     def as_list(self) -> list[Any]:
         """As plain data, for another process."""
@@ -85,7 +88,7 @@ class Deviating(Chooser):
         self._has_passed = False
         """Whether time has passed since the last turn."""
         self._passed: dict[Option, int] = {}
-        """How often time has passed over what is held."""
+        """How often time has passed over each thing that is held."""
         self._let_go: set[Option] = set()
 
     def begin(self, run: RunInfo) -> Plan | None:
@@ -111,7 +114,7 @@ class Deviating(Chooser):
             self._passed = {held: self._passed.get(held, 0) + 1 for held in options.held}
 
     def _due(self, options: Options | Alternatives) -> int | None:
-        """Which of what is held is let go here, unless something else is decided."""
+        """The index of what is held and is released here, unless the plan decides otherwise."""
         if isinstance(options, Alternatives):
             return None
         if not options.ready:
@@ -134,7 +137,7 @@ class Deviating(Chooser):
         return Release(which)
 
     def _note(self, place: int, options: Options | Alternatives, due: int | None) -> None:
-        """What else could be decided here."""
+        """Note what else could be decided here."""
         if isinstance(options, Alternatives):
             if self._may_deviate:
                 for which in range(1, len(options)):
@@ -174,7 +177,11 @@ class Deviating(Chooser):
 
 @attrs.frozen
 class Level:
-    """All Runs of so many faults and deviations."""
+    """All Runs with a given number of faults and of deviations."""
+
+    # A decision never makes a plan cheaper, so what follows from a plan of this level is of this
+    # level or of a later one. When no plan of a level waits and none is being played, no Run that
+    # is still to come can add one: the level is complete, whatever the later ones bring.
 
     faults: int
     deviations: int
@@ -188,9 +195,9 @@ class Frontier:
         self.faults_max = faults_max
         self.deviations_max = deviations_max
         self.levels: list[Level] = []
-        """Those that are complete, in order."""
+        """The levels that are complete, in order."""
         self._cut: tuple[int, int] | None = None
-        """The first level of which plans were left out, since too many waited."""
+        """The first level of which a plan was left out or lost; from there on none is complete."""
         self.runs = 0
         self._level = (0, 0)
         self._runs_of_level = 0
@@ -206,7 +213,8 @@ class Frontier:
         return not self._count and not self._out and self._cut is None
 
     def next(self) -> Deviant | None:
-        """The next plan; None if none is left, or none before those that are played have ended."""
+        """The next plan. None if no plan is left, or if none can be given before those that are
+        being played have ended."""
         while True:
             for line in self._waiting.get(self._level, ()):
                 if line:
@@ -218,7 +226,7 @@ class Frontier:
             self._close()
 
     def told(self, children: Sequence[Deviant]) -> None:
-        """A plan has been played, and these go on from it."""
+        """A plan has been played, and these plans go on from it."""
         self._out -= 1
         self.runs += 1
         self._runs_of_level += 1
@@ -228,7 +236,7 @@ class Frontier:
             self._close()
 
     def lost(self) -> None:
-        """A plan that was out has ended untold: no level from its own on will be complete."""
+        """A plan has ended without a result: no level from its own on will be complete."""
         self._cut = min(self._level, self._cut or self._level)
         self._out -= 1
         if not self._out and not self._count:
@@ -243,7 +251,7 @@ class Frontier:
         self._waiting.setdefault(level, (deque(), deque()))[plan.is_glue].append(plan)
 
     def _close(self) -> None:
-        """Everything of this level was played; go on to the next one."""
+        """All plans of this level have been played: go on to the next level."""
         if self._cut is None or self._level < self._cut:
             self.levels.append(Level(*self._level, self._runs_of_level))
         self._waiting.pop(self._level, None)
@@ -253,12 +261,12 @@ class Frontier:
 
     @property
     def level(self) -> str:
-        """How far it has come: all Runs of so few deviations and faults were played."""
+        """How far it has come, in words: up to where all Runs have been played."""
         if self.is_complete:
             return f"complete up to {_said(self.deviations_max, self.faults_max)}"
         if not self.levels:
             return "not yet complete at any level"
-        # By its last level for each number of faults: the last of all may allow fewer deviations.
+        # For each number of faults its last level: the last of all may have fewer deviations.
         widest = {level.faults: level.deviations for level in self.levels}
         (*before, last) = widest.items()
         said = [_said(d, f) for f, d in before if d > last[1]] + [_said(last[1], last[0])]
@@ -271,7 +279,7 @@ def _said(deviations: int | None, faults: int) -> str:
 
 
 class Bounded(Chooser):
-    """Plays the levels one after another, by itself."""
+    """Plays the levels one after another, in one process."""
 
     def __init__(self, *, faults_max: int = 1, deviations_max: int | None = 2) -> None:
         self.frontier = Frontier(faults_max=faults_max, deviations_max=deviations_max)

@@ -7,7 +7,7 @@ from testbed.turns.pending import Alternatives, Options
 
 
 class Calm(Chooser):
-    """Option 0, for ever."""
+    """Chooses Option 0 at every turn."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         return Plan("calm")

@@ -3,39 +3,38 @@
 A Run is played again from its choices, then goes on in its own way; the choices form a tree, which
 is walked depth first.
 
-1. At a new turn every fault that may strike is to be tried, since one that never happens shows in
-   no race; and of all that is ready, only the calmest.
-2. When a Run has ended, each race of it is looked at: two turns of which the first did not make the
-   second possible. Where the first was chosen, something that leads to the second coming earlier is
-   to be tried too, unless it already is (a source set). So is what was ready and was withdrawn.
-3. What has been tried from some turn sleeps in the Runs that go the other ways from there, until
-   something happens that touches what it touched. A Run in which all that is ready sleeps is
-   blocked: it is cut, since another has shown whatever it could.
+1. At a new turn every fault that may strike is to be tried, since a fault that does not happen
+   shows in no race. Of all that is ready, only the calmest is to be tried.
+2. When a turn has ended, each of its races is looked at: an earlier turn that it follows directly,
+   although that one did not make it possible. Where the earlier turn was chosen, something that
+   leads to the opposite order is to be tried too, unless it already is (a source set). So is what
+   was ready and was withdrawn.
+3. What has been tried at some turn sleeps in the Runs that go other ways from there, until
+   something happens that touches what it touched (a sleep set). A Run in which all that is ready
+   sleeps is blocked: it is cut, since another Run has shown whatever it could.
 4. All alternatives of a pick are tried.
 
-It is as true as the Footprints: an actor that hides what its tasks share is searched in vain.
+The search is only as good as the Footprints. If the tasks of an actor share something that no
+Footprint names, orders that matter are left out.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import Seen, write
+from testbed.choosers.equivalence.classes import Classes
 from testbed.choosers.equivalence.orders import (
-    NO_TOUCH,
     Keys,
     OrderedTurn,
     Past,
-    Picked,
     open_part,
     with_path,
 )  # fmt: skip
-from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, named
+from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, Walk, named
 from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict
 from testbed.store.footprint import HISTORY, Footprint
@@ -50,10 +49,10 @@ AT_REST = ("quiet", "stuck")
 
 
 class Complete(Exhaustive):
-    """Plays until it has seen every class of Runs, with at most so many faults in each.
+    """Plays until it has seen every class of Runs, with at most `faults_max` faults in each.
 
-    One search, from the first `begin` to the one that says None. A Violation does not end a Run of
-    it, so what is said of a class is said of whole Runs.
+    It does one search, from the first `begin` to the one that returns None. A Violation does not
+    end a Run of it, so whatever is claimed of a class is claimed of whole Runs.
     """
 
     goes_on = True
@@ -63,56 +62,54 @@ class Complete(Exhaustive):
         self, faults_max: int | None = None, *, runs_max: int | None = None, keeps: bool = True
     ) -> None:
         self.faults_max = faults_max
-        """How many faults strike in one Run; None: as many as the scenario allows."""
+        """How many faults may strike in one Run; None: as many as the scenario allows."""
         self.runs_max = runs_max
-        self.keeps = keeps
-        """Whether the classes themselves are kept, for a certificate, and not only counted."""
         self.runs = 0
         """Runs played, those that were blocked among them."""
         self.blocked = 0
         """Runs cut since all they could still do had been seen."""
         self.repeated = 0
-        """Runs of a class seen before: some may have touched what in the end they did not."""
+        """Runs of a class seen before: a turn may touch less than its Option had announced."""
         self.limits: set[str] = set()
         """The limits of the scenario at which a Run was ended."""
-        self.seen: list[Seen] = []
         self.header: dict[str, Any] = {}
         """The scenario and its switches."""
-        self.outcomes: dict[str, int] = {}
-        """How many classes are held, violated, undecided."""
-        self._forms: set[bytes] = set()
-        self._said: dict[object, int] = {}
+        self._classes = Classes(keeps=keeps)
         self._keys = Keys()
         self._past = Past()
+        """The turns of the Run under way; when it is over, those the next Run begins with."""
         self._stack: list[TurnNode | Fork] = []
+        """The path down the tree that this Run takes: its turns and its picks."""
         self._nodes: list[TurnNode] = []
-        self._is_exhausted = False
-        self._depth = 0
-        self._turn = 0
-        self._picks: list[Picked] = []
-        self._steps: list[tuple[Step, tuple[Picked, ...]]] = []
-        """The turns of the Run under way, and what was picked in each."""
-        self._touch = NO_TOUCH
-        """What the last of them touched, and what may turn out that it did."""
-        self._place_of: dict[int, int] = {}
-        """The number of a Step to the place of that turn in the Run."""
-        self._strikes = 0
+        """The turns of that path alone."""
+        self._walk = Walk()
         self._faults_max = 0
         self._spends: Footprint | None = None
-        self._is_blocked = False
+        """What a fault touches beside its own, if fewer may strike than the scenario allows."""
         self._looks_back = False
         """Whether some turn depends on the order of all that was committed before it."""
+        self._is_exhausted = False
 
     # -- what it has seen -----------------------------------------------------------------------
 
     @property
     def classes(self) -> int:
         """How many classes it has seen."""
-        return len(self._forms)
+        return len(self._classes)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many classes are held, violated, undecided."""
+        return self._classes.outcomes
+
+    @property
+    def seen(self) -> list[Seen]:
+        """The classes, in the order in which they were found; none if it only counts them."""
+        return self._classes.seen
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is none left."""
+        """Whether no class is left to be seen."""
         return self._is_exhausted
 
     @property
@@ -126,11 +123,12 @@ class Complete(Exhaustive):
         )
 
     def certificate(self, path: str | Path) -> None:
-        """For `python -m testbed.checks.certificate`."""
-        if not self.is_complete or not self.keeps:
+        """Write the certificate that `python -m testbed.checks.certificate` checks."""
+        keeps = self._classes.keeps
+        if not self.is_complete or not keeps:
             raise ScenarioError(
                 f"{path}: there is nothing to certify, since this search "
-                f"{'has not ended' if self.keeps else 'kept no classes'}: {self.summary}.\n"
+                f"{'has not ended' if keeps else 'kept no classes'}: {self.summary}.\n"
                 "Next: play Complete(keeps=True) until `is_complete`, then ask again."
             )
         bounds = {"faults_max": self._faults_max, "limits": sorted(self.limits)}
@@ -152,11 +150,7 @@ class Complete(Exhaustive):
         allowed = run.faults_max
         self._faults_max = allowed if self.faults_max is None else min(self.faults_max, allowed)
         self._spends = ANY_FAULT if self._faults_max < allowed else None
-        self._depth = self._turn = self._strikes = 0
-        self._picks = []
-        self._place_of = {}
-        self._steps = []
-        self._is_blocked = False
+        self._walk = Walk()
         return Plan(f"complete, run {self.runs}")
 
     def choose(self, options: Options | Alternatives) -> int | Cut:
@@ -164,46 +158,47 @@ class Complete(Exhaustive):
             return self._pick(options)
         node = self._node(options, at_rest=False)
         if node.chosen is None:
-            self._is_blocked = True
+            self._walk.is_blocked = True
             return CUT
-        self._strikes += node.chosen[0].kind == FAULT
+        self._walk.strikes += node.chosen[0].kind == FAULT
         return node.index[node.chosen]
 
     def strike(self, options: Options) -> int | None:
-        if self._strikes == self._faults_max or not options.faults:
+        if self._walk.strikes == self._faults_max or not options.faults:
             return None
         node = self._node(options, at_rest=True)
         if node.chosen is None or node.chosen == REST:
             return None
-        self._strikes += 1
+        self._walk.strikes += 1
         return node.index[node.chosen]
 
     def _node(self, options: Options, *, at_rest: bool) -> TurnNode:
-        """Where the Run is: at a turn that is played again, or where nobody has been."""
-        if self._depth < len(self._stack):
+        """The node of the turn that comes next: a known one that is played again, or a new one."""
+        if self._walk.depth < len(self._stack):
             node = self._known(options, at_rest=at_rest)
         else:
             node = self._arrive(options, at_rest=at_rest)
             if node.chosen is not None:
                 self._stack.append(node)
                 self._nodes.append(node)
-        self._depth += 1
+        self._walk.depth += 1
         return node
 
     def _pick(self, options: Alternatives) -> int:
-        if self._depth == len(self._stack):
+        walk = self._walk
+        if walk.depth == len(self._stack):
             self._stack.append(Fork(len(options)))
-        fork = self._stack[self._depth]
+        fork = self._stack[walk.depth]
         if not isinstance(fork, Fork) or fork.of != len(options):
             raise self._diverged(f"{options[0].path} picks {options[0].verb}", str(fork))
-        self._depth += 1
+        walk.depth += 1
         chosen = options[fork.at]
-        self._picks.append((chosen.verb, chosen.label, fork.at, fork.of))
+        walk.picks.append((chosen.verb, chosen.label, fork.at, fork.of))
         return fork.at
 
     def _known(self, options: Options, *, at_rest: bool) -> TurnNode:
         """The node of a turn that is played again; the same things must be ready at it."""
-        node = self._stack[self._depth]
+        node = self._stack[self._walk.depth]
         ready = 0 if at_rest else options.ready
         if isinstance(node, Fork) or node.ready != ready:
             raise self._diverged(f"{ready} options are ready", f"{node}")
@@ -217,30 +212,31 @@ class Complete(Exhaustive):
 
     def _diverged(self, now: str, before: str) -> HarnessError:
         return ReplayDiverged(
-            f"at choice {self._depth + 1} of run {self.runs}: {now}; in an earlier run with the "
-            f"same choices it was {before}.\n"
+            f"at choice {self._walk.depth + 1} of run {self.runs}: {now}; in an earlier run with "
+            f"the same choices it was {before}.\n"
             "Something outside the World decided, so no search can be complete.\n"
             "Next: testbed bench determinism"
         )
 
     def _arrive(self, options: Options, *, at_rest: bool) -> TurnNode:
-        """A turn nobody has been at: see what was withdrawn, and what goes on sleeping."""
-        end = len(options) if self._strikes < self._faults_max else options.ready
+        """The node of a turn that no Run has reached: note what the last turn withdrew, and find
+        what goes on sleeping."""
+        end = len(options) if self._walk.strikes < self._faults_max else options.ready
         first = options.ready if at_rest else 0
         index = named([options[place] for place in range(first, end)], first)
         asleep: dict[Name, Tried] = {}
         if self._nodes:
-            self._grow(len(self._steps) - 1)
+            self._grow(len(self._walk.steps) - 1)
             last, events = self._nodes[-1], self._past.events
             self._withdrawn(last, events[-1], index)
             has_passed = events[-1].now_ms > (events[-2].now_ms if len(events) > 1 else 0)
-            still = last.still_asleep(self._touch, has_passed)
+            still = last.still_asleep(self._walk.touch, has_passed)
             asleep = {name: tried for name, tried in still if name in index}
         due_ms = options[first].due_ms
         return TurnNode(index, 0 if at_rest else options.ready, due_ms, asleep)
 
     def _withdrawn(self, last: TurnNode, event: OrderedTurn, index: dict[Name, int]) -> None:
-        """What could have happened and cannot any more, though it was not chosen."""
+        """Note at the last node what was ready there, was not chosen, and is ready no more."""
         if last.due_ms > event.now_ms:
             return
         for name in last.names:
@@ -250,54 +246,69 @@ class Complete(Exhaustive):
     def ended(self, step: Step) -> None:
         if step.kind == PICK:
             return
-        self._place_of[step.number] = place = self._turn
-        self._turn += 1
-        picks, self._picks = tuple(self._picks), []
-        self._steps.append((step, picks))
-        if place < len(self._past):
-            return
-        self._add(place)
+        walk = self._walk
+        walk.place_of[step.number] = place = len(walk.steps)
+        picks, walk.picks = tuple(walk.picks), []
+        walk.steps.append((step, picks))
+        if place == len(self._past):
+            self._add(place)
 
     def _add(self, place: int) -> None:
-        """One more turn, with all that is known of it so far; and its races."""
-        step, picks = self._steps[place]
+        """Add a turn to the past, with all that is known of it by now; look at its races."""
+        walk = self._walk
+        step, picks = walk.steps[place]
         did = self._did(step)
-        causes = tuple(self._place_of[number] for number in step.causes if number)
+        causes = tuple(walk.place_of[number] for number in step.causes if number)
         event = OrderedTurn(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
         for first in (*self._past.add(event), *self._silent_races(event, place)):
             self._race(first, place)
-        self._touch = event.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
+        walk.touch = event.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
         tried = self._nodes[place].tried
-        tried.touch = tried.touch.joined(self._touch)
+        tried.touch = tried.touch.joined(walk.touch)
 
     def _did(self, step: Step) -> Footprint:
-        """What it touched; a fault, also what is left of them, if not all that could may strike."""
+        """What a turn touched, its own path included."""
         did = with_path(step.did, step.option.path)
         if self._spends is None or step.kind != FAULT:
             return did
         return Footprint(did.reads, did.writes | self._spends.writes)
 
     def _grow(self, since: int = 0) -> None:
-        """A turn may turn out to have touched more than was known when it ended, since a claim can
-        tell, or a later turn has looked back: from the first such turn on, add all again."""
-        events = self._past.events
-        for place in range(since, len(self._steps)):
-            if self._did(self._steps[place][0]) != events[place].did:
+        """Add turns again, from the first that has touched more than was known when it ended:
+        a claim may read it later, or a later turn may look back at it."""
+        events, steps = self._past.events, self._walk.steps
+        for place in range(since, len(steps)):
+            if self._did(steps[place][0]) != events[place].did:
                 self._past.cut(place)
-                for later in range(place, len(self._steps)):
+                for later in range(place, len(steps)):
                     self._add(later)
                 return
 
+    # -- what else is to be tried ---------------------------------------------------------------
+
     def _silent_races(self, event: OrderedTurn, place: int) -> Iterator[int]:
-        """Turns that have withdrawn what this one would race with: let it come before them, so
-        that what they withdrew may follow it."""
-        before, may_strike = self._past.before[place], self._strikes < self._faults_max
-        for first, node in enumerate(self._nodes[:place]):
-            if node.silenced and not before >> first & 1 and node.silences(event, may_strike):
+        """The earlier turns that withdrew something this turn would have raced with. This turn may
+        come before such a one, and what that one withdrew may come after both."""
+        may_strike = self._walk.strikes < self._faults_max
+        silent = (first for first, node in enumerate(self._nodes[:place]) if node.silenced)
+        for first in silent:
+            is_ordered = self._past.is_before(first, place)
+            if not is_ordered and self._nodes[first].silences(event, may_strike):
                 yield first
 
     def _race(self, first: int, second: int) -> None:
-        """Let the second come before the first: try, where that was chosen, what leads there."""
+        """Have it tried, where the first of these turns was chosen, that the second comes first."""
+        # Where `first` was chosen, no Run that begins with it can have `second` before it. So
+        # something else must be tried there. Of what happened up to `second`, take all that does
+        # not follow from `first`: a Run can do that without `first`, and any turn of it that
+        # follows no other of it may be the one it begins with. These are `names`.
+        #
+        # One of them is enough, whichever: from each the rest can still be reached, and its own
+        # races will ask for it. So nothing is added if one is to be tried anyway. Nor if one
+        # sleeps: then Runs that begin with it have been played from an earlier node.
+        #
+        # If `first` is a fault, nothing is added: where it struck, going on without it is tried in
+        # any case, and so is the same fault at each turn that comes later.
         past = self._past
         if past.events[first].is_fault or self._is_due_to(first, second):
             return
@@ -312,30 +323,36 @@ class Complete(Exhaustive):
             node.want(name)
 
     def _is_due_to(self, first: int, fault: int) -> bool:
-        """Whether that turn is why a fault could strike at all; a fault does not tell its causes,
-        so they are seen from since when it was offered."""
+        """Whether a fault could strike only because of that earlier turn. A fault does not tell
+        its causes, so they are taken from the turn after which it was first offered."""
         name = self._nodes[fault].chosen
         if not self._past.events[fault].is_fault:
             return False
         since = fault
         while since and name in self._nodes[since - 1].index:
             since -= 1
-        return since > first and bool((self._past.before[since - 1] | 1 << since - 1) >> first & 1)
+        offered_by = since - 1
+        return first == offered_by or (
+            first < offered_by and self._past.is_before(first, offered_by)
+        )
+
+    # -- the end of a Run -----------------------------------------------------------------------
 
     def end(self, trace: Trace, verdict: Verdict) -> None:
         self._grow()
         self.runs += 1
         self.header = {name: trace.header[name] for name in ("testbed", "scenario", "switches")}
-        if self._is_blocked:
+        if self._walk.is_blocked:
             self.blocked += 1
         else:
-            self._see(verdict)
+            offers = (node.offer for node in self._nodes)
+            self.repeated += not self._classes.add(self._past, verdict, offers)
             self._left_over(verdict)
         self._go_back()
 
     def _left_over(self, verdict: Verdict) -> None:
-        """At rest nothing is ready any more. A limit hides what races there would have been, so
-        everything is tried at each turn of a Run that has reached one."""
+        """At rest nothing is ready any more, so the last turn has withdrawn the rest. A limit hides
+        the races that would have come, so everything is tried at each turn of such a Run."""
         if verdict.end not in AT_REST:
             self.limits.add(verdict.end.partition(":")[0])
             for node in self._nodes:
@@ -343,37 +360,14 @@ class Complete(Exhaustive):
         elif self._nodes and self._nodes[-1].chosen != REST:
             self._withdrawn(self._nodes[-1], self._past.events[-1], {})
 
-    def _see(self, verdict: Verdict) -> None:
-        """Count the class of this Run, and keep it."""
-        order = self._past.order()
-        at = {place: now_at for now_at, place in enumerate(order)}
-        form = array("L")
-        for place in order:
-            event = self._past.events[place]
-            form.append(self._said.setdefault(event.said, len(self._said)))
-            form.append(len(event.causes))
-            form.extend(sorted(at[cause] for cause in event.causes))
-        digest = blake2b(form.tobytes(), digest_size=16).digest()
-        if digest in self._forms:
-            self.repeated += 1
-            return
-        self._forms.add(digest)
-        self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
-        if self.keeps:
-            events = tuple(self._past.events)
-            offers = tuple(node.offer for node in self._nodes)
-            self.seen.append(Seen(verdict.outcome, verdict.end, events, offers))
-
     def _go_back(self) -> None:
-        """To the last choice that has another side to it; to the first, once it is known that
-        somebody looks back, since what slept until then knew nothing of it."""
+        """Go back to the last choice that has another side to it. Go back to the very first, once,
+        when some turn turns out to look back: what slept until then was not compared with that."""
         if not self._looks_back and any(HISTORY in e.did.writes for e in self._past.events):
             self._looks_back = True
             self._stack, self._nodes = [], []
             self._past.cut(0)
-            self._forms.clear()
-            self.outcomes.clear()
-            self.seen.clear()
+            self._classes.forget()
             return
         while self._stack:
             top = self._stack[-1]
@@ -388,4 +382,5 @@ class Complete(Exhaustive):
             self._stack.pop()
         else:
             self._is_exhausted = True
+        # The turn of the last node is not kept: it is another one now, or has another pick in it.
         self._past.cut(max(len(self._nodes) - 1, 0))

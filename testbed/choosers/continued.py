@@ -1,4 +1,4 @@
-"""continued: the choices of a Run up to a point, and from there on those of another Chooser."""
+"""continued: the choices of a Run up to a point, then those of another Chooser."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from testbed.turns.trace import Step, Trace
 class Continued(Chooser):
     """Plays a prefix of choices again, then lets the other one go on.
 
-    1. The prefix, choice by choice; it must be one of a Run of the same World.
-    2. What the prefix has held back comes back: else nobody could ever choose it.
-    3. The other Chooser decides, and hears of what it did, from there on only. It is told when the
-       Run begins and ends, so run i of it is a function of its seed and i as ever.
+    1. The prefix, choice by choice. It must come from a Run of the same World.
+    2. What the prefix has held back comes back, since the other Chooser would never release it.
+    3. The other Chooser decides, and hears only of turns from there on. It is told when the Run
+       begins and ends, so run i of it is a function of its seed and i as ever.
     """
 
     def __init__(self, prefix: Sequence[Choice], then: Chooser) -> None:
@@ -51,5 +51,5 @@ class Continued(Chooser):
 
     @property
     def note(self) -> str:
-        """What the other one has to add."""
+        """What the other Chooser says of its Run."""
         return self.then.note

@@ -1,8 +1,8 @@
 """drawn: Hypothesis draws every choice, so that a failing `@given` test shrinks the race too.
 
 Index 0 is the dullest Option, and Hypothesis shrinks toward 0: fewer deviations, fewer faults. It
-prefers fewer numbers to smaller ones, so one is drawn at every turn, also where there is nothing to
-choose: else a Run that soon leaves nobody to choose from would pass for a simpler one.
+prefers fewer numbers to smaller ones. So one is drawn at every turn, also if only one Option is
+ready: else a Run with few choices would seem simpler than a Run with few deviations.
 
 It draws at most 4,096 numbers for one example, so this Chooser stops at 4,000 and goes on calmly.
 """

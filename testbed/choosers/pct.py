@@ -1,12 +1,12 @@
 """pct: the process of highest priority moves, until a change point lowers it below all others.
 
 Priorities are drawn, and so are a few change points over the effects that a Run may have. A race
-that needs d things in order is met with a chance of at least 1 in n · k^(d-1) each Run, for n
+that needs d things in order is met with a chance of at least 1 in n · k^(d-1) in each Run, for n
 processes and k effects, however unlikely a random walk is to meet it (probabilistic concurrency
 testing).
 
-One process that polls without end, ahead of those it waits for, would keep them from moving. So
-after a prefix that the calm run would fit into several times, any process moves, each alike.
+A process of high priority that polls without end would keep those it waits for from moving. So
+after a prefix, several times as long as the calm run, all processes are drawn with equal chances.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from testbed.choosers.sampling.sampler import Sampler, by_process
 from testbed.turns.option import Option
 
 CHANGES_MAX = 3
-"""Change points of a Run, 1 to so many, each as likely: one too many can spoil a simple race."""
+"""A Run has 1 to 3 change points, with equal chances: one too many can spoil a simple race."""
 FAIR_AFTER = 4
-"""So many lengths of the calm run, and 100 effects: the prefix. It is not learnt, since each Run
-that reached it would make it longer for the next."""
+"""The prefix is 100 effects and 4 times the length of the calm run. It is not learnt: each Run that
+reached its end would make it longer for the next."""
 
 
 class PCT(Sampler):
@@ -38,6 +38,11 @@ class PCT(Sampler):
         for path in processes:
             if path not in self._priorities:
                 self._priorities[path] = CHANGES_MAX + self.chance.bits(64)
+        # Why the chance is as good as that: a race of depth d has d - 1 places where another
+        # process must take over. One drawn change point is such a place with 1 in k, and the
+        # process that must wait from the start has the lowest priority with 1 in n. A process
+        # that is lowered gets a priority below all drawn ones and all lowered before, so it waits
+        # until no other process can move.
         highest = self._highest(processes)
         while self._changes and self.effects >= self._changes[0]:
             del self._changes[0]

@@ -1,8 +1,8 @@
 """pos: each pending effect has a random score, and the highest is performed.
 
-Scores persist, but those of effects that clash with the one performed are drawn anew. So whatever
-does not matter to a race does not make it any rarer: each order of what clashes is drawn with a
-chance of its own (partial order sampling).
+A score stays as long as its effect waits, unless an effect is performed that clashes with it: then
+it is drawn again (partial order sampling). So effects that do not matter to a race do not make it
+any rarer.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ class POS(Sampler):
         self._did: list[Footprint] = []
 
     def effect(self, ready: list[Option]) -> Option:
+        # Of two effects that clash, either has the higher score with the same chance, however many
+        # other effects are performed before, between and after: their scores are drawn apart.
+        # An effect that has waited for long has lost against many and so has a low score. If it
+        # kept that, it would come last among the effects it clashes with from now on as well.
+        # After each clash the order of what is left is drawn without that memory.
         scores, did = self._scores, self._did
         for option in ready:
             if option not in scores or any(option.may.clashes(other) for other in did):

@@ -1,4 +1,4 @@
-"""replayed: the choices of a recorded Run again, each checked against what it chose then."""
+"""replayed: the choices of a recorded Run again, each checked against what it was then."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.words import counted
 
 SHOWN_MAX = 6
-"""So many Options a divergence lists."""
+"""The most Options that a divergence lists."""
 MOVES_NOBODY = frozenset({SERVE, FEED, FAULT})
-"""Only the Store, a cursor or a machine moves; no code of an actor's runs."""
+"""The kinds of turns in which no code of an actor runs: only the Store or a cursor moves."""
 
 
 class Replayed(Chooser):
@@ -38,7 +38,7 @@ class Replayed(Chooser):
         """The command that replays it, for the last line of a divergence."""
         self._done = 0
         self._moved = "the scenario"
-        """Whose code ran last."""
+        """The actor that ran last."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._done = 0
@@ -65,7 +65,7 @@ class Replayed(Chooser):
         return index
 
     def _aside(self, step: dict[str, Any], options: Options | Alternatives) -> HoldBack | Release:
-        """What was held back or released then, if it is there now."""
+        """Hold back, or release, what was held back or released then, if it is there now."""
         among: Sequence[Option] = ()
         if isinstance(options, Options):
             among = options[: options.ready] if step["do"] == HOLD else options.held
@@ -112,7 +112,7 @@ def _listed(options: Sequence[Option]) -> str:
 
 
 def _is(option: Option, step: dict[str, Any]) -> bool:
-    """Whether it is what the trace has: the same sentence, and of a pick the same alternative."""
+    """Whether an Option is what the trace has: the same sentence, and of a pick, the same label."""
     return (*option.sentence, option.label) == (
         step["do"],
         step["who"],

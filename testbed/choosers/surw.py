@@ -1,15 +1,16 @@
-"""surw: one contended key for each Run; every order of the effects on it alike, the rest as comes.
+"""surw: one contended key for each Run; every order of the effects on that key is equally likely.
 
 1. A key that one process writes and another reads is drawn, from those learnt.
-2. One process is drawn that is to touch it next, in proportion to how many of its effects still
-   will. It is *meant*; until it has done so no other process may touch the key.
-3. All other effects are drawn alike.
-4. Where nothing may move, because the one that is meant waits for another, somebody else is meant;
-   also if it has not come to it for as long as the whole calm run takes.
+2. A process is drawn that is to touch the key next, in proportion to how many of its effects still
+   will. It is *meant*: until it has touched the key, no other process may.
+3. All other effects are drawn with equal chances.
+4. If nothing may move, because the process that is meant waits for another one, another process is
+   meant. So it is if it has not touched the key for as long as the whole calm run takes.
 
-A process that is not there yet is drawn like any other: the one it will come from goes in its
-place. So every projection of a Run to the key is equally likely, and all Runs remain possible
-(selectively uniform random walk). With nothing learnt, as in the first Run, all are drawn alike.
+A process that does not exist yet is drawn like any other; the process it will come from moves in
+its place. So every order of the effects on the key is equally likely, and all Runs remain possible
+(selectively uniform random walk). With nothing learnt, as in the first Run, all effects are drawn
+with equal chances.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class SURW(Sampler):
         self.key = self.chance.one_of(keys) if keys else ""
         """What this Run is about."""
         self._left = self.learned.effects_on(self.key)
-        """By process: how many of its effects will still touch it, in UNITs."""
+        """By process: how many of its effects are still to touch the key, in UNITs."""
         self._seen: set[str] = set()
         self._touching: dict[Option, bool] = {}
         self._meant = ""
@@ -63,8 +64,12 @@ class SURW(Sampler):
         return touches
 
     def _mean(self, touching: Iterable[str], only: Container[str] | None = None) -> None:
-        """Draw who touches the key next; one that is about to, against all that was learnt, once
-        more at least."""
+        """Draw the process that touches the key next. One that is about to touch it, although it
+        should have no effect left on it by what was learnt, has one more."""
+        # To draw by what is left is to draw from an urn with one ball for each effect still to
+        # come. Every order of the balls is equally likely, so every order of the effects on the
+        # key is, if what was learnt is exact. If processes were drawn with equal chances instead,
+        # the one with few effects would nearly always be through with them early.
         weights = {path: left for path, left in self._left.items() if left and self._goes(path)}
         weights.update({path: UNIT for path in touching if not self._left.get(path)})
         if only is not None:
@@ -76,7 +81,7 @@ class SURW(Sampler):
         return self.effects - self._meant_at > self._patience
 
     def _goes(self, path: str) -> str:
-        """That process, or the one there is that it will come from; or empty."""
+        """That process; if it does not exist yet, the one it will come from; or empty."""
         passed: list[str] = []
         while path and path not in self._seen and path not in passed:
             passed.append(path)

@@ -1,8 +1,8 @@
-"""uniform: every ready Option alike, from a seed; faults rarely and apart.
+"""uniform: every ready Option with equal chances, from a seed; faults rarely, and drawn apart.
 
-1. How many faults this Run will see is drawn first, 0 to what the scenario allows.
-2. Then at which turns, over the expected length of the Run.
-3. At each turn, any ready Option; at those places, any fault that could strike.
+1. The number of faults of this Run is drawn first, from 0 to what the scenario allows.
+2. Then their turns are drawn, over the expected length of the Run.
+3. At each of these turns any fault that could strike is drawn; at the others, any ready Option.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from testbed.turns.pending import Alternatives, Options
 
 
 class Uniform(Chooser):
-    """A random walk. Run i of a seed is always the same one."""
+    """A random walk. Run i of a seed is always the same Run."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed

@@ -16,6 +16,7 @@ class BreakWatch(Fault):
     """A watch ends and its reader is told so; it resumes from the last revision it saw."""
 
     word: ClassVar[str] = "break_watch"
+    effect: ClassVar[str] = "{whose} watch of {what} was broken"
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each open watch, by path."""

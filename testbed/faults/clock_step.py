@@ -16,6 +16,8 @@ class ClockStep(Fault):
     """What one actor's clock says is shifted, forward or back; its timers run on."""
 
     word: ClassVar[str] = "clock_step"
+    effect: ClassVar[str] = "the clock of {target} jumped"
+    allows_negative: ClassVar[bool] = True
 
     by_ms: int = 10_000
     """By how much; negative: back."""

@@ -20,6 +20,7 @@ class Compact(Fault):
     """The Store forgets what happened before the present revision."""
 
     word: ClassVar[str] = "compact"
+    effect: ClassVar[str] = "the history of the {target} was compacted"
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """To the present, if there is anything to forget."""

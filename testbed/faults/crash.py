@@ -17,6 +17,7 @@ class Crash(Fault):
     an Endpoint (`store`) dies only if it is named."""
 
     word: ClassVar[str] = "crash"
+    effect: ClassVar[str] = "{target} crashed"
 
     restart_after_ms: int | None = None
     """When its next life begins; None: never."""

@@ -18,6 +18,8 @@ class Lag(Fault):
     """For a while, Changes of one kind reach one actor so much later; in order all the same."""
 
     word: ClassVar[str] = "lag"
+    effect: ClassVar[str] = "{whose} watch of {what} began to lag"
+    length: ClassVar[str] = "for"
 
     by_ms: int = 1000
     """How late."""

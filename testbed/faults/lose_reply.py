@@ -16,6 +16,8 @@ class LoseReply(Fault):
     """What was done is done; its caller gets Unavailable, as if it might not be."""
 
     word: ClassVar[str] = "lose_reply"
+    effect: ClassVar[str] = "the reply to {whose} {what} was lost"
+    strikes_requests: ClassVar[bool] = True
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each request whose answer is on its way, oldest first."""

@@ -16,6 +16,8 @@ class LoseRequest(Fault):
     """An Operation has no effect, and its caller gets Unavailable: it cannot know which."""
 
     word: ClassVar[str] = "lose_request"
+    effect: ClassVar[str] = "{whose} {what} was lost on its way"
+    strikes_requests: ClassVar[bool] = True
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each request that has had no effect yet, oldest first."""

@@ -17,6 +17,9 @@ class Partition(Fault):
     """Requests, answers and deliveries of one actor wait until it can be reached again."""
 
     word: ClassVar[str] = "partition"
+    effect: ClassVar[str] = "{target} was cut off from the network"
+    recovery: ClassVar[str] = "can be reached again"
+    length: ClassVar[str] = "for"
 
     for_ms: int = 10_000
     """How long it is cut off."""

@@ -17,6 +17,7 @@ class Restart(Fault):
     """An actor or an Endpoint that is down begins another life, with empty memory."""
 
     word: ClassVar[str] = "restart"
+    effect: ClassVar[str] = "{target} was started again"
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor that ran and does not, then each Endpoint that is down."""

@@ -32,6 +32,8 @@ class ServerError(Fault):
     """An Operation is refused with that code; it has had no effect."""
 
     word: ClassVar[str] = "server_error"
+    effect: ClassVar[str] = "the server failed {whose} {what}"
+    strikes_requests: ClassVar[bool] = True
 
     code: int = attrs.field(default=500, validator=attrs.validators.in_(tuple(REFUSALS)))
     """403, 409 (of what writes; a read is in conflict with nothing), 429, 500 or 503."""

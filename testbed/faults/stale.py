@@ -18,6 +18,7 @@ class Stale(Fault):
     hears of what was before what it knows. What it has sent is answered by whom it was sent to."""
 
     word: ClassVar[str] = "stale"
+    effect: ClassVar[str] = "{whose} server was {what} from then on"
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor that runs, by name, and each other server before the Store, by name."""

@@ -16,6 +16,9 @@ class Stall(Fault):
     """No task of an actor moves for a while; the world, and its own requests, go on."""
 
     word: ClassVar[str] = "stall"
+    effect: ClassVar[str] = "{target} stalled"
+    recovery: ClassVar[str] = "goes on"
+    length: ClassVar[str] = "by"
 
     by_ms: int = 1000
     """For how long."""

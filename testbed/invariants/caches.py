@@ -1,4 +1,4 @@
-"""What actors know is what was at one revision (INV-6), and at quiescence what is (INV-40)."""
+"""Caches show what there was at one revision (INV-6), and at quiescence what there is (INV-40)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed.turns.trace import Step
 
 
 class CachesEqualTheStore(Invariant):
-    """When nothing can move any more, what each actor knows is what is."""
+    """When nothing can move any more, each Cache holds what the Store holds."""
 
     name = "caches_equal_the_store"
     reads = frozenset()
@@ -29,11 +29,11 @@ class CachesEqualTheStore(Invariant):
 
 
 class CachesShowOneRevision(Invariant):
-    """What an actor knows of a kind is, whole, what was there at one point of its history.
+    """A Cache holds, as a whole, what there was at one point of the history of its kind.
 
-    Beside each Cache it keeps one of its own, and takes it as far along the history as the Cache
-    says that it has read: so each delivery costs what has changed since the one before. When the
-    Cache has listed, it is compared whole.
+    For each Cache it keeps a copy of its own, which it folds from the history, as far as the Cache
+    says that it has read. So a delivery costs only what has changed since the one before. A Cache
+    that has listed is compared as a whole.
     """
 
     name = "caches_show_one_revision"
@@ -77,7 +77,7 @@ class _Fold:
         self.known = known
 
     def go_on(self, cache: Cache[Any], store: Store, upto: int) -> set[str]:
-        """Fold on up to that revision; the keys that this has touched."""
+        """Fold on up to this revision. Returns the keys that have changed."""
         touched = set()
         for change in store.log(cache.kind.plural).after(self.revision):
             if change.revision > upto:
@@ -96,7 +96,10 @@ def _fold_in(known: dict[str, object], cache: Cache[Any], change: Change) -> Non
 
 
 def _is_within_txn(cache: Cache[Any], fold: _Fold, store: Store) -> bool:
-    """Whether it has been told of a part of the transaction that comes next."""
+    """Whether the Cache holds a part of the transaction that comes next."""
+    # The Changes of a transaction share a revision and are delivered one by one. In between a
+    # Cache holds the first few of them and says, rightly, that it has read up to the revision
+    # before. So each beginning of that transaction is tried, and one must fit.
     later = store.log(cache.kind.plural).after(fold.revision)
     first = next(later, None)
     known = dict(fold.known)
@@ -111,14 +114,14 @@ def _is_within_txn(cache: Cache[Any], fold: _Fold, store: Store) -> bool:
 
 
 def _miscounted(cache: Cache[Any], fold: _Fold) -> str:
-    """What is wrong with a Cache that holds more or less than was there."""
+    """What is wrong with a Cache that holds more or fewer objects than there were."""
     if len(cache.known) == len(fold.known):
         return ""
     return _difference(cache.known, fold.known, cache.reads)
 
 
 def _there(cache: Cache[Any], store: Store, at: int | None) -> dict[str, object]:
-    """What it should hold if it has read up to a revision, or up to now."""
+    """What a Cache should hold that has read up to a revision; None: up to now."""
     entries = store.snapshot(prefix_of(cache.kind), at)
     return {e.key: e.value for e in entries if cache.selector.has(e)}
 
@@ -126,7 +129,7 @@ def _there(cache: Cache[Any], store: Store, at: int | None) -> dict[str, object]
 def _difference(
     known: dict[str, Any], actual: dict[str, Any], reads: tuple[str, ...] | None
 ) -> str:
-    """What is known wrongly, of all there is or of the fields that were declared."""
+    """What the Cache has wrong: of whole objects, or of the fields it declared that it reads."""
     for key in sorted({*known, *actual}):
         if key not in known:
             return f"lacks {key}"

@@ -1,9 +1,9 @@
-"""confluent: whatever comes first, the Store ends alike. A claim nobody has to write down.
+"""confluent: in whatever order things happen, the Store ends alike.
 
-The Run is compared, when it comes to rest, with the calm run of the same scenario and switches.
-Each object must be there in both and have the same fields, but for what an order may rightly
+When a Run comes to rest, its Store is compared with that of the calm run of the same scenario and
+switches. Both must hold the same objects with the same fields, except for what an order may rightly
 change: revisions, uids and ages are never compared, and a scenario declares what else may differ. A
-Run that a fault struck was given something else to do, so it is not compared.
+Run in which a fault struck is not compared, since it had other work to do.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from testbed.invariant import RECORDS, Evidence, Invariant
 from testbed.objects.meta import changed_fields, field_of
 
 ALWAYS = ("meta.uid", "meta.created_ms", "meta.revision")
-"""What tells when something was made, not what."""
+"""The fields that tell when an object was made, and not what it is."""
 SHOWN_MAX = 3
-"""So many differences a Violation tells."""
+"""The most differences that a Violation lists."""
 
 End = Mapping[str, Any]
-"""What a Run has come to: objects by their keys, or what an abstraction makes of it."""
+"""What a Run has come to: objects by their keys, or what `seen_as` makes of it."""
 
 
 class Confluent(Invariant):
-    """The claim, and what its own Run has come to."""
+    """The claim of `confluent`, and what its own Run has come to."""
 
     name = "confluent"
 
@@ -43,6 +43,8 @@ class Confluent(Invariant):
 
     def end(self, evidence: Evidence) -> str | None:
         self.came_to = self._end_of(evidence)
+        # The calm run is played in another World, which claims the same: there `calm_end` is None,
+        # and it only notes what it has come to. Otherwise each would play the next one for ever.
         calm = evidence.calm_end() if evidence.calm_end is not None else None
         if calm is None or evidence.table.faults:
             return None
@@ -58,7 +60,7 @@ class Confluent(Invariant):
         return {entry.key: entry.value for entry in evidence.store.snapshot("")}
 
     def differences(self, calm: End, here: End) -> list[str]:
-        """What is not alike, a phrase each, in order of the keys."""
+        """A phrase for each difference, in order of the keys."""
         if self._seen_as is not None:
             return [] if calm == here else [f"{calm['']!r} there, {here['']!r} here"]
         found = []
@@ -87,9 +89,9 @@ def confluent(
     unordered: Sequence[str] = (),
     seen_as: Callable[[Evidence], Any] | None = None,
 ) -> Confluent:
-    """Every Run without a fault ends as the calm one does. `ignoring` names fields that may differ
-    (`spec.node_name`), `unordered` fields whose words or items may stand in any order; `seen_as` is
-    a function that makes of the end what is to be alike, if that is something else."""
+    """Every Run without a fault ends as the calm run does. `ignoring` names fields that may differ
+    (`spec.node_name`), `unordered` fields with words or items that may stand in any order. If
+    something else is to be alike, the function `seen_as` makes it from the Evidence at the end."""
     return Confluent(ignoring, unordered, seen_as)
 
 

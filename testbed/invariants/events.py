@@ -1,4 +1,4 @@
-"""Nobody decides by Events: they are for people, and may be lost, late or folded (API-49)."""
+"""No actor decides by Events: they are for people, and may be lost, late or folded (API-49)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.turns.trace import Step
 
 
 class NobodyDecidesByEvents(Invariant):
-    """No actor has an Event read to it, but for those that stand for people."""
+    """No actor reads Events, except those that stand for people."""
 
     name = "nobody_decides_by_events"
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
@@ -30,5 +30,5 @@ class NobodyDecidesByEvents(Invariant):
 
 
 def nobody_decides_by_events(*people: str) -> NobodyDecidesByEvents:
-    """No actor gets, lists or watches Events, but for those named, which stand for people."""
+    """No actor gets, lists or watches Events, except those named here, which stand for people."""
     return NobodyDecidesByEvents(people)

@@ -1,4 +1,4 @@
-"""Revisions strictly increase, and an object bears that of its last commit (INV-1, API-3)."""
+"""Revisions strictly increase, and an object has that of its last commit (INV-1, API-3)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from testbed.turns.trace import Step
 
 
 class RevisionsIncrease(Invariant):
-    """Every commit has a newer revision than all before it, and changes something; at rest each
-    object bears the revision of the last commit to it."""
+    """Every commit has a newer revision than all before it, and changes something. At rest each
+    object has the revision of the last commit to it."""
 
     name = "revisions_increase"
     reads = frozenset()
@@ -49,7 +49,7 @@ class RevisionsIncrease(Invariant):
 
 
 def _wrong_in(change: Change) -> str:
-    """What is wrong with what one commit has left, if it has left an object."""
+    """What is wrong with the object that one commit has left, if it has left one."""
     new = change.new
     if new is None or not isinstance(new.value, Object):
         return ""

@@ -1,4 +1,4 @@
-"""What the life of an object may not take back (INV-3, API-2), by its history alone."""
+"""What no commit may take back in the life of an object (INV-3, API-2), by its history alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from testbed.turns.trace import Step
 
 
 class LivesGoOneWay(Invariant):
-    """A pod is given one node, and none once it is to go; what is over stays over; who is to go
-    goes, no later and with no more grace than was said; who he is never changes."""
+    """A pod is bound to one node, and to none once it is terminating. A pod that is over stays so.
+    What is terminating stays so: its deadline and its grace only shrink. A uid never changes."""
 
     name = "lives_go_one_way"
     reads = frozenset()
@@ -30,7 +30,7 @@ class LivesGoOneWay(Invariant):
 
 
 class EveryUidIsNew(Invariant):
-    """Whoever is created has a uid that nobody had before him."""
+    """An object that is created has a uid that no object had before."""
 
     name = "every_uid_is_new"
     reads = frozenset()
@@ -45,7 +45,7 @@ class EveryUidIsNew(Invariant):
         return found[0] if found else None
 
     def _unseen(self, evidence: Evidence) -> Iterator[Change]:
-        """What was committed since it looked last, the objects a World begins with included."""
+        """The commits since it looked last, those included with which a World begins."""
         upto, self._upto = self._upto, evidence.store.revision
         return evidence.store.log().after(upto)
 
@@ -66,7 +66,7 @@ def _object(entry: Any) -> Object | None:
 
 
 def _taken_back(old: Object, new: Object) -> Iterator[str]:
-    """What a commit has changed of any object that nothing may change."""
+    """What a commit has changed that no commit may change, of any object."""
     was, now = old.meta, new.meta
     if was.uid != now.uid:
         yield f"was {was.uid}, and is {now.uid}"
@@ -83,7 +83,7 @@ def _taken_back(old: Object, new: Object) -> Iterator[str]:
 
 
 def _taken_back_by_pod(old: Object, new: Object) -> Iterator[str]:
-    """What a commit has changed of a pod that nothing may change."""
+    """What a commit has changed that no commit may change, of a pod."""
     if not isinstance(old, Pod) or not isinstance(new, Pod):
         return
     was, now = old.spec.node_name, new.spec.node_name

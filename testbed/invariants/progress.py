@@ -1,4 +1,4 @@
-"""No actor dies of an exception, and nobody waits for what can never come; on by default."""
+"""No actor dies of an exception, and none waits for what can never come; on by default."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed.turns.trace import Step
 
 
 class NoActorDies(Invariant):
-    """No task of any actor ends by an exception; a crash that was asked for is none."""
+    """No task of any actor ends by an exception. A crash by a fault is none."""
 
     name = "no_actor_dies"
     reads = frozenset()
@@ -21,7 +21,7 @@ class NoActorDies(Invariant):
 
 
 class NobodyIsStuck(Invariant):
-    """When nothing can move any more, everyone waits for a watch, an idle inbox, or nothing."""
+    """When nothing can move any more, each task has ended, or waits for a watch or an inbox."""
 
     name = "nobody_is_stuck"
     reads = frozenset()

@@ -16,7 +16,8 @@ from testbed.turns.trace import Step
 
 class WatchesAreGapFree(Invariant):
     """Each delivery is the next matching Change of the Store's history after the one before, and
-    shows what that has left; at rest, no reader waits in vain. By a naive scan of the history."""
+    shows what that Change has left. At rest, no watch has left out a Change. It is checked by a
+    naive scan of the history."""
 
     name = "watches_are_gap_free"
     reads = frozenset()
@@ -24,7 +25,7 @@ class WatchesAreGapFree(Invariant):
 
     def __init__(self) -> None:
         self._told: dict[Stream, tuple[int, int]] = {}
-        """Up to which revision, and which Change of the history, each stream has told."""
+        """The revision, and the serial of the Change, up to which each stream has delivered."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for stream, delivery in evidence.wire.streams.delivered:
@@ -45,6 +46,11 @@ class WatchesAreGapFree(Invariant):
         if delivery.error is not None:
             self._told.pop(stream, None)
             return None
+        # Three kinds of deliveries. What a watch begins with has no serial: it is no Change, but
+        # an object as it was when the watch was opened. A bookmark has no Change, and promises
+        # that nothing up to its revision is still to come. All else must be the Change that a
+        # scan of the history finds next, compared by serial: a transaction has several Changes
+        # of one revision, so the revision alone could not show that one of them was skipped.
         told = delivery.change
         if told is not None and not told.serial:
             return _check_first(stream, told, store)
@@ -64,7 +70,7 @@ class WatchesAreGapFree(Invariant):
 
 
 def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
-    """What a watch begins with is what there is where it begins."""
+    """What a watch begins with must be there at the revision where it was opened."""
     there = store.peek(told.key, stream.opened_at)
     if there is None or there is not told.new:
         return f"{stream.path} began with {_named(told)}, which was not there at its beginning"
@@ -72,7 +78,9 @@ def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
 
 
 def _check_shown(stream: Stream, delivery: Delivery, change: Change) -> str | None:
-    """What starts to be selected is added, what stops is deleted, as it last was (API-6)."""
+    """What begins to match the selector is ADDED. What ceases to match is DELETED, and shown as it
+    last was (API-6)."""
+
     was, is_now = stream.watch.selector.has(change.old), stream.watch.selector.has(change.new)
     if is_now:
         wanted, entry = (MODIFIED if was else ADDED), change.new
@@ -90,6 +98,7 @@ def _check_shown(stream: Stream, delivery: Delivery, change: Change) -> str | No
 
 
 def _next(stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
+    """The next Change of the history that this watch owes its reader."""
     selector, fields = stream.watch.selector, stream.watch.view.fields
     for change in store.log(stream.plural).after(revision - 1):
         is_new = change.serial > serial and change.revision > stream.opened_at

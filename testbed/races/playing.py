@@ -13,7 +13,7 @@ from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.races.pattern import Pattern, pattern_of
-from testbed.races.race import REQUESTS, Hold, Picked, Race, Strike, aim
+from testbed.races.race import Hold, Picked, Race, Strike, aim
 from testbed.races.race_chooser import (
     Counting,
     Fate,
@@ -241,7 +241,7 @@ class Noting(Chooser):
         It is looked for in the current life of its actor. If it has not come up before, the fault
         makes it come up, and so it is numbered here.
         """
-        if fault.fault.word not in REQUESTS:
+        if not fault.fault.strikes_requests:
             return None
         request = request_of(fault)
         for option, is_performed in reversed(self._came):

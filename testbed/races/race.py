@@ -17,20 +17,15 @@ from testbed.fault import Fault
 from testbed.objects.meta import Map
 from testbed.races.pattern import Pattern
 from testbed.races.yaml_lines import quoted
-from testbed.world.fault_settings import DURATIONS, SETTINGS, duration
+from testbed.world.fault_settings import duration, is_duration, setting_fields, setting_name
 
 _NUMBERED = re.compile(r"#[0-9]+$")
 NO_SWITCHES: Map[str] = Map()
 QUIET = "quiet"
-REQUESTS = frozenset({"lose_reply", "lose_request", "server_error"})
-"""The faults that strike one request, which a race file names."""
-LASTING = frozenset({"lag", "partition", "stall"})
-"""The faults that last for a while."""
 ALWAYS = 1_000_000
 """The `times_max` of a fault that strikes each time it can, until a given time."""
 LEFT_OUT_MAX = 6
 """How many of the actors and objects that are left out are named in a line."""
-_NAMES = {name: word for word, name in SETTINGS.items()}
 
 
 @attrs.frozen
@@ -222,9 +217,8 @@ def _strike_lines(strike: Strike) -> list[str]:
         text = duration(moment) if isinstance(moment, int) else str(moment)
         lines.append(f"    {strike.when}: {quoted(text)}")
     for name, value in settings_of(strike.fault).items():
-        word = _NAMES.get(name, name)
-        text = duration(value) if word in DURATIONS else str(value)
-        lines.append(f"    {word}: {quoted(text)}")
+        text = duration(value) if is_duration(name) else str(value)
+        lines.append(f"    {setting_name(name)}: {quoted(text)}")
     return lines
 
 
@@ -255,7 +249,7 @@ def settings_of(fault: Fault) -> dict[str, Any]:
     """Return the settings of a fault that differ from the defaults of its kind."""
     fields = attrs.fields_dict(type(fault))
     usual = {"times_max": ALWAYS} if fault.times_max == ALWAYS else {}
-    settings = {name: getattr(fault, name) for name in SETTINGS.values() if name in fields}
+    settings = {name: getattr(fault, name) for name in setting_fields(type(fault)).values()}
     return {
         name: value
         for name, value in settings.items()

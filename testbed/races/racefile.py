@@ -18,10 +18,8 @@ from testbed.races import yaml_lines as document
 from testbed.races.pattern import FORMS, Pattern, parse_pattern
 from testbed.races.race import (
     ALWAYS,
-    LASTING,
     NO_SWITCHES,
     QUIET,
-    REQUESTS,
     Expectation,
     Hold,
     Picked,
@@ -34,7 +32,7 @@ from testbed.races.race import (
 from testbed.races.yaml_lines import Document
 from testbed.turns.option import ANSWER, SERVE
 from testbed.world.fault_kinds import fault_kinds, fault_of
-from testbed.world.fault_settings import DURATIONS, SETTINGS, parse_duration
+from testbed.world.fault_settings import is_duration, parse_duration, setting_fields
 
 _NTH = re.compile(r"(?P<what>.+)#(?P<nth>[1-9][0-9]{0,5})")
 _LIFE = re.compile(r"(?P<who>[^@]+)@(?P<life>[1-9][0-9]{0,5})(?P<task>/.*)?")
@@ -147,20 +145,21 @@ def _strike(given: Document) -> Strike:
             f"expected a fault, found {word!r}" + (f".{hint}" if hint else ""),
             f"begin with one of {', '.join(sorted(kinds))}, such as `- crash: alpha`.",
         )
-    struck = fields.pop(word)
-    _check_names(fields, ("after", "before", "at", *_settings_of(kinds[word])))
+    struck, kind = fields.pop(word), kinds[word]
+    _check_names(fields, ("after", "before", "at", *_settings_of(kind)))
     target = struck.text(f"whom {word} strikes", step)
     operation = None
-    if word in REQUESTS:
+    if kind.strikes_requests:
         operation = _sentence(struck, "the operation it strikes")
         if operation.kind not in (SERVE, ANSWER):
             struck.refuse(f"{word}: {target!r} is no request", "say `alpha bind pods/default/c`.")
         operation = attrs.evolve(operation, kind=SERVE)
         target = str(operation)
-    settings = {SETTINGS[n]: _setting(n, fields[n], word) for n in SETTINGS if n in fields}
-    if word in REQUESTS and "until" in fields and "times" not in fields:
+    names = setting_fields(kind)
+    settings = {names[n]: _setting(n, fields[n], kind) for n in names if n in fields}
+    if kind.strikes_requests and "until" in fields and "times" not in fields:
         settings["times_max"] = ALWAYS
-    long = "by" if word == "stall" else "for"
+    long = kind.length
     if long in fields and "until" in fields:
         given.refuse(f"{word}: {long} and until both say how long it lasts", "leave one out.")
     fault = _checked(struck, lambda: fault_of(word, aim(target), **settings))
@@ -173,10 +172,8 @@ def _settings_of(kind: type[Fault]) -> list[str]:
 
     `until` only goes with a fault that lasts, or that strikes one request after another.
     """
-    has = {field.name for field in attrs.fields(kind)}
-    if kind.word not in REQUESTS | LASTING:
-        has.discard("until_ms")
-    return [word for word, name in SETTINGS.items() if name in has]
+    has_until = kind.strikes_requests or kind.length
+    return [name for name in setting_fields(kind) if name != "until" or has_until]
 
 
 def _checked(given: Document, make: Callable[[], Fault]) -> Fault:
@@ -186,12 +183,13 @@ def _checked(given: Document, make: Callable[[], Fault]) -> Fault:
         raise RaceRefused(f"{given.path}, line {given.line}: {error}") from error
 
 
-def _setting(name: str, given: Document, word: str) -> int:
-    say = f"say `{name}: {'2s' if name in DURATIONS else 2}`."
+def _setting(name: str, given: Document, kind: type[Fault]) -> int:
+    takes_duration = is_duration(setting_fields(kind)[name])
+    say = f"say `{name}: {'2s' if takes_duration else 2}`."
     text = given.text("a setting", say)
-    value = parse_duration(text) if name in DURATIONS else _whole(text)
-    # Negative only for clock_step: only a clock can be set back.
-    if value is None or (value < 0 and word != "clock_step") or (name == "times" and not value):
+    value = parse_duration(text) if takes_duration else _whole(text)
+    is_refused = value is not None and value < 0 and not kind.allows_negative
+    if value is None or is_refused or (name == "times" and not value):
         expected = {"times": "how often, from 1", "until": "a virtual time", "code": "a number"}
         wanted = expected.get(name, "a duration")
         given.refuse(f"{name}: expected {wanted}, found {text!r}", say)

@@ -26,7 +26,6 @@ from testbed.errors import HarnessBug, ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.races.pattern import verbs_and_keys
-from testbed.races.race import REQUESTS
 from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import collected_between, play_all
@@ -103,7 +102,7 @@ def sweep(
     places = [
         place
         for place, step in _places(world.trace.steps, survey.offered)
-        if fault.word not in REQUESTS or place.target == _request(step)
+        if not fault.strikes_requests or place.target == _request(step)
     ]
     _check(recipe, fault, calm, places)
     strikes = list(dict.fromkeys((place.turn, place.target) for place in places))

@@ -17,7 +17,7 @@ from testbed.story.sentences import Tale
 from testbed.story.slice import Slice
 from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
-from testbed.words import OVER, spoken, struck, withheld
+from testbed.words import spoken, withheld
 
 WIDTH_MAX = 100
 COLUMNS_MAX = 8
@@ -116,7 +116,7 @@ class Rows:
         for step in self._matter.steps:
             over = self._matter.over(step) if step.kind == FAULT else None
             if over is not None:
-                said, who = OVER[step.option.verb], step.option.key
+                said, who = step.option.fault.recovery, step.option.key
                 row = self._weighed(step.number, step.now_ms, who, STRUCK, said, is_about=True)
                 yield attrs.evolve(row, step=over.number, now_ms=over.now_ms)
 
@@ -148,7 +148,7 @@ class Rows:
                 return None
             return option.actor, TOLD, f"is told of {option.key} rv {step.revision}", True
         if step.kind == FAULT:
-            return option.actor or option.key, STRUCK, struck(option.verb, option.key), True
+            return option.actor or option.key, STRUCK, option.fault.describe(option.key), True
         if step.kind == PICK:
             return option.actor, NOTED, f"picks {option.verb}: {option.label}", True
         if step.kind == HOLD:

@@ -16,7 +16,6 @@ import attrs
 
 from testbed.races.pattern import pattern_of
 from testbed.turns.option import FAULT, PICK, Option
-from testbed.words import struck
 
 POINTS_MAX = 24
 RUNS = 100
@@ -109,7 +108,8 @@ def growth_lines(chances: Sequence[FailureRate], options: Mapping[int, Option]) 
 def _said(option: Option) -> str:
     """What happened in a Step, as a race file would say it."""
     if option.kind == FAULT:
-        return struck(option.verb, option.key)
+        said: str = option.fault.describe(option.key)
+        return said
     if option.kind == PICK:
         return f"{option.actor} picks {option.verb}: {option.label}"
     return str(pattern_of(option, by_task=False, nth=1) or option)

@@ -32,7 +32,7 @@ from testbed.story.slice import Slice
 from testbed.story.wording import changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, START, request_key
 from testbed.turns.trace import SAID, Record, Step
-from testbed.words import past, spoken, struck, withheld
+from testbed.words import past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
 FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
@@ -245,7 +245,7 @@ class Tale:
         for step in self._steps.values():
             option = step.option
             if step.kind == FAULT and step.number in matter.slice:
-                said = struck(option.verb, option.key) + self._all_the_same(step)
+                said = option.fault.describe(option.key) + self._all_the_same(step)
                 said = f"T{said[1:]}" if said.startswith("the ") else said
                 over = matter.over(step)
                 until = f" until {self._at(over.number)}" if over else ""

@@ -14,7 +14,7 @@ import attrs
 import testbed.faults
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Fault
-from testbed.world.fault_settings import DURATIONS, SETTINGS, parse_duration
+from testbed.world.fault_settings import is_duration, parse_duration, setting_fields
 
 TEXT = re.compile(
     r"((?P<times>[1-9][0-9]{0,3})\*)?(?P<word>[a-z_]+)(:(?P<target>[^\s,]+))?(?P<settings>(,[^,]+)*)"
@@ -34,7 +34,7 @@ def fault_kinds() -> dict[str, type[Fault]]:
 
 
 def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
-    """The Fault of that word, striking that target; its settings are those of its kind."""
+    """The Fault of that word, aimed at that target; the settings are the fields of its kind."""
     kinds = fault_kinds()
     if word not in kinds:
         raise UnknownName("fault", word, kinds, see="name one of these")
@@ -53,8 +53,8 @@ def fault_of(word: str, target: str = "*", **settings: Any) -> Fault:
 
 
 def as_named(fault: Fault) -> Fault:
-    """The Fault as its word names it: one of a scenario's own class, which strikes in fewer ways
-    than its kind, is of its kind in a race file, which says whom or what it struck."""
+    """The Fault as a race file can name it. A scenario may derive a class that strikes in fewer
+    ways than its kind. In a race file it is of its kind, since the file says what it struck."""
     kind = fault_kinds().get(fault.word)
     if kind is None or not isinstance(fault, kind):
         return fault
@@ -62,36 +62,36 @@ def as_named(fault: Fault) -> Fault:
 
 
 def parse_fault(text: str) -> Fault:
-    """The Fault a text such as `crash`, `crash:alpha,restart=2s` or `2*lose_reply:beta` stands
-    for."""
+    """The Fault that a text means, such as `crash`, `crash:alpha,restart=2s`, `2*lag:beta`."""
     match = TEXT.fullmatch(text)
     if match is None:
         raise ScenarioError(
             f"{text!r} is no fault: expected a word, and perhaps whom it strikes, how often, and "
             "its settings.\nNext: say crash, crash:alpha,restart=2s, or 2*lose_reply:beta."
         )
-    said = [setting.strip() for setting in match["settings"].split(",")[1:]]
-    settings = dict(parse_setting(match["word"], setting) for setting in said)
+    texts = [text.strip() for text in match["settings"].split(",")[1:]]
+    settings = dict(parse_setting(match["word"], text) for text in texts)
     times = int(match["times"] or 1)
     return fault_of(match["word"], match["target"] or "*", times_max=times, **settings)
 
 
 def parse_setting(word: str, text: str) -> tuple[str, int]:
-    """The setting of that kind of fault that `restart=2s` stands for, or `restart_after_ms=2000`:
-    its name, and its value."""
+    """The field that a text sets for that kind of fault, and its value. `restart=2s` and
+    `restart_after_ms=2000` mean the same."""
     kinds = fault_kinds()
     if word not in kinds:
         raise UnknownName("fault", word, kinds, see="name one of these")
-    fields = {field.name for field in attrs.fields(kinds[word])} - {"target", "times_max"}
-    known = {said: field for said, field in SETTINGS.items() if field in fields}
+    kind = kinds[word]
+    # How often it strikes is written before the word: `2*crash`.
+    known = {name: field for name, field in setting_fields(kind).items() if name != "times"}
     name, _, value = (part.strip() for part in text.partition("="))
-    if name not in {*known, *fields}:
+    if name not in {*known, *known.values()}:
         see = f"say one of these, and a value, such as until=20s, behind {word} and a comma"
         raise UnknownName(f"setting of the fault {word}", name, known, see=see)
-    number = parse_duration(value) if name in DURATIONS else _whole(value)
-    # Only a clock can be set back.
-    if number is None or (number < 0 and word != "clock_step"):
-        expected, say = ("a duration", "2s") if name in DURATIONS else ("a whole number", "500")
+    takes_duration = name in known and is_duration(known[name])
+    number = parse_duration(value) if takes_duration else _whole(value)
+    if number is None or (number < 0 and not kind.allows_negative):
+        expected, say = ("a duration", "2s") if takes_duration else ("a whole number", "500")
         raise ScenarioError(
             f"{text}: expected {expected}, found {value!r}, as a setting of {word}.\n"
             f"Next: say {name}={say}."
@@ -104,8 +104,8 @@ def _whole(text: str) -> int | None:
 
 
 def check_aim(fault: Fault, names: Iterable[str]) -> None:
-    """UnknownName if it is aimed at nobody among these: a search in which it never strikes would
-    say that it does no harm."""
+    """UnknownName if it is aimed at none of these names: it would never strike, and the search
+    would say that it does no harm."""
     known = sorted(names)
     if not any(fault.hits(name) for name in known):
         see = "name an actor, or an endpoint, or use a glob"

@@ -1,17 +1,34 @@
-"""Settings: what people call the settings of a fault, and how they write virtual durations."""
+"""Fault settings: their names in race files and on the command line; virtual durations as text."""
 
 from __future__ import annotations
 
 import re
 
+import attrs
+
+from testbed.fault import Fault
+
 _DURATION = re.compile(r"(-?[0-9]{1,9}) ?(ms|s|m|h)")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
-SETTINGS = {
-    "restart": "restart_after_ms", "by": "by_ms", "for": "for_ms", "code": "code",
-    "times": "times_max", "until": "until_ms",
-}  # fmt: skip
-"""What a race file, or a command line, calls the settings of a fault."""
-DURATIONS = frozenset({"restart", "by", "for", "until"})
+
+
+def setting_fields(kind: type[Fault]) -> dict[str, str]:
+    """The settings of a kind of fault: the name that people write, and the field that it sets.
+    Those that every fault has come last."""
+    shared = attrs.fields_dict(Fault)
+    fields = [field.name for field in attrs.fields(kind) if field.name != "target"]
+    ordered = sorted(fields, key=shared.__contains__)
+    return {setting_name(field): field for field in ordered}
+
+
+def setting_name(field: str) -> str:
+    """What people call this field of a fault: `restart` for `restart_after_ms`."""
+    return field.partition("_")[0]
+
+
+def is_duration(field: str) -> bool:
+    """Whether people write this field of a fault as a duration."""
+    return field.endswith("_ms")
 
 
 def duration(ms: int) -> str:

@@ -15,7 +15,7 @@ from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.fault_kinds import fault_kinds
-from testbed.world.fault_settings import SETTINGS
+from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
@@ -78,7 +78,8 @@ def test_nothing_that_can_be_said_is_left_out() -> None:
     """Every form of sentence, every fault, every setting of one and every part has its place."""
     said = "".join(FRAGMENTS)
     assert set(re.findall(r"^- ([a-z_]+):", said, re.MULTILINE)) >= set(fault_kinds())
-    assert set(re.findall(r"^  ([a-z]+):", said, re.MULTILINE)) >= set(SETTINGS)
+    settings = {name for kind in fault_kinds().values() for name in setting_fields(kind)}
+    assert set(re.findall(r"^  ([a-z]+):", said, re.MULTILINE)) >= settings
     held = re.findall(r'^- hold: "?(.+?)"?(?: +#.*)?$', said, re.MULTILINE)
     assert kinds_of(held) == kinds_of(re.findall("`([^`]+)`", FORMS))
     for field in (field for field in attrs.fields(Race) if field.eq):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from testbed.faults.crash import Crash
 from testbed.story.growth import BARS, MOVES_MIN, FailureRate, growth, growth_lines
 from testbed.turns.option import DELIVER, FAULT, PICK, SERVE, Option
 
@@ -76,6 +77,7 @@ def test_told_are_the_steps_after_which_it_moved() -> None:
         3: option(FAULT, "fault/crash", "crash", "alpha"),
         4: option(PICK, "alpha/main", "lot", "", "red"),
     }
+    options[3].fault = Crash()
     chances = [
         FailureRate(0, 3, 100),
         FailureRate(1, 48, 100),

@@ -1,11 +1,10 @@
-"""Spoken: what people call an Operation and a fault, and back."""
+"""Spoken: what people call an Operation, and back."""
 
 from __future__ import annotations
 
 import pytest
 
-from testbed.faults import crash, lag, lose_reply
-from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, struck, withheld
+from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, withheld
 
 
 @pytest.mark.parametrize("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
@@ -34,24 +33,6 @@ def test_to_create_a_binding_is_to_bind() -> None:
 def test_what_was_done_is_said_in_the_past(word: str, said: str) -> None:
     """Also of a subresource without a word of its own, and of an unknown verb."""
     assert past(word) == said
-
-
-@pytest.mark.parametrize(
-    ("word", "target", "said"),
-    [
-        (crash.Crash.word, "alpha", "alpha crashed"),
-        (lag.Lag.word, "pods to alpha", "alpha's watch of pods began to lag"),
-        (
-            lose_reply.LoseReply.word,
-            "alpha create/binding pods/default/web#2",
-            "the reply to alpha's bind of pods/default/web was lost",
-        ),
-        ("melt", "node {n1}", "melt struck node {n1}"),
-    ],
-)
-def test_a_fault_is_told_in_a_sentence(word: str, target: str, said: str) -> None:
-    """Whom it struck, of what; a fault of one's own says its word."""
-    assert struck(word, target) == said
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the complete search rests on: which orders of turns come to the same.
+"""What the complete search rests on: which Runs differ in nothing but orders that do not matter.
 
-In order: orders, certificate, tree.
+In order: orders, certificate, classes, tree.
 """

@@ -1,14 +1,14 @@
-"""Certificate: what a complete search has seen, written so that anybody can check it.
+"""Certificate: what a complete search has seen, written so that it can be checked.
 
 A file of JSON lines, each with the running checksum of all before it:
 
 - a header: what was searched, the bounds, and how many of each there are;
 - `{"option": 3, "is": [kind, path, verb, key, change, nth]}`: a sentence;
-- `{"step": 5, "option": 3, …}`: a turn: what was picked in it, when it was, what it touched;
+- `{"step": 5, "option": 3, …}`: a turn, its picks, its time, and what it touched;
 - `{"offer": 2, "ready": […], "faults": […], "due": 0}`: what could happen at some turn;
 - `{"class": 1, …}`: the turns of a Run with their causes, and what was offered at each.
 
-`checks/certificate.py` reads it and takes nothing of ours on trust.
+`checks/certificate.py` reads it and trusts no code of ours.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Offer:
 
 @attrs.frozen
 class Seen:
-    """One class, as the Run that showed it."""
+    """One class, by the Run that showed it."""
 
     outcome: str
     end: str
@@ -48,7 +48,8 @@ class Seen:
 
 
 def write(path: str | Path, header: dict[str, Any], classes: Sequence[Seen]) -> None:
-    """Write it, each thing once, before the first line that speaks of it."""
+    """Write the file. Each option, step and offer stands once, before the first line that names
+    it."""
     total = 0
     with Path(path).open("wb") as file:
         for content in ({"format": FORMAT, **header}, *_Tables().lines(classes)):
@@ -57,14 +58,14 @@ def write(path: str | Path, header: dict[str, Any], classes: Sequence[Seen]) -> 
 
 
 class _Tables:
-    """Numbers what is said more than once."""
+    """Numbers what several lines name, so that it is written only once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[Hashable, int]] = {"option": {}, "step": {}, "offer": {}}
         self._new: list[dict[str, Any]] = []
 
     def lines(self, classes: Sequence[Seen]) -> Iterator[dict[str, Any]]:
-        """The lines of all classes, and of what they speak of."""
+        """The lines of all classes, each after the lines of what it names."""
         for number, seen in enumerate(classes, 1):
             line = {
                 "class": number,

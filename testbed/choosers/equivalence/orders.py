@@ -1,14 +1,14 @@
-"""Classes of Runs: which turns of a Run must keep their order, and the one form of all that do.
+"""Classes of Runs: which turns of a Run must keep their order, and one normal form for all that do.
 
 Two turns are ordered if one made the other possible, if both belong to one path, if they touch the
-same thing and one of them writes it, or if time passed between them. Runs that keep the same turns
-in the same such orders are one class: whatever depends on a Run comes out alike in all of them.
+same thing and one of them writes it, or if time passed between them. Runs with the same turns in
+the same such orders are one class, and all of them come to the same.
 
 1. `Keys` numbers the keys of Footprints, so that what a turn touched is four integers (`Touch`).
-2. `Past` takes the turns of a Run one by one. It finds which earlier ones come before each, and its
-   races: those it follows directly although they did not make it possible.
-3. The form of a Run is its Foata normal form: level by level, where a turn stands one level above
-   the highest that comes before it, and by sentence within a level.
+2. `Past` takes the turns of a Run one by one. It finds which earlier turns come before each, and
+   its races: the turns that it follows directly although they did not make it possible.
+3. The normal form of a Run is that of Foata: the turns level by level, and by sentence within a
+   level. A turn stands one level above the highest turn that comes before it.
 """
 
 from __future__ import annotations
@@ -26,18 +26,22 @@ Picked = tuple[str, str, int, int]
 
 @attrs.frozen
 class Touch:
-    """A Footprint as sets of bits. `own` are the keys themselves, `up` also all that hold them:
-    `log:pods.spec` and `log:pods` for `log:pods.spec.node_name`."""
+    """A Footprint as sets of bits, one bit for each key. `own` are the keys themselves, `up` also
+    those that hold them: for `log:pods.spec.node_name` also `log:pods.spec` and `log:pods`."""
+
+    # A key meets those that hold it and those that it holds: who reads all of `log:pods` meets a
+    # write of one field. Two keys meet if one of them is among the `up` of the other.
 
     reads_own: int
     reads_up: int
     writes_own: int
     writes_up: int
     alone: int
-    """What it writes and does not only add to."""
+    """What it writes, but for the logs: each commit only adds to a log, so that two commits to one
+    log do not clash because of it."""
 
     def clashes(self, other: Touch) -> bool:
-        """Whether their order can matter: one writes what the other reads or writes."""
+        """Whether their order can matter: one writes what the other one reads or writes."""
         return bool(
             self.alone & other.alone
             or self.writes_own & other.reads_up
@@ -61,14 +65,14 @@ NO_TOUCH = Touch(0, 0, 0, 0, 0)
 
 
 class Keys:
-    """Numbers keys as they come, and remembers the Touch of every Footprint it has seen."""
+    """Gives each key a bit when it first comes, and keeps the Touch of every Footprint."""
 
     def __init__(self) -> None:
         self._bits: dict[str, tuple[int, int]] = {}
         self._touches: dict[Footprint, Touch] = {}
 
     def touch(self, footprint: Footprint) -> Touch:
-        """The same as bits."""
+        """This Footprint as bits."""
         touch = self._touches.get(footprint)
         if touch is None:
             reads, writes = self._all(footprint.reads), self._all(footprint.writes)
@@ -85,7 +89,8 @@ class Keys:
         return own, up
 
     def _number(self, key: str) -> tuple[int, int]:
-        """Only the log of a kind has parts: `log:pods` holds `log:pods.spec`."""
+        """Give a key and those that hold it their bits. Only the keys of logs hold others: all logs
+        the log of a kind, `log:pods` the log of a field, `log:pods.spec`."""
         parts = key.split(".") if key.startswith(LOG) else [key]
         names = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
         if key.startswith(LOG) and key != LOG:
@@ -100,26 +105,27 @@ class Keys:
 
 @attrs.frozen(eq=False)
 class OrderedTurn:
-    """One turn, as far as its order matters."""
+    """One turn, as far as the order of turns depends on it."""
 
     sentence: Sentence
     picks: tuple[Picked, ...]
     """What was picked in it, in order."""
     now_ms: int
     did: Footprint
-    """What it touched; its own path is among what it wrote, so that a path keeps its order."""
+    """What it touched. It wrote its own path as well, so that the turns of a path keep their
+    order."""
     touch: Touch
     causes: tuple[int, ...]
-    """Which turns of this Run made it possible, by their place in it."""
+    """The places of the turns of this Run that made it possible."""
 
     @property
     def is_fault(self) -> bool:
-        """Whether it need not have happened."""
+        """Whether it is a fault: it need not have happened."""
         return self.sentence.kind == FAULT
 
     @property
     def said(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint]:
-        """All of it that does not depend on how the Run is written down."""
+        """What is the same in all Runs of a class: all but its places."""
         return self.sentence, self.picks, self.now_ms, self.did
 
 
@@ -129,13 +135,16 @@ def with_path(did: Footprint, path: str) -> Footprint:
 
 
 ORDER = "order"
-"""Begins the keys of the order in which all that was committed was, to which some look back."""
+"""Begins the keys that stand for the order of all commits, which some turns look back on."""
 
 
 def open_part(did: Footprint, looks_back: bool) -> Footprint:
-    """What a turn may turn out to have touched when it is over: its place among all commits to a
-    kind, if a watch is opened on the past; or, if anybody looks back on them all, among them all,
-    and theirs who were told how far they had come."""
+    """What a turn may later turn out to have touched.
+
+    A commit has a place among all commits to its kind; a watch that is opened on the past reads it.
+    If some turn looks back on all commits, it also has a place among them all, and that is read by
+    each turn that was told how far they had come.
+    """
     kinds = {key.partition(".")[0].removeprefix(LOG) for key in did.writes if key.startswith(LOG)}
     kinds = {kind for kind in kinds if not kind.startswith("@")}
     writes = {f"{ORDER}:{kind}" for kind in kinds}
@@ -151,26 +160,33 @@ class Past:
     def __init__(self) -> None:
         self.events: list[OrderedTurn] = []
         self.before: list[int] = []
-        """For each, the set of those that come before it, as bits."""
+        """For each turn, the set of the turns that come before it, as bits."""
         self._levels: list[int] = []
         self._floors: list[tuple[int, int]] = []
-        """For each, those of earlier instants, as bits, and their highest level."""
+        """For each turn, those of earlier instants, as bits, and their highest level."""
 
     def __len__(self) -> int:
         return len(self.events)
 
     def cut(self, length: int) -> None:
-        """Forget all but the first so many."""
+        """Forget all turns but the first `length`."""
         for line in (self.events, self.before, self._levels, self._floors):
             del line[length:]
 
+    def is_before(self, first: int, second: int) -> bool:
+        """Whether the first of these turns must stay before the second."""
+        return bool(self.before[second] >> first & 1)
+
     def add(self, event: OrderedTurn) -> list[int]:
-        """One more turn; its races, latest first: those right before it that did not cause it."""
+        """Add one more turn. Returns its races, latest first: the turns that come directly before
+        it and did not cause it."""
         events, befores, levels = self.events, self.before, self._levels
         before, level = floor = self._floor(event)
         touch, causes = event.touch, event.causes
         races: list[int] = []
         place = len(events)
+        # From the latest turn back. What is in `before` by then comes before some later turn that
+        # comes before this one: it is ordered already, and not by a race of its own.
         while place:
             place -= 1
             if before >> place & 1:
@@ -188,7 +204,7 @@ class Past:
         return races
 
     def _floor(self, event: OrderedTurn) -> tuple[int, int]:
-        """All that happened before time passed comes before it."""
+        """What comes before it in any case: all turns of earlier instants."""
         if not self.events:
             return 0, 0
         if self.events[-1].now_ms == event.now_ms:
@@ -196,9 +212,9 @@ class Past:
         return (1 << len(self.events)) - 1, max(self._levels)
 
     def reversed(self, first: int, second: int) -> list[int]:
-        """With what a Run may go on from before `first` if `second` is to come earlier than it:
-        whatever else happened between them does not follow from `first`, and comes before no
-        other such."""
+        """The turns with which a Run may go on in place of `first`, if `second` is to come before
+        it. Of the turns from `first` to `second`, take those that do not follow from `first`, and
+        `second`. Of these, the turns that no other of them comes before."""
         befores = self.before
         rest = [k for k in range(first + 1, second) if not befores[k] >> first & 1]
         rest.append(second)
@@ -208,12 +224,15 @@ class Past:
         return [place for place in rest if not befores[place] & among]
 
     def order(self) -> list[int]:
-        """The places of the turns in Foata normal form."""
+        """The places of the turns in the order of the normal form."""
+        # A level depends only on what comes before a turn, so it is the same in all Runs of a
+        # class. Turns of one level are not ordered, and no two have one sentence: they would
+        # be of one path. So levels and sentences together give all Runs of a class one order.
         key = [(self._levels[k], event.sentence) for k, event in enumerate(self.events)]
         return sorted(range(len(key)), key=key.__getitem__)
 
     def form(self) -> tuple[tuple[OrderedTurn, tuple[int, ...]], ...]:
-        """The turns in that order, each with the places of its causes in it."""
+        """The normal form: the turns in that order, each with the places of its causes in it."""
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}
         return tuple(

@@ -1,7 +1,8 @@
 """Tree: the turns and picks at which a search may go on in another way, and what was tried there.
 
-A Node stands for one turn of the Run under way. What is to be tried there grows while the Runs
-below it are played; what was tried goes to sleep in the Runs that go other ways.
+A TurnNode stands for one turn of the Run under way. What is to be tried there grows while the Runs
+below it are played. What was tried sleeps in the Runs that go other ways from there. A Walk is what
+belongs to one Run alone.
 """
 
 from __future__ import annotations
@@ -13,75 +14,101 @@ from itertools import chain
 import attrs
 
 from testbed.choosers.equivalence.certificate import Offer
-from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn, Touch
+from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn, Picked, Touch
 from testbed.turns.option import FAULT, Option, Sentence
+from testbed.turns.trace import Step
 
 Name = tuple[Sentence, int]
-"""An Option among those of one turn: its sentence, and which of that sentence, oldest first."""
+"""An Option among those of one turn: its sentence, and its number among those of that sentence,
+oldest first."""
+
+
+@attrs.define
+class Walk:
+    """One Run on its way down the tree. What is known of its turns stands in the `Past`, since the
+    next Run begins with most of them."""
+
+    depth: int = 0
+    """How many turns and picks of it have been chosen."""
+    strikes: int = 0
+    """How many faults have struck."""
+    is_blocked: bool = False
+    """Whether it was cut since all that was ready slept."""
+    picks: list[Picked] = attrs.Factory(list)
+    """The picks of the turn under way."""
+    steps: list[tuple[Step, tuple[Picked, ...]]] = attrs.Factory(list)
+    """Its turns so far, and what was picked in each."""
+    place_of: dict[int, int] = attrs.Factory(dict)
+    """The place of a turn among its turns, by the number of its Step; picks are Steps as well."""
+    touch: Touch = NO_TOUCH
+    """What its last turn touched, or may turn out to have touched."""
 
 
 @attrs.define
 class Tried:
-    """What is known of an Option from having performed it at some turn."""
+    """What is known of an Option that was performed at some turn."""
 
     touch: Touch = NO_TOUCH
     """What it touched, whatever was picked."""
     withdrew: set[Name] = attrs.Factory(set)
-    """What was ready beside it, and was not when it had happened."""
+    """What was ready when it was performed, and was no longer ready afterwards."""
 
 
 def is_fault(name: Name | None) -> bool:
-    """Whether it need not happen."""
+    """Whether it is a fault: it never has to happen."""
     return name is not None and name[0].kind == FAULT
 
 
 REST: Name = (Sentence("rest", "", "", "", "", 1), 0)
-"""Stands for the end of a Run, where a fault could still have struck."""
+"""Stands for the end of a Run at which a fault could still have struck."""
 
 
 class TurnNode:
-    """One turn of the Run under way: what may happen, what was tried, what is to be."""
+    """One turn of the Run under way: what may happen, what was tried, what is to be tried."""
 
     def __init__(
         self, index: dict[Name, int], ready: int, due_ms: int, asleep: dict[Name, Tried]
     ) -> None:
         self.index = index
-        """Where each Option stands."""
+        """The place of each Option among those that were offered."""
         self.ready = ready
         self.names = sorted(index, key=index.__getitem__)
         self.due_ms = due_ms
         """When all that is ready is due."""
         self.asleep = asleep
+        """What need not be tried here, since it comes to Runs that were played already."""
         self.done: dict[Name, Tried] = {}
+        """What was tried here, and every Run below it was played."""
         self.wanted = [name for name in self.names[ready:] if name not in asleep]
-        """All that is to be tried, and what was, in this order."""
+        """All that is to be tried here or was, in this order."""
         awake = [name for name in self.names[:ready] if name not in asleep]
         self.wanted += awake[:1] if ready else [REST]
         self.chosen: Name | None = self.wanted[0] if self.wanted else None
+        """What is being tried; None if all that is ready sleeps."""
         self.tried = Tried()
         """What is known so far of the one chosen."""
         self.silenced: list[tuple[Name, Touch]] = []
-        """What slept or was tried and is withdrawn by the one chosen, and what it would touch: it
-        could have happened later, had the one chosen waited."""
+        """What slept or was tried here and was withdrawn by the one chosen, and what it would
+        touch: it could have happened later, had the one chosen waited."""
 
     @cached_property
     def offer(self) -> Offer:
         """What may happen, as a certificate says it."""
-        said = [sentence for sentence, _ in self.names]
-        return Offer(tuple(said[: self.ready]), tuple(said[self.ready :]), self.due_ms)
+        sentences = [sentence for sentence, _ in self.names]
+        return Offer(tuple(sentences[: self.ready]), tuple(sentences[self.ready :]), self.due_ms)
 
     def want(self, name: Name) -> None:
-        """Try this, too, unless it is to be tried anyway or sleeps."""
+        """Have this tried as well, unless it is to be tried anyway or sleeps."""
         if name not in self.wanted and name not in self.asleep:
             self.wanted.append(name)
 
     def want_all(self) -> None:
-        """Try all that is ready."""
+        """Have all tried that is ready."""
         for name in self.names[: self.ready]:
             self.want(name)
 
     def has_next(self) -> bool:
-        """Done with the one chosen: choose another; False if none is left."""
+        """Choose what is tried next, after the one chosen; False if nothing is left."""
         assert self.chosen is not None
         self.done[self.chosen] = self.tried
         self.tried = Tried()
@@ -90,7 +117,10 @@ class TurnNode:
         return self.chosen is not None
 
     def withdraw(self, name: Name) -> None:
-        """The one chosen has taken this away, which could have happened instead."""
+        """Note that the one chosen has withdrawn this, which could have happened instead."""
+        # What is gone never happens in this Run, so no race of the Run can show that it might have
+        # come first: it must be asked for here. If it sleeps it is not tried, and then whatever it
+        # would have raced with later is missed too; that is what `silenced` is kept for.
         self.tried.withdrew.add(name)
         if not is_fault(self.chosen):
             self.want(name)
@@ -99,7 +129,8 @@ class TurnNode:
                 self.silenced.append((name, known.touch))
 
     def silences(self, event: OrderedTurn, may_strike: bool) -> bool:
-        """Whether something silenced would have raced with that; a fault, if one may strike."""
+        """Whether something silenced would have raced with this turn; a fault only if one more may
+        strike."""
         return any(
             touch.clashes(event.touch)
             for name, touch in self.silenced
@@ -107,7 +138,12 @@ class TurnNode:
         )
 
     def still_asleep(self, touch: Touch, has_passed: bool) -> Iterator[tuple[Name, Tried]]:
-        """What comes out the same before the one chosen, which touches that, and after it."""
+        """What goes on sleeping after the one chosen, which touched that."""
+        # All Runs that begin with a sleeping Option have been played from some earlier node. If
+        # only turns come between that touch nothing it touches, performing it now gives Runs of
+        # the same classes, so it is skipped. It wakes up at the first turn that clashes with it,
+        # or that its own turn would have withdrawn: then its place in the order matters again. A
+        # fault also wakes up when time has passed, for at another time it is another deviation.
         for name, tried in chain(self.asleep.items(), self.done.items()):
             if has_passed and is_fault(name):
                 continue
@@ -116,8 +152,8 @@ class TurnNode:
 
 
 def named(options: Sequence[Option], first: int = 0) -> dict[Name, int]:
-    """Where every Option stands, counted from `first`, by its name; of two with one sentence, the
-    older one is the first."""
+    """The place of every Option by its name, counted from `first`. Of two with one sentence the
+    older one is numbered first."""
     names: dict[Name, int] = {}
     for at, option in enumerate(options):
         sentence, nth = option.sentence, 0

@@ -1,15 +1,15 @@
 """Learned: what Runs have shown of a scenario, for samplers to draw from. Profile: of one Run.
 
-Both are plain data, the same in every process: a search may profile a Run in one and use what it
-has learnt from it in another.
+Both are plain data, the same in every worker process: a search may profile a Run in one worker and
+use what it learnt in another.
 
 A process is a path: each task, each watch stream, each server's feed. An effect *hangs on* the
 last effect without which it would not have been offered, if both fell into one instant: the read
-before it in its task, the write that a watch delivers, whatever the spawner did last. So the
-effects of an instant stand in a forest, and the *share* of one is the size of its tree: of itself
-and all that it makes possible. What a process that is not there yet will do is thereby counted
-where it comes from, and what happens at a later time is counted nowhere, since time passes only
-when nothing else can.
+before it in its task, the write that a watch delivers, the last effect of the task that spawned
+it. So the effects of an instant stand in a forest. The *share* of an effect is the size of its
+tree: itself and all that it makes possible. So what a process will do that does not exist yet is
+counted where it comes from. What happens at a later time is not counted, since time passes only
+when nothing else can happen.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any, Self
 import attrs
 
 KEPT_MAX = 4_096
-"""So many processes, effects of one process, and contended keys are remembered."""
+"""The most processes, effects of one process, and contended keys that are remembered."""
 UNIT = 1_000
-"""A mean of 1: means are whole numbers, as no float may decide."""
+"""Stands for a mean of 1: means are kept as whole numbers, since no float may decide."""
 
 
 @attrs.frozen
@@ -36,7 +36,7 @@ class Profile:
     contended: dict[str, dict[str, int]]
     """By key that one process writes and another reads: how many effects of each may touch it."""
     pairs: list[str]
-    """Which accesses of one key came one after the other and clashed, told by their roles:
+    """Pairs of accesses to one key that clashed and came one after the other, each by its role:
     `serve update notes alpha > serve get notes beta`."""
 
     @property
@@ -46,7 +46,7 @@ class Profile:
 
     @property
     def total(self) -> int:
-        """How many effects there were."""
+        """How many effects there were in all."""
         return sum(map(len, self.shares.values()))
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,24 +55,24 @@ class Profile:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
-        """The Profile that `as_dict` told of."""
+        """The Profile that `as_dict` was made from."""
         return cls(**data)
 
 
 @attrs.define
 class Learned:
-    """All Profiles so far, in one. The order in which they were added does not matter to a mean."""
+    """All Profiles so far, added up. The order in which they were added does not change a mean."""
 
     runs: int = 0
     turns: int = 0
-    """Of all of them together."""
+    """Of all Runs together."""
     longest: int = 0
     """The most effects in one Run."""
     shares: dict[str, list[list[int]]] = attrs.field(factory=dict)
-    """By process: the sum of the shares of its n-th effect, and in how many Runs it had one."""
+    """By process, for its n-th effect: the sum of its shares, and how many Runs had it."""
     born: dict[str, str] = attrs.field(factory=dict)
     contended: dict[str, dict[str, list[int]]] = attrs.field(factory=dict)
-    """By key and process: the sum of its effects that may touch it, and in how many Runs."""
+    """By key and process: how many of its effects may touch the key, and how many Runs had any."""
 
     def add(self, profile: Profile) -> None:
         """Learn from one more Run."""
@@ -96,7 +96,9 @@ class Learned:
         return self.turns // max(self.runs, 1)
 
     def share(self, path: str, nth: int) -> int:
-        """The mean share, in UNITs, of an effect of that process which had `nth` before it."""
+        """The mean share, in UNITs, of the effect of a process that had `nth` effects before."""
+        # An effect that no Run has had counts as one that makes nothing else possible. But if as
+        # many effects are known as are remembered, there were more: they go by the last of these.
         sums = self.shares.get(path, ())
         if nth >= len(sums) and len(sums) < KEPT_MAX:
             return UNIT
@@ -108,7 +110,7 @@ class Learned:
         return sorted(self.contended)
 
     def effects_on(self, key: str) -> dict[str, int]:
-        """How many effects of each process may touch it, on the mean, in UNITs; sorted."""
+        """The mean number of effects by which each process may touch it, in UNITs; sorted."""
         counts = sorted(self.contended.get(key, {}).items())
         return {path: total * UNIT // runs for path, (total, runs) in counts}
 
@@ -118,12 +120,12 @@ class Learned:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
-        """What `as_dict` told of."""
+        """What `as_dict` was made from."""
         return cls(**data)
 
 
 def _kept(known: dict[str, Any], name: str, new: Any) -> Any:
-    """What is known by that name, or this new one; forgotten at once if there are too many."""
+    """What is known by that name, or the new value. That is kept only as long as there is room."""
     if name in known or len(known) >= KEPT_MAX:
         return known.get(name, new)
     known[name] = new

@@ -1,4 +1,4 @@
-"""Profiler: hears of every Step of a Run, and makes its Profile."""
+"""Profiler: is told every Step of a Run, and makes its Profile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import attrs
 
 from testbed.choosers.sampling.learned import Profile
-from testbed.store.footprint import Footprint  # fmt: skip
+from testbed.store.footprint import Footprint
 from testbed.turns.option import DELIVER, FAULT, HOLD, PASS, PICK, RELEASE, Option
 from testbed.turns.trace import Step
 
@@ -16,8 +16,8 @@ NO_TURN = frozenset({PICK, HOLD, RELEASE, PASS})
 
 @attrs.frozen
 class Access:
-    """The keys by which processes of several actors may meet, as one effect touches them: objects,
-    cursors, and the log of a kind, whichever of its fields it is."""
+    """What one effect touches of the keys that several actors share: objects, cursors, and the
+    logs of kinds, without their fields."""
 
     reads: list[str]
     """Those it does not write, sorted."""
@@ -26,7 +26,7 @@ class Access:
 
     @classmethod
     def of(cls, option: Option, footprint: Footprint) -> Access:
-        """What a footprint says; a delivery also reads the object that it tells of."""
+        """Taken from a Footprint; a delivery also reads the object that it delivers."""
         reads, writes = _shared(footprint.reads), _shared(footprint.writes)
         if option.kind == DELIVER:
             reads.add(option.key)
@@ -49,7 +49,7 @@ class _Effect:
     path: str
     now_ms: int
     on: int
-    """The number of the one it hangs on; -1 if on none."""
+    """The number of the effect it hangs on; -1 if it hangs on none."""
 
 
 class Profiler:
@@ -69,7 +69,7 @@ class Profiler:
         """By key."""
 
     def ended(self, step: Step) -> None:
-        """A turn, or a pick, is over."""
+        """Take note of a turn, or a pick, that is over."""
         option = step.option
         origin = max((self._origins.get(cause, -1) for cause in option.causes), default=-1)
         self._turns += option.kind not in NO_TURN
@@ -109,6 +109,8 @@ class Profiler:
         return Profile(self._turns, self._shares(), self._born(), contended, sorted(pairs))
 
     def _shares(self) -> dict[str, list[int]]:
+        # An effect hangs on an earlier one, so from the last one back every tree is whole when
+        # its size is added to that of the tree it hangs in.
         sizes = [1] * len(self._effects)
         for number in range(len(sizes) - 1, -1, -1):
             on = self._effects[number].on
@@ -131,16 +133,16 @@ class Profiler:
 
 
 class _Last:
-    """Who wrote a key last, and who has read it since: by process, in what role."""
+    """Which process wrote a key last, and which have read it since: by process, in what role."""
 
     def __init__(self) -> None:
         self.writer: dict[str, str] = {}
         self.readers: dict[str, str] = {}
 
     def clash(self, option: Option, role: str, *, writes: bool) -> list[str]:
-        """The pairs that this access ends, each with the access of another process before it."""
+        """The pairs of this access with each access of another process that it clashes with."""
         before = (self.readers or self.writer) if writes else self.writer
-        pairs = [f"{said} > {role}" for path, said in before.items() if path != option.path]
+        pairs = [f"{other} > {role}" for path, other in before.items() if path != option.path]
         if writes:
             self.writer, self.readers = {option.path: role}, {}
         else:
@@ -149,7 +151,7 @@ class _Last:
 
 
 def _role(option: Option, key: str) -> str:
-    """What accesses a key, told without the names of objects: `serve update notes alpha`."""
+    """What kind of access it is, without the names of objects: `serve update notes alpha`."""
     plural = key.rpartition(":")[2].partition("/")[0]
     actor = option.actor or option.path.partition("/")[0]
     return " ".join(

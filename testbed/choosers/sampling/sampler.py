@@ -1,11 +1,11 @@
-"""Sampler: what all Choosers have in common that draw Runs from a seed and from what was learnt.
+"""Sampler: what all Choosers share that draw Runs from a seed and from what was learnt.
 
 1. Only *effects* are drawn among, and counted: serve, deliver, feed. Glue (answer, start, resume, a
-   wake on time) is performed at once, in calm order, so that an interleaving is one of effects.
-2. What is out of that order is drawn rarely, and apart, before the choice among effects: first how
+   wake that is due) is performed at once, in calm order. So only the order of effects is drawn.
+2. What breaks that rule is drawn rarely, apart, and before the choice among effects: first how
    often, then at which places over the expected length of the Run. There a fault strikes; or one
    Option, glue or an effect, is held back for some effects, and time may pass over it.
-3. Picks have streams of their own.
+3. Each pick has a stream of its own.
 
 Run i is a function of (seed, i, what was learnt before it).
 """
@@ -22,17 +22,17 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 
 HOLD_ONE_IN = 8
-"""One Run in so many holds something back; one in so many of these, a second thing; …"""
+"""One Run in 8 holds something back; one in 8 of these a second thing, and so on."""
 GLUE_MAX = 1_000
-"""After so much glue in a row an effect has its turn, lest tasks that only wake each other, or
-poll without sleeping, keep everybody from moving."""
+"""After this much glue in a row an effect is performed. Otherwise tasks that only wake each other,
+or poll without sleeping, would keep all others from moving."""
 
 
 class Sampler(Chooser):
-    """Performs glue, faults and picks; a subclass only says which effect."""
+    """Chooses glue, faults and picks; a subclass only says which effect is performed."""
 
     strays = True
-    """Whether it draws faults, and what to hold back; else a Run is an interleaving of effects."""
+    """Whether it draws faults and holds; if not, a Run is an interleaving of effects."""
 
     def __init__(
         self, seed: int = 0, learned: Learned | None = None, *, alone: bool = True
@@ -40,24 +40,24 @@ class Sampler(Chooser):
         self.seed = seed
         self.learned = Learned() if learned is None else learned
         self.alone = alone
-        """Whether it learns from its own Runs as it goes. A search adds their profiles itself,
-        between rounds, so that they are the same however many processes play them."""
+        """Whether it learns from its own Runs. A search adds their profiles itself, between
+        rounds, so that what is learnt does not depend on the number of worker processes."""
         self.profile: Profile | None = None
-        """Of the Run that has ended last."""
+        """The Profile of the Run that has ended last."""
         self.holds = 0
         """How often this Run is to hold something back."""
         self.chance = Chance(seed, 0)
         self.performed: dict[str, int] = {}
         """By process, the effects of this Run so far."""
         self.effects = 0
-        """All of them."""
+        """The effects of all processes in this Run so far."""
         self.effects_expected = 1
-        """How many this Run may have: as many as the longest so far."""
+        """How many effects this Run may have: as many as the longest so far."""
         self._turn = self._glue = 0
         self._strikes: list[int] = []
         self._hold_at: list[int] = []
         self._until: dict[Option, int] = {}
-        """What was held back, and until how many effects are performed."""
+        """What was held back, and the number of effects after which it is released."""
         self._profiler = Profiler()
 
     def begin(self, run: RunInfo) -> Plan | None:
@@ -78,10 +78,10 @@ class Sampler(Chooser):
         return Plan(f"{type(self).__name__.lower()}, seed {self.seed}, run {run.number}")
 
     def begun(self, run: RunInfo) -> None:
-        """A Run begins: draw what is drawn for all of it."""
+        """A Run has begun: draw here what is drawn once for all of it."""
 
     def effect(self, ready: list[Option]) -> Option:
-        """Which of these effects is performed; called at each, in calm order, one or more."""
+        """Which of these effects is performed. They are in calm order, and at least one."""
         raise NotImplementedError
 
     def choose(self, options: Options | Alternatives) -> Choice:
@@ -102,7 +102,7 @@ class Sampler(Chooser):
         return self._among(line)
 
     def _among(self, line: list[Option]) -> Choice:
-        """Glue is performed at once; only then is it the turn of an effect."""
+        """Choose glue if there is any; if not, an effect."""
         glue = next((option for option in line if not option.is_effect), None)
         if self._hold_at and self._turn > self._hold_at[0]:
             return self._hold_back(line, glue or self.chance.one_of(line))
@@ -119,7 +119,7 @@ class Sampler(Chooser):
         return line.index(option)
 
     def _hold_back(self, line: list[Option], option: Option) -> HoldBack:
-        """For 1, 2, 4, … effects, each as likely: most races are short, and some are not."""
+        """Hold it back for 1, 2, 4, … effects, with equal chances: most races are short."""
         del self._hold_at[0]
         longest = self.effects_expected.bit_length()
         self._until[option] = self.effects + (1 << self.chance.below(longest))
@@ -135,7 +135,7 @@ class Sampler(Chooser):
 
 
 def by_process(ready: list[Option]) -> dict[str, list[Option]]:
-    """These Options by their path: most have one each, a task that sends messages several."""
+    """These Options by their path. Most paths have one; a task that sends messages has several."""
     processes: dict[str, list[Option]] = {}
     for option in ready:
         processes.setdefault(option.path, []).append(option)

@@ -1,4 +1,4 @@
-"""No ping-pong: a Run that comes back to the same state, proved by playing the lap again.
+"""No ping-pong: a Run that comes back to the same state for ever, proved by playing the lap again.
 
 In order: likeness, moment, no_lasso.
 """

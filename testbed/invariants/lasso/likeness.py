@@ -1,9 +1,9 @@
 """Likeness: a value written down so that two moments of a Run can be compared.
 
-What only counts on is left out or renamed: a revision is its place among those in sight, a uid the
-order in which it was met, an age its place among the ages; a time that is to come, or a lease that
-runs out, is how far it is from now. What an actor keeps is written by value,
-as pickling would; a task that is parked, by where it stands and all that its frames hold.
+What only counts on is left out or renamed. A revision is its place among the revisions in sight, a
+uid the order in which it was met, an age its place among the ages. A time that is to come, or a
+lease that runs out, is how far it is from now. What an actor keeps is written by value, as pickling
+would write it; a task that is parked, by where it stands and by all that its frames hold.
 
 A frame does not show the iterator of a `for` that is under way, nor the exception being handled.
 The garbage collector does: it must know whatever a coroutine refers to. What neither can be read
@@ -25,11 +25,11 @@ from testbed.client.audit import unwrapped
 from testbed.objects.meta import Map, Revision
 
 NODES_MAX = 1_000_000
-"""So many values are written down; beyond that it is no state, but a leak."""
+"""The most values that are written down; an actor that holds more has a leak."""
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
 FINE = "fine time"
 TIMES = ("time", FINE)
-"""The shapes of fields that are times; the fine ones are compared with a clock."""
+"""The shapes of fields that are times; actors compare the fine ones with their clock."""
 PICKLED = 4
 """The protocol by which an object tells its state."""
 
@@ -64,17 +64,22 @@ class Likeness:
         self._part: list[str | Mark] = []
         self._label = ""
         self._met: dict[int, int] = {}
-        """Where an object that may change was first met, so that two names of one stay one."""
+        """By id, the number of each mutable object, in the order in which they were met. So it is
+        seen whether two names are of one object or of two that are equal."""
         self._known: dict[int, list[str | Mark]] = {}
-        """What is written of an object that never changes."""
+        """By id, what is written of an object that never changes."""
         self._ways: dict[type, Callable[[Any, type], None]] = {}
         """How each type that was met is written."""
         self._kept: list[object] = []
-        """What was met, so that no address comes twice."""
+        """All objects by the id of which something is kept."""
+        # An id is only the address of an object, and a new object may get it when the old one is
+        # gone. Much of what is written lives only here: what stands in for an object, the state
+        # that pickling gives. Kept in this list, no object dies before the comparison is over, so
+        # no id means two. And no id is written down itself: another process has others.
         self._nodes = 0
 
     def begin(self, label: str) -> None:
-        """What is written from now on is this part; its label says what differs."""
+        """Begin a part: what is written from now on belongs to it. Its label names a difference."""
         self._label = label
         self._part = self._parts.setdefault(label, [])
 
@@ -133,7 +138,7 @@ class Likeness:
         self._part.append(f"{kind.__name__} {_named(value)}")
 
     def _frozen(self, value: Any, kind: type) -> None:
-        """What never changes is the same wherever it is met, so it is taken apart once."""
+        """Write what never changes. It is the same wherever it is met, so it is written once."""
         written = self._known.get(id(value))
         if written is None:
             outside, self._part = self._part, []
@@ -166,7 +171,7 @@ class Likeness:
             self.write(item)
 
     def _unordered(self, items: Any, kind: type) -> None:
-        """A set has no order: what its members look like gives it one."""
+        """Write a set. It has no order, so its members are sorted by what is written of them."""
         outside, written = self._part, []
         for item in items:
             self._part = []
@@ -178,7 +183,7 @@ class Likeness:
             self._part.extend(part)
 
     def _write_once(self, value: Any, kind: type) -> None:
-        """What may change, or may hold itself: by value the first time, then by where that was."""
+        """Write what may change or may hold itself: by value the first time, then by its number."""
         met = self._met.get(id(value))
         if met is not None:
             self._part.append(f"met before: {met}")
@@ -248,7 +253,7 @@ class Likeness:
         self.write(state)
 
     def digests(self) -> dict[str, str]:
-        """For each part what it comes to; equal texts for equal parts, and for no others."""
+        """A digest for each part: the same for equal parts, and for no others."""
         marks: dict[str, set[Any]] = {}
         for part in self._parts.values():
             for item in part:
@@ -278,7 +283,7 @@ def digest_of(text: bytes) -> str:
 
 @cache
 def sees_loops() -> bool:
-    """Whether this Python lets us see how far a loop of a parked task is, which is tried out."""
+    """Whether this Python shows how far a loop in a parked task has come; found by trying it."""
 
     async def loops() -> None:
         for _ in [None, None, None]:

@@ -1,13 +1,13 @@
 """Moment: all that the rest of a Run depends on, in a form in which two of them can be compared.
 
-Of the Store what lives; of each actor its tasks, Caches and watches; what is pending, and how long
-from now; what Endpoints have in hand. Left out, because nothing that is decided depends on it: the
-number of a Step, which of its sentence an Option is, the bookmarks that a Cache is still to get,
-and Events, which are for people (API-49).
+It has the objects of the Store; the tasks, Caches and watches of each actor; what is pending, and
+how long from now; the requests that Endpoints are serving. Left out is what no decision depends on:
+the number of a Step, the number of an Option among those of its sentence, the bookmarks that a
+Cache is still to get, and Events, which are for people (API-49).
 
-What cannot be seen, and so is assumed: that no actor keeps anything outside its tasks (the house
-forbids it), that none reads the history before the older of the two moments, and that uids and
-ages are compared with each other alone.
+Some things cannot be seen and are assumed: that no actor keeps anything outside its tasks (the
+house forbids it), that none reads the history before the older of the two moments, and that uids
+and ages are compared only with each other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from testbed.turns.table import Table
 
 EVENTS = f"{Event.plural}/"
 NAMES_GIVEN = "_names_given"
-"""Where an Endpoint that gives names counts them."""
+"""The attribute in which an Endpoint that gives names counts them."""
 
 
 @attrs.frozen
@@ -44,21 +44,21 @@ class Moment:
     """A state of a World between two turns."""
 
     parts: Mapping[str, str]
-    """What each part comes to; the labels say what it is."""
+    """A digest for each part, by a label that says what the part is."""
     digest: str
-    """Equal for two moments from which the same choices lead to the same."""
+    """Equal for two moments if the same choices lead to the same from either."""
 
     def differences(self, other: Moment) -> Iterator[str]:
-        """The labels of what is not the same in both."""
+        """The labels of the parts that are not the same in both."""
         for label in dict.fromkeys([*self.parts, *other.parts]):
             if self.parts.get(label) != other.parts.get(label):
                 yield label
 
 
 def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool = True) -> Moment:
-    """How things are now; Unlike if something in it cannot be compared. `renamed` are the texts
-    that only name something: for each, what kind of name it is. Which names an Endpoint will give
-    is compared if `names_matter`."""
+    """The state now; raises Unlike if something in it cannot be compared. `renamed` has the texts
+    that only name something, and what kind of name each is. If `names_matter`, the names that an
+    Endpoint will give next are compared too."""
     now_ms = evidence.now_ms
     likeness = Likeness(_stand_ins(evidence, now_ms), renamed, now_ms)
     likeness.begin("the Store")
@@ -92,6 +92,9 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
     if own is not None:
         likeness.begin(f"the digest of {role.name}")
         likeness.write(own)
+    # An actor that digests itself says all that its tasks hold, so of them only the places where
+    # they are parked are written. The task that reads for a Cache is the testbed's own code: it
+    # is in no digest of the actor's, and is written whole.
     readers = [cache.reader.seat for cache in life.caches]
     for path, seat in life.seats.items():
         likeness.begin(f"where {path} is")
@@ -104,7 +107,7 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
 
 
 def _own(role: Role, life: Life, now_ms: int) -> object:
-    """What an actor says that its memory comes to, if it says that."""
+    """The digest that an actor gives of its own memory, or None if it gives none."""
     digest = getattr(role.actor, "digest", None)
     if digest is not None:
         return digest()
@@ -113,12 +116,14 @@ def _own(role: Role, life: Life, now_ms: int) -> object:
 
 
 def tells_time(life: Life) -> bool:
-    """Whether a life that looks at its clock says how far from now all is that it goes by."""
+    """Whether a life digests itself. Its digest says how far from now all its times are, so it may
+    look at its clock: the same digest leads to the same decisions at another time."""
+
     return any(hasattr(what, "digest") for what in life.shown.values())
 
 
 def _points(task: Any) -> list[object]:
-    """Only where it is parked, frame by frame: an actor that digests itself tells the rest."""
+    """Where a task is parked, frame by frame; the rest is in the digest of its actor."""
     points: list[object] = []
     while (frame := getattr(task, "cr_frame", None)) is not None:
         points += [frame.f_code.co_qualname, frame.f_lasti]
@@ -127,7 +132,7 @@ def _points(task: Any) -> list[object]:
 
 
 def _that_matter(evidence: Evidence) -> Iterator[Option]:
-    """What is pending or held, in order, without the bookmarks of a Cache."""
+    """What is pending or held, in order, except for the bookmarks of Caches."""
     pending = evidence.table.pending
     readers = [
         cache.reader.seat
@@ -140,27 +145,30 @@ def _that_matter(evidence: Evidence) -> Iterator[Option]:
 
 
 def starved(before: list[Option], evidence: Evidence) -> list[Option]:
-    """What was ready before, and still only waits: whoever it belongs to never had its turn."""
+    """What was ready before and is still waiting: it never had its turn in between."""
     pending = evidence.table.pending
     now = [*pending, *pending.held]
     return [option for option in before if any(option is other for other in now)]
 
 
 def ready(evidence: Evidence) -> list[Option]:
-    """What could happen now, or could if it were not held."""
+    """What could happen now, also if it is held back."""
     now_ms = evidence.now_ms
     return [option for option in _that_matter(evidence) if option.due_ms <= now_ms]
 
 
 def _endpoint(post: Post, names_matter: bool) -> object:
-    """What an Endpoint keeps: what it says its memory comes to, or else whatever it holds."""
+    """What an Endpoint keeps: its own digest, or else all its attributes."""
     digest = getattr(post.endpoint, "digest", None)
     kept: Mapping[str, object] = vars(post.endpoint) if digest is None else digest()
     return {name: held for name, held in kept.items() if names_matter or name != NAMES_GIVEN}
 
 
 def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
-    """What is written of the World's own things when an actor, or an Endpoint, holds them."""
+    """What is written instead of the World's own objects when an actor or an Endpoint holds one."""
+    # An actor holds its Client, and that holds the World: written by value, every task would hold
+    # everything. Each of these is written somewhere once, so a name, or the little that matters
+    # to whoever holds it, stands for it here.
     endpoints = {type(post.endpoint): _name for post in evidence.wire.posts.values()}
     return {
         **endpoints,
@@ -191,8 +199,8 @@ def _name(value: Any) -> str:
 
 
 def _cache(cache: Any) -> object:
-    """Its order is that of its keys, so by which way it came to hold them is no part of it. Whom
-    it tells holds what a life that shows its digest says there."""
+    """A Cache by its objects, in the order of their keys: the order in which they came does not
+    matter. Its handlers are left out if the life digests itself, since that has what they keep."""
     items = [cache.known[key] for key in sorted(cache.known)]
     handlers = () if tells_time(cache._client._life) else cache._handlers
     return ("cache", cache.kind, cache.selector, items, cache._synced, handlers)

@@ -1,4 +1,4 @@
-"""No ping-pong: nobody undoes what another does, for ever (a lasso: a path into a loop)."""
+"""No ping-pong: no two actors undo each other's work for ever (a lasso is a path into a loop)."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from testbed.turns.trace import Step
 from testbed.words import counted
 
 AGAIN = 3
-"""So often the same lap is seen again before it is called a proof."""
+"""How often the same lap must be seen again before it is a proof."""
 SEEN_MAX = 10_000
-"""So many states are remembered, and so many writes."""
+"""The most states, and the most writes, that are remembered."""
 LOOKS_MAX = 1_000
-"""So often one Run is looked at closely."""
+"""How often one Run is looked at closely, at most."""
 SHOWN_MAX = 6
-"""So many writes of a lap are told one by one."""
+"""The most writes of a lap that are listed one by one."""
 WORD = 1 << 64
 
 Abstraction = Callable[[Evidence], object]
-"""Tells the state as coarsely as a person would, in plain data."""
+"""Says the state as coarsely as a person would, in plain data."""
 
 
 @attrs.frozen
 class Visit:
-    """A time at which the World was in a certain state."""
+    """One moment at which the World was in a given state."""
 
     choices: int
-    """How many choices led there."""
+    """How many choices had been made."""
     step: int
     now_ms: int
     writes: int
     """How many commits there had been."""
     ready: list[Option]
-    """What could happen then."""
+    """What could happen at that moment."""
 
 
 @attrs.frozen
 class Write:
-    """One effective write, and whose it was."""
+    """One write that changed something, and the actor that wrote it."""
 
     who: str
     change: Change
@@ -66,13 +66,14 @@ class Write:
 class NoLasso(Invariant):
     """No state comes back for ever with writes between.
 
-    1. At each commit the coarse state is noted: the multiset of what all objects say, whatever
-       they are called. A state that comes back is a suspicion.
+    1. At each commit the coarse state is noted: the multiset of what all objects say, without
+       their names. A state that comes back is a suspicion.
     2. From then on the whole Moment is compared whenever that state comes back. If it is equal, and
-       none read its clock nor was left waiting, the choices between are a lap.
-    3. The lap is played again from there, three times: here, if the Chooser goes on so, or in
-       another World of the same scenario. If each leads to the same Moment by the same writes, it
-       does for ever: that is the Violation.
+       in between no actor read its clock and nothing ready was left waiting, the choices in between
+       are a lap.
+    3. The lap is played again from there, three times: here, if the Chooser goes on like that, or
+       in another World of the same scenario. If it leads to the same Moment by the same writes each
+       time, it can go on for ever: that is the Violation.
     """
 
     name = "no_lasso"
@@ -90,7 +91,7 @@ class NoLasso(Invariant):
         self._written = 0
         self._looks = 0
         self._lap_state = ""
-        """The one coarse state to look at, where somebody knows where a lap begins."""
+        """The one coarse state to look at, if it is known where a lap begins."""
         self._doubt = ""
 
     @property
@@ -108,12 +109,16 @@ class NoLasso(Invariant):
             self._writes.append(Write(who, change, evidence.now_ms))
             self._written += 1
         state = self._coarse.state(evidence)
+        # In the World that only plays a suspected lap again, the lap begins at a known choice. The
+        # state there is the only one that can prove it, so no other one is looked at.
         if evidence.laps_from:
             if len(evidence.choices) < evidence.laps_from:
                 return None
             self._lap_state = self._lap_state or state
             if state != self._lap_state:
                 return None
+        # A coarse state costs little, a Moment much: so the first visit of a state is only noted,
+        # and only its second and later ones are looked at closely.
         if state not in self._states:
             self._states[state] = None
             if len(self._states) > SEEN_MAX:
@@ -147,7 +152,10 @@ class NoLasso(Invariant):
         return None if self._doubt else self._played_on(visits, evidence)
 
     def _why_not(self, start: Visit, evidence: Evidence) -> str:
-        """What speaks against playing from there to here for ever."""
+        """Why the Run may not go on like this for ever; empty if nothing speaks against it."""
+        # Equal Moments alone prove nothing. If something was ready all through the lap, a fair
+        # World lets it move some time, and it may end the loop. If an actor reads its clock, the
+        # next lap shows it another time, unless its digest has all times as distances from now.
         waiting = starved(start.ready, evidence)
         if waiting:
             return f"the lap never lets {waiting[0]} have its turn"
@@ -166,7 +174,7 @@ class NoLasso(Invariant):
         return ""
 
     def _played_on(self, visits: list[Visit], evidence: Evidence) -> str | None:
-        """What the lap is, if it was played again often enough, here or apart."""
+        """The Violation, if the lap was played again often enough, in this World or in another."""
         lap = self._lap(visits[-2], visits[-1])
         if len(visits) > AGAIN + 1:
             ends = visits[-AGAIN - 2 :]
@@ -182,12 +190,12 @@ class NoLasso(Invariant):
         return said
 
     def _lap(self, start: Visit, end: Visit) -> list[str]:
-        """What was written between the two."""
+        """The writes between two visits, as sentences."""
         first = start.writes - (self._written - len(self._writes))
         if first < 0:
             return []
         writes = list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
-        # Who wrote a field last before the lap is who wrote it last in the lap before.
+        # The last writer of a field before the lap is its last writer in the lap before.
         owners = {(w.change.key, path): w.who for w in writes for path in w.fields}
         return [self._told(write, owners) for write in writes]
 
@@ -205,7 +213,7 @@ class NoLasso(Invariant):
     # -- what is written ------------------------------------------------------------------------
 
     def _name(self, change: Change) -> None:
-        """Learn the texts that only name something, from an object they belong to."""
+        """Learn the texts that only name something, from the object that has them."""
         item = change.new.value if change.new is not None else None
         if isinstance(item, Object):
             if item.meta.uid:
@@ -214,7 +222,7 @@ class NoLasso(Invariant):
                 self._renamed[item.meta.name] = self._renamed[item.key] = f"one of {item.plural}"
 
     def _told(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
-        """What a write did, and to whose work, as a person would say it."""
+        """What a write did, and over which actor's work, in a sentence."""
         who, change = write.who, write.change
         key = self._renamed.get(change.key, change.key)
         if change.old is None or change.new is None:
@@ -233,15 +241,16 @@ class NoLasso(Invariant):
 def no_lasso(*, abstraction: Abstraction | None = None, named_anew: Iterable[str] = ()) -> NoLasso:
     """No two actors undo each other's work for ever.
 
-    `abstraction` tells the state coarsely, in plain data, if comparing all that the objects say is
-    too fine to suspect anything. `named_anew` are the kinds (`pods`) whose objects get a new name
-    in each lap, if that name means nothing to anybody.
+    `abstraction` says the state coarsely, in plain data, if comparing all that the objects say is
+    too fine to suspect anything. `named_anew` has the kinds (`pods`) with objects that get a new
+    name in each lap, if no actor decides by that name.
     """
     return NoLasso(abstraction, tuple(named_anew))
 
 
 class _Multiset:
-    """What all objects say, whatever they are called, as a sum that a commit changes a little."""
+    """What all objects say, without their names, as a sum with one number for each object. So a
+    commit costs only what it changes."""
 
     def __init__(self) -> None:
         self._weights: dict[str, int] = {}
@@ -268,7 +277,7 @@ class _Multiset:
 
 
 class _Told:
-    """What the scenario's own function says of the state."""
+    """What the scenario's own `abstraction` says of the state."""
 
     def __init__(self, abstraction: Abstraction) -> None:
         self._abstraction = abstraction
@@ -282,7 +291,7 @@ class _Told:
 
 
 def _weight(key: str, value: object) -> int:
-    """A number for what an object says: its kind, its labels, all that its family adds."""
+    """A number for what an object says: its kind, its labels, and all fields but `meta`."""
     if not isinstance(value, Object):
         return int(digest_of(f"{key} {value!r}".encode()), 16)
     said: list[Any] = [value.plural, value.meta.labels]
@@ -291,13 +300,13 @@ def _weight(key: str, value: object) -> int:
 
 
 def _first(now: Moment, before: Moment) -> str:
-    """What differs, told by the most telling: what an actor holds."""
+    """The label of a difference; best one that names what an actor holds."""
     labels = list(now.differences(before))
     return next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
 
 
 def _shown(value: object, path: str, now_ms: int) -> str:
-    """As it is the same in each lap: no time but how far it is ahead."""
+    """A value as it is the same in each lap: a time only by how far it is ahead."""
     if value in (None, "", ()):
         return "nothing"
     if isinstance(value, int) and path.endswith("_ms"):

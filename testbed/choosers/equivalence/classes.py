@@ -1,0 +1,56 @@
+"""The classes of Runs that a complete search has seen, each counted once."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from testbed.choosers.equivalence.certificate import Offer, Seen
+from testbed.choosers.equivalence.orders import Past
+from testbed.invariant import Verdict
+
+
+class Classes:
+    """Tells by the normal form of a Run whether its class is new, and keeps what is asked for."""
+
+    def __init__(self, *, keeps: bool) -> None:
+        self.keeps = keeps
+        """Whether each class is kept whole, and not only counted."""
+        self.seen: list[Seen] = []
+        self.outcomes: dict[str, int] = {}
+        """How many classes are held, violated, undecided."""
+        self._forms: set[bytes] = set()
+        self._numbers: dict[object, int] = {}
+        """A number for each turn that was met, so that a normal form is a short row of numbers."""
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def add(self, past: Past, verdict: Verdict, offers: Iterable[Offer]) -> bool:
+        """Count the class of a Run that has ended; False if another Run has shown it before."""
+        digest = self._digest(past)
+        if digest in self._forms:
+            return False
+        self._forms.add(digest)
+        self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
+        if self.keeps:
+            self.seen.append(Seen(verdict.outcome, verdict.end, tuple(past.events), tuple(offers)))
+        return True
+
+    def _digest(self, past: Past) -> bytes:
+        order = past.order()
+        at = {place: now_at for now_at, place in enumerate(order)}
+        form = array("L")
+        for place in order:
+            event = past.events[place]
+            form.append(self._numbers.setdefault(event.said, len(self._numbers)))
+            form.append(len(event.causes))
+            form.extend(sorted(at[cause] for cause in event.causes))
+        return blake2b(form.tobytes(), digest_size=16).digest()
+
+    def forget(self) -> None:
+        """Begin the count again."""
+        self._forms.clear()
+        self.outcomes.clear()
+        self.seen.clear()

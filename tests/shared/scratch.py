@@ -1,0 +1,32 @@
+"""A copy of the packages to which a test adds files, and what the testbed of that copy prints."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def copy_with(folder: Path, files: Mapping[str, str]) -> None:
+    """Put a copy of the packages into that folder, and these files with it."""
+    for package in ("testbed", "actors", "scenarios"):
+        shutil.copytree(ROOT / package, folder / package)
+    for path, text in files.items():
+        (folder / path).write_text(text)
+
+
+def call_copy(folder: Path, *words: str) -> tuple[int, str]:
+    """The exit code of that copy's `testbed`, and all that it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "testbed", *words],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
+    return done.returncode, done.stdout
