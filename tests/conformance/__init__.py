@@ -1,1 +1,1 @@
-"""What was recorded of the real code, and how ours is compared with it."""
+"""Conformance: what was recorded of the real scheduler, and how ours is compared with it."""

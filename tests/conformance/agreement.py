@@ -1,9 +1,9 @@
-"""Agreement: whether ours did what the real scheduler program was seen to do, and where not.
+"""Agreement: whether ours did what the real scheduler was seen to do, and where it did not.
 
-Writes of one cycle that the real one makes in parallel may come in any order: those of different
-victims, and what the task of a binding writes beside the cycles behind it. Each falls within a
-third of a second of the recorded one; one that a tick has set off within a second more, since a
-tick of the real one drifts.
+The real one makes some writes in parallel, and these may come in any order: those for different
+victims, and those of a binding beside the next cycles. Each write must come within a third of a
+second of the recorded one. One that a timer has started may be a second later still, since the
+timers of the real one drift.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ SHOWN = 3
 
 
 def of_writes(recorded: Sequence[Write], ours: Sequence[Write]) -> list[str]:
-    """The first difference among the writes of cycles, and among those of each pod's bindings."""
+    """The first difference among the writes of cycles, and among the writes of the bindings of
+    each pod."""
     found = _first("cycle", _of_cycles(recorded), _of_cycles(ours), _is_same_write)
     return found + _first("binding", _of_bindings(recorded), _of_bindings(ours), _is_same_write)
 
 
 def of_surroundings(recorded: Iterable[tuple[int, str]], ours: Iterable[str]) -> list[str]:
-    """What kubelets did that ours have not, or not then."""
+    """The first difference in what kubelets did, or when."""
     seen = [(float(at) * 1000, event) for at, _, event in (each.partition(" ") for each in ours)]
     return [
         f"recorded {at_ms / 1000:8.3f} {event}; ours {[each for each in seen if each[1] == event]}"
@@ -48,7 +49,7 @@ def of_attempts(recorded: Sequence[Attempt], ours: Sequence[Attempt]) -> list[st
 
 
 def of_ends(recorded: Iterable[Details], ours: Iterable[Details]) -> list[str]:
-    """The pods that have come to something else."""
+    """The pods that end differently."""
     theirs, mine = _by_pod(recorded), _by_pod(ours)
     return [
         f"{name} ends otherwise:\n  recorded {theirs.get(name)}\n  ours     {mine.get(name)}"
@@ -64,7 +65,7 @@ def _by_pod(ends: Iterable[Details]) -> dict[str, Details]:
 def _first(
     what: str, recorded: Sequence[T], ours: Sequence[T], is_same: Callable[[T, T], bool]
 ) -> list[str]:
-    """What stands at the first place where the two differ, and all that led to it."""
+    """The first place where the two differ, with all that stands before it."""
     for place, (theirs, mine) in enumerate(zip_longest(recorded, ours)):
         if theirs is not None and mine is not None and is_same(theirs, mine):
             continue
@@ -80,7 +81,7 @@ def _first(
 
 
 def _of_bindings(writes: Iterable[Write]) -> list[Write]:
-    """What the tasks of bindings have written, by pod."""
+    """The writes of binding tasks, by pod."""
     return sorted(filter(_is_of_binding, writes), key=lambda write: write.pod)
 
 
@@ -90,8 +91,8 @@ def _is_of_binding(write: Write) -> bool:
 
 
 def _of_cycles(writes: Iterable[Write]) -> list[Write]:
-    """What cycles have written, with the victims of each decision by name; of each victim, the
-    order of its own writes stays."""
+    """The writes of cycles. The victims of a decision are sorted by name; the writes of one
+    victim keep their order."""
     ordered: list[Write] = []
     for is_victim, group in groupby(filterfalse(_is_of_binding, writes), _is_about_victim):
         together = list(group)
@@ -112,7 +113,7 @@ def _is_same_write(recorded: Write, ours: Write) -> bool:
 
 
 def _apart_from_time(write: Write) -> Any:
-    """All it says; a deletion that is new is timed by when it was asked for."""
+    """All of a write but its time; a new deletion has the time of its request."""
     said = dict(write.details)
     if said.get("stateChanged"):
         said["deletionTimestamp"] -= write.at_ms // 1000
@@ -132,7 +133,7 @@ def _is_close(recorded_ms: int, ours_ms: int, *, is_ticked: bool) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """The same without what the transport says of an error."""
+    """An error without the details of the transport."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, str) and BIND_FAILED in value:

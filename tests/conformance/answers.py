@@ -1,5 +1,5 @@
-"""What is asked of a path in a case of preemption, and in what the answers differ from those that
-were recorded."""
+"""The questions put to each path in a case of preemption, and how answers differ from the
+recorded ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_VAIN = "Preemption is not helpful for scheduling"
 
 @attrs.frozen
 class Answers:
-    """All that one path says of a case."""
+    """All answers of one path to a case."""
 
     decision: Decision
     """What it decides."""
@@ -36,20 +36,20 @@ class Answers:
 
 
 class Path(Protocol):
-    """One way to answer."""
+    """One way to answer: the scheduler, or the reference."""
 
     @property
     def name(self) -> str:
-        """What it is called where it differs."""
+        """Its name in differences."""
         ...
 
     def answers(self, case: Case) -> Answers:
-        """What it says of that case."""
+        """Its answers to a case."""
         ...
 
 
 def differences(answers: Answers, expect: Mapping[str, Any]) -> Iterator[str]:
-    """Each thing that is answered otherwise than was recorded."""
+    """Each answer that differs from the recorded one."""
     ours = told(answers)
     theirs = dict(expect)
     theirs.pop("id")

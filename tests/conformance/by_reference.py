@@ -1,4 +1,4 @@
-"""The path of the reference: what a scheduler must decide, told as plainly as it can be."""
+"""The path of the reference: the rules as plain loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BESIDES = attrs.evolve(SWITCHES, own_nomination="ignore")
 
 
 def cluster_of(case: Case) -> Cluster:
-    """The cluster that the case describes, as the reference sees it."""
+    """The Cluster that a case describes."""
     bound = [pod for pod in case.pods if pod.is_bound]
     queued = [*(pod for pod in case.pods if not pod.is_bound), case.pending]
     nominated = [(pod, pod.status.nominated_node_name) for pod in queued]
@@ -27,12 +27,12 @@ def cluster_of(case: Case) -> Cluster:
 
 @attrs.frozen
 class ByReference:
-    """What the reference says."""
+    """Answers with the reference."""
 
     name: str = "reference"
 
     def answers(self, case: Case) -> Answers:
-        """Of that case."""
+        """Its answers to a case."""
         cluster, pod = cluster_of(case), case.pending
         guest = Guest.of(pod)
         findings = find(guest, cluster, BESIDES)

@@ -1,4 +1,4 @@
-"""The path of the scheduler itself: its cache, its snapshot, its filters, scores and preemption."""
+"""The path of the scheduler: its cache, Snapshot, filters, scores and preemption."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ BESIDES = attrs.evolve(SWITCHES, own_nomination="ignore")
 
 @attrs.frozen
 class Nominated:
-    """Who is nominated where, as a cycle asks for it."""
+    """The nominations of a case, as a cycle reads them."""
 
     nominated: Mapping[str, Sequence[PodInfo]]
 
     @classmethod
     def of(cls, pods: Iterable[tuple[Pod, str]]) -> Nominated:
-        """These pods, each to that node, in order."""
+        """These pods, each nominated to that node, in order."""
         nominated: defaultdict[str, list[PodInfo]] = defaultdict(list)
         for pod, node in pods:
             nominated[node].append(info_of(pod))
@@ -51,7 +51,7 @@ def snapshot_of(
     bound: Iterable[Pod],
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Snapshot:
-    """These nodes with these pods, as a scheduler's cache has them."""
+    """The Snapshot of a scheduler's cache with these nodes and pods."""
     cache = SchedulerCache()
     cache.namespaces = namespaces or {}
     for node in nodes:
@@ -62,18 +62,18 @@ def snapshot_of(
 
 
 def decider_of(switches: SchedulerSwitches, pick: Pick = the_first) -> Decider:
-    """What decides with these switches."""
+    """The Decider under these switches."""
     return Decider(switches, FILTERS, PLACEMENTS[switches.placement], pick)
 
 
 @attrs.frozen
 class ByScheduler:
-    """What the scheduler says."""
+    """Answers with the scheduler."""
 
     name: str = "scheduler"
 
     def answers(self, case: Case) -> Answers:
-        """Of that case."""
+        """Its answers to a case."""
         pod, own = case.pending, case.pending.status.nominated_node_name
         snapshot = snapshot_of(case.nodes, (each for each in case.pods if each.is_bound))
         queued = [*(each for each in case.pods if not each.is_bound), pod]

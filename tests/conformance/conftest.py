@@ -1,4 +1,4 @@
-"""Where the recorded cases are, and the one line that tells how many agree."""
+"""Where the recorded cases are, and the summary line of how many agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count from nothing; and refuse a folder without cases before anything is run."""
+    """Reset the counts, and refuse a folder without cases before any test runs."""
     config.stash[TALLY] = Tally()
     try:
         corpus_of(config)
@@ -31,13 +31,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def corpus_of(config: pytest.Config) -> list[Path]:
-    """The files that are asked for."""
+    """The files to compare."""
     given = config.getoption("corpus", None)
     return files_in(Path(given) if given else OURS)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test for each file."""
+    """Make a test for each file."""
     if "corpus_file" in metafunc.fixturenames:
         files = corpus_of(metafunc.config)
         metafunc.parametrize("corpus_file", files, ids=[path.name for path in files])
@@ -45,7 +45,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def tally(pytestconfig: pytest.Config) -> Tally:
-    """The count over all files."""
+    """The counts over all files."""
     return pytestconfig.stash.setdefault(TALLY, Tally())
 
 
@@ -64,7 +64,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell how many agree."""
+    """Print how many agree."""
     tally = terminalreporter.config.stash.get(TALLY, Tally())
     if tally.cases:
         terminalreporter.write_line(str(tally))

@@ -1,4 +1,4 @@
-"""Kinds of cases that were recorded of what is not modelled yet."""
+"""Kinds of recorded cases that are not modelled yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.shape import Line
 
 @attrs.frozen
 class Later:
-    """One that is recognised, and left alone."""
+    """A kind of case that is recognised, but not compared."""
 
     name: str
     why_not: str
@@ -18,7 +18,7 @@ class Later:
     tally: str = "conformance"
 
     def fits(self, line: Line) -> bool:
-        """Whether it has these."""
+        """Whether the line has these fields."""
         expect = line.get("expect")
         known = {*line, *(expect if isinstance(expect, dict) else ())}
         return known.issuperset(self.fields)

@@ -13,7 +13,7 @@ from conformance.shape import Line
 
 @attrs.frozen
 class Preempt:
-    """One of them, answered by every path there is."""
+    """A case that every path answers."""
 
     name: str = "preempt"
     why_not: str = ""
@@ -21,7 +21,7 @@ class Preempt:
     paths: tuple[Path, ...] = (ByReference(), ByScheduler())
 
     def fits(self, line: Line) -> bool:
-        """Whether there is a pod to place, and what was done for it."""
+        """Whether the line has a pod to schedule, and what was decided for it."""
         case, expect = line.get("case"), line.get("expect")
         return (
             isinstance(case, dict)
@@ -31,7 +31,7 @@ class Preempt:
         )
 
     def differences(self, line: Line) -> list[str]:
-        """In what each path differs."""
+        """The differences of every path."""
         case = case_of(line["case"])
         return [
             f"{path.name}: {text}"

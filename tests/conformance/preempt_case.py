@@ -1,4 +1,4 @@
-"""A recorded case of preemption as objects: the nodes, the pods, the budgets, the pod to place."""
+"""A recorded case of preemption as objects: nodes, pods, budgets, and the pod to schedule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DELETED_MS = 10**9
 
 @attrs.frozen
 class Case:
-    """One of them."""
+    """A case as objects."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -30,7 +30,7 @@ class Case:
 
 
 def case_of(tree: dict[str, Any]) -> Case:
-    """The case that is written so."""
+    """Make the Case of a recorded line."""
     return Case(
         tree["id"],
         tuple(_node(each) for each in tree["nodes"]),

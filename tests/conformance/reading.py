@@ -1,4 +1,4 @@
-"""The lines of a file of recorded cases, each mistake with its file and line."""
+"""Reading: the lines of a file of recorded cases; each error names its file and line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ PATTERN = "*.jsonl.gz"
 
 
 class BadCorpus(Exception):
-    """What cannot be read; its text tells where, what was expected, and what to do."""
+    """A file or line that cannot be read; the text says where, what was expected, and what to
+    do."""
 
 
 @attrs.frozen
 class Recorded:
-    """One line, and what it is."""
+    """One line of a file, and its kind."""
 
     where: str
     """Its file and line."""
@@ -31,11 +32,11 @@ class Recorded:
 
     @property
     def name(self) -> str:
-        """What it calls itself, for people."""
+        """Its name, for people."""
         return f"{self.where} ({self.line.get('id') or self.line.get('case', {}).get('id')})"
 
     def differences(self) -> list[str]:
-        """In what ours differs; BadCorpus if something of it is missing."""
+        """How ours differs; BadCorpus if the line lacks something."""
         try:
             return self.shape.differences(self.line)
         except (KeyError, TypeError) as error:
@@ -44,7 +45,7 @@ class Recorded:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files of that folder that may hold cases."""
+    """The files of a folder that may hold cases."""
     if not folder.is_dir():
         raise BadCorpus(f"{folder}: there is no such folder.\nNext: pytest --corpus FOLDER")
     found = sorted(folder.glob(PATTERN))
@@ -54,7 +55,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def cases_in(path: Path) -> Iterator[Recorded]:
-    """Every case of that file."""
+    """Every case of a file."""
     for number, text in enumerate(_lines(path), 1):
         if text.strip():
             where = f"{path.name}:{number}"

@@ -1,4 +1,4 @@
-"""Recorded: a line that says what the real scheduler program was seen to do, and when."""
+"""Recorded: a line with what the real scheduler was seen to do, and when."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DONE, COMMITTED = (200, 201), "committed"
 
 @attrs.frozen
 class Recording:
-    """One line of what was recorded."""
+    """One recorded line."""
 
     id: str
     setup: Mapping[str, Any]
@@ -39,18 +39,18 @@ class Recording:
 
     @classmethod
     def of(cls, line: Line) -> Self:
-        """What a line says."""
+        """Make a Recording of a line."""
         return cls(*(line[name] for name in ("id", "setup", "observed", "attempts", "final")))
 
     def seen(self, actor: str, *verbs: str) -> Iterator[Mapping[str, Any]]:
-        """What was seen of that actor."""
+        """What was seen of an actor."""
         for each in self.observed:
             if each["actor"] == actor and each["verb"] in verbs:
                 yield each
 
     @property
     def owners(self) -> Mapping[str, str]:
-        """By pod, whose it is to schedule."""
+        """The scheduler of each pod."""
         given = OWNERS.get(self.id, {})
         said = {each["name"]: each.get("scheduler") for each in self.setup["creates"]}
         return {name: given.get(name) or owner or SCHEDULER for name, owner in said.items()}
@@ -62,13 +62,13 @@ class Recording:
 
     @property
     def lag_ms(self) -> int:
-        """How late the scheduler hears of every pod."""
+        """How late the scheduler sees every pod."""
         return _ms(self.setup["watch_lag_s"])
 
     @property
     def tick_ms(self) -> int:
-        """Where within a second its ticks fall: read off the first cycle that nothing but a tick
-        can have set off."""
+        """At which millisecond of a second its timers fire, read from the first cycle that only
+        a timer can have started."""
         moved = [0.0, *(each["t"] for each in self.observed if each["verb"] in OUTSIDE)]
         for each in self.attempts:
             if all(not 0 <= round(each["t"] - t, 3) <= CLOSE_S for t in moved):
@@ -81,7 +81,7 @@ class Recording:
         return AFTER_MS + max(_ms(each["t"]) for each in (*self.observed, *self.attempts))
 
     def cluster(self) -> Cluster:
-        """What there was, and what was done to it from outside."""
+        """The cluster at the start, and what was done to it from outside."""
         ends = {
             each["object"]: _ms(each["t"])
             for each in self.seen("kubelet", "phase")
@@ -104,7 +104,7 @@ class Recording:
         ]
 
     def writes(self) -> list[Write]:
-        """What the scheduler wrote."""
+        """The writes of the scheduler."""
         return [_write(each, self.schedulers) for each in self.seen("scheduler", *WRITES)]
 
     def tried(self) -> list[Attempt]:

@@ -1,8 +1,8 @@
-"""Retold: what ours does in the place of the real scheduler, all else as it was recorded.
+"""Retold: what ours does in the place of the real scheduler, with all else as it was recorded.
 
-Each recording is a race: how long requests take, how late watches are, what fails and what is held
-back. Those with faults have a race file of their own in `timelines/`. All others are the same two,
-by whether the watch is late, and what follows from the recording itself.
+Each recording is played as a race, which says how long requests take, how late watches are, what
+fails and what is held back. A recording with faults has a race file of its own in `timelines/`. For
+all others there are two, for a watch that is late and one that is not; the recording says the rest.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNDECIDED = "virtual_ms_max"
 
 @attrs.frozen
 class Did:
-    """What ours did under the same set-up, its times counted from the same second."""
+    """What ours did in the same setting, with times from the same second."""
 
     writes: list[Write]
     attempts: list[Attempt]
@@ -70,7 +70,7 @@ def did(recording: Recording) -> Did:
 
 
 def _since(seen: Any) -> Any:
-    """With its times counted from the first second."""
+    """The same with times from the first second."""
     if isinstance(seen, Write) and "deletionTimestamp" in seen.details:
         until_s = seen.details["deletionTimestamp"] - BEGINS_MS / 1000
         seen = attrs.evolve(seen, details={**seen.details, "deletionTimestamp": until_s})
@@ -81,7 +81,7 @@ def _since(seen: Any) -> Any:
 
 
 def race_of(recording: Recording) -> Race:
-    """What deviates from the calm run; and where its ticks fall, which is by when it started."""
+    """The deviations from the calm run. The start of the scheduler sets when its timers fire."""
     own = FOLDER / f"{recording.id}.yaml"
     race = _file(own) if own.exists() else _usual(recording)
     starts = [Hold(Pattern(START, name), recording.tick_ms) for name in recording.schedulers]
@@ -89,7 +89,7 @@ def race_of(recording: Recording) -> Race:
 
 
 def _usual(recording: Recording) -> Race:
-    """Late or not, and with the crashes that were seen."""
+    """A late watch or not, with the crashes that were seen."""
     race = _file(FOLDER / ("late.yaml" if recording.lag_ms else "prompt.yaml"))
     faults = [
         attrs.evolve(strike, fault=attrs.evolve(strike.fault, by_ms=recording.lag_ms))
@@ -116,8 +116,8 @@ def _crashes(recording: Recording) -> Iterator[Strike]:
 
 
 def _late_news(recording: Recording) -> Iterator[Hold]:
-    """What a pod's first cycle does comes back within that cycle, in most but not in all trials:
-    where a preemptor was not sent to back off, it came later (SCH-18)."""
+    """The events of the first cycle of a pod come back within that cycle in most trials, not in
+    all: if a preemptor did not back off, they came later (SCH-18)."""
     if recording.lag_ms:
         return
     for tried in recording.tried():

@@ -1,4 +1,4 @@
-"""What a kind of recorded case is: how its lines are recognised, and what is compared."""
+"""Shape: a kind of recorded case, how its lines are recognised, and what is compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Shape(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name, for people."""
         ...
 
     @property
@@ -22,13 +22,14 @@ class Shape(Protocol):
 
     @property
     def tally(self) -> str:
-        """In which line of the summary its cases are counted."""
+        """The line of the summary in which its cases are counted."""
         ...
 
     def fits(self, line: Line) -> bool:
-        """Whether that line is one of these, by what stands in it."""
+        """Whether a line is of this kind, by its fields."""
         ...
 
     def differences(self, line: Line) -> list[str]:
-        """In what ours differs from what the real one did, a line of text each; none: it agrees."""
+        """The differences between ours and the real scheduler, a line of text each; none if it
+        agrees."""
         ...

@@ -1,4 +1,4 @@
-"""All kinds of recorded cases; a new one is a file of its own and a line here."""
+"""Shapes: all kinds of recorded cases. A new one is a file of its own and a line here."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ SHAPES: tuple[Shape, ...] = (Preempt(), Timeline(), OneSlot(), FirstQueue(), *LA
 
 
 def shape_of(line: Line) -> Shape | None:
-    """The kind of that line, by what stands in it; None: nobody knows it."""
+    """The kind of a line by its fields, or None."""
     return next((shape for shape in SHAPES if shape.fits(line)), None)

@@ -1,4 +1,4 @@
-"""How many cases were compared, and how many agree: a line at the end for each kind of count."""
+"""Tally: how many cases were compared and how many agree, a summary line for each kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tally:
     agree: dict[str, int] = attrs.field(factory=dict)
 
     def count(self, what: str, *, agrees: bool) -> None:
-        """One more case."""
+        """Count one more case."""
         self.cases[what] = self.cases.get(what, 0) + 1
         self.agree[what] = self.agree.get(what, 0) + agrees
 

@@ -18,7 +18,7 @@ Edit = Callable[[Line], None]
 
 
 def line(name: str) -> Line:
-    """A line of those that come along, to be edited."""
+    """A recorded line that comes with the tests, to be edited."""
     return copy.deepcopy(next(case.line for case in cases_in(FILE) if case.line["id"] == name))
 
 
@@ -28,19 +28,19 @@ def seen(edited: Line, verb: str, pod: str) -> list[dict[str, Any]]:
 
 
 def swap(edited: Line, one: tuple[str, str], other: tuple[str, str]) -> None:
-    """Let two things have been seen in the other order."""
+    """Exchange the order of two things that were seen."""
     observed = edited["observed"]
     here, there = (observed.index(seen(edited, *each)[0]) for each in (one, other))
     observed[here], observed[there] = observed[there], observed[here]
 
 
 def late(edited: Line, verb: str, pod: str, by_s: float) -> None:
-    """Let it have been seen later."""
+    """Let something have been seen later."""
     seen(edited, verb, pod)[-1]["t"] += by_s
 
 
 def test_what_was_recorded_agrees() -> None:
-    """As it stands, and if the victims of one decision are seen to in another order."""
+    """As recorded, and with the victims of one decision in another order."""
     assert Timeline().differences(line("GT-1")) == []
     edited = line("GT-1")
     swap(edited, ("delete", "a"), ("delete", "b"))
@@ -49,8 +49,8 @@ def test_what_was_recorded_agrees() -> None:
 
 @pytest.mark.spec("SCH-18")
 def test_the_rarer_form_of_a_recording_agrees_too() -> None:
-    """In some trials what a preemptor has done comes back after its cycle. It does not back off
-    then, is not tried for nothing, and is bound at once when its victim is gone."""
+    """In some trials the events of a preemptor come back after its cycle. Then it does not back
+    off, has no attempt in vain, and is bound as soon as its victim is gone."""
     edited = line("GT-5")
     edited["attempts"] = [
         {**edited["attempts"][0], "then": "Unschedulable"},
@@ -64,7 +64,7 @@ def test_the_rarer_form_of_a_recording_agrees_too() -> None:
 
 @pytest.mark.parametrize("name", ["GT-R1", "GT-R1-lag", "GT-4-lag"])
 def test_a_recording_under_another_name_agrees(name: str) -> None:
-    """One with no race file of its own is played by what it says itself."""
+    """Without a race file of its own it is played by what the recording says."""
     edited = line(name)
     edited["id"] = "another"
     assert Timeline().differences(edited) == []
@@ -104,14 +104,14 @@ EDITS: dict[str, tuple[str, Edit]] = {
 
 @pytest.mark.parametrize(("where", "edit"), EDITS.values(), ids=EDITS)
 def test_an_edited_recording_does_not_agree(where: str, edit: Edit) -> None:
-    """And what is told begins with where."""
+    """The text begins with the place of the difference."""
     edited = line("GT-1")
     edit(edited)
     assert where in "\n".join(Timeline().differences(edited))
 
 
 def test_a_window_of_another_width_does_not_agree() -> None:
-    """Two pods bound five milliseconds apart, or one in a single instant, in every trial."""
+    """Two pods bound five milliseconds apart, or only one in one instant, in every trial."""
     assert OneSlot().differences(line("MS-1")) == []
     for stagger_ms, both in ((0, 0), (5.0, 10)):
         edited = line("MS-1")
@@ -121,7 +121,7 @@ def test_a_window_of_another_width_does_not_agree() -> None:
 
 
 def test_a_preemptor_in_another_queue_does_not_agree() -> None:
-    """One that mostly backs off though it hears of nothing in time."""
+    """A preemptor that mostly backs off although no event reaches it in time."""
     assert FirstQueue().differences(line("GT-1-t0")) == []
     edited = line("GT-1-t0")
     edited["by_watch_lag"][-1].update(C_to_backoff=14)

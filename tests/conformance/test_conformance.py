@@ -1,4 +1,4 @@
-"""What was recorded of the real one: ours must do the same in every case."""
+"""Ours does in every recorded case what the real scheduler did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.tally import SHOWN, Tally
 
 
 def test_every_case_agrees(corpus_file: Path, tally: Tally) -> None:
-    """No case of the file differs in anything that was recorded of it."""
+    """No case of the file differs from what was recorded."""
     try:
         cases = [case for case in cases_in(corpus_file) if not case.shape.why_not]
         differing = {case.name: found for case in cases if (found := case.differences())}

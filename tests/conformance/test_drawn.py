@@ -1,4 +1,4 @@
-"""The reference and the scheduler itself decide the same in whatever situation is drawn."""
+"""The reference and the scheduler decide the same in every situation that is drawn."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ WHOLE = settings(
 
 
 def by_reference(it: Situation) -> Decision:
-    """What the reference decides."""
+    """The decision of the reference."""
     cluster = Cluster.of(it.nodes, it.bound, it.nominated, it.budgets, NAMESPACES, NOW_MS)
     return decide(it.pod, cluster, it.switches, pick=picker(it.turn))
 
 
 def by_scheduler(it: Situation) -> Decision:
-    """What the scheduler itself decides."""
+    """The decision of the scheduler."""
     snapshot = snapshot_of(it.nodes, it.bound, NAMESPACES)
     decider = decider_of(it.switches, picker(it.turn))
     nominated = Nominated.of(it.nominated)
@@ -41,12 +41,12 @@ def by_scheduler(it: Situation) -> Decision:
 
 
 def picker(turn: int) -> Any:
-    """Picks always the alternative of that number, counted round."""
+    """Always picks the alternative with that number, modulo their count."""
     return lambda label, names: names[turn % len(names)]
 
 
 def told(decision: Decision) -> dict[str, Any]:
-    """All of a decision, so that two are compared line by line."""
+    """All of a decision, to be compared line by line."""
     preemption = decision.preemption
     chosen = preemption.chosen if preemption else None
     told = {
@@ -75,7 +75,7 @@ def told(decision: Decision) -> dict[str, Any]:
 
 
 def refused(refusals: Mapping[str, Refusal]) -> dict[str, Any]:
-    """Each refusal in full; nodes where nothing would help need not be told one by one."""
+    """Each Refusal in full; nodes where preemption cannot help need not be listed one by one."""
     return {
         name: (each.filter, each.reasons, each.is_resolvable)
         for name, each in refusals.items()
@@ -91,7 +91,7 @@ def candidate(candidate: Candidate) -> Sequence[Any]:
 
 
 def seldom(pod: Pod, *others: Pod) -> Situation:
-    """A situation of two nodes in two zones; of the others, those without a node are nominated."""
+    """A situation of two nodes in two zones; pods without a node are nominated."""
     nodes = [Node.of(f"n{n}", cpu_m=n * 4000, memory=2**32, labels={ZONE: f"z{n}"}) for n in (1, 2)]
     bound = tuple(each for each in others if each.is_bound)
     nominated = tuple((each, "n1") for each in others if not each.is_bound)
@@ -132,7 +132,7 @@ def test_both_paths_decide_the_same_of_what_is_seldom_drawn(what: str) -> None:
 @given(situations())
 @settings(WHOLE, max_examples=100)
 def test_both_paths_decide_the_same(it: Situation) -> None:
-    """In all that a story could tell of it."""
+    """In all that a decision holds."""
     assert told(by_scheduler(it)) == told(by_reference(it))
 
 
@@ -140,5 +140,5 @@ def test_both_paths_decide_the_same(it: Situation) -> None:
 @given(situations(nodes_max=6, pods_max=14))
 @settings(WHOLE, max_examples=20_000)
 def test_both_paths_decide_the_same_of_many(it: Situation) -> None:
-    """The same for long, of larger clusters."""
+    """In more and larger clusters."""
     assert told(by_scheduler(it)) == told(by_reference(it))

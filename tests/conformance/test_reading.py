@@ -1,4 +1,4 @@
-"""A file that cannot be read is told where, and what to do; none is passed over."""
+"""Errors in a file of cases name their place and what to do; no case is passed over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PREEMPT = json.dumps({"case": {"id": "a", "pending": {}}, "expect": {"post_filte
 
 
 def test_a_line_is_known_by_what_stands_in_it(tmp_path: Path) -> None:
-    """Not by the name of its file; an empty line is none."""
+    """Not by the name of its file. An empty line is no case."""
     (case,) = cases_in(written(tmp_path, "", PREEMPT))
     assert (case.shape.name, case.name) == ("preempt", "some.jsonl.gz:2 (a)")
 
@@ -32,7 +32,7 @@ def test_a_line_is_known_by_what_stands_in_it(tmp_path: Path) -> None:
     [("{", "a line of JSON"), ("[1]", "an object of JSON"), ("{}", "of a kind that is known")],
 )
 def test_a_bad_line_is_told_by_file_and_number(tmp_path: Path, line: str, expected: str) -> None:
-    """And with a command that shows it."""
+    """With a command that shows it."""
     path = written(tmp_path, PREEMPT, line)
     with pytest.raises(BadCorpus) as caught:
         list(cases_in(path))
@@ -42,7 +42,7 @@ def test_a_bad_line_is_told_by_file_and_number(tmp_path: Path, line: str, expect
 
 
 def test_a_case_that_lacks_something_is_told_by_file_and_number(tmp_path: Path) -> None:
-    """Not by a traceback of ours."""
+    """Instead of a traceback."""
     (case,) = cases_in(written(tmp_path, PREEMPT))
     with pytest.raises(BadCorpus, match=r"some.jsonl.gz:1: expected a whole case .*'nodes'"):
         case.differences()
@@ -50,7 +50,7 @@ def test_a_case_that_lacks_something_is_told_by_file_and_number(tmp_path: Path) 
 
 @pytest.mark.parametrize("bytes", [b"{}\n", gzip.compress(b"{}\n" * 99)[:20]])
 def test_a_file_that_is_not_packed_is_refused(tmp_path: Path, bytes: bytes) -> None:
-    """Nor one that was cut off."""
+    """So is one that was cut off."""
     path = tmp_path / "some.jsonl.gz"
     path.write_bytes(bytes)
     with pytest.raises(BadCorpus, match=r"expected a file that gzip has packed"):
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_packed_is_refused(tmp_path: Path, bytes: bytes) -> N
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    """So that nobody takes silence for agreement."""
+    """So that silence is not taken for agreement."""
     with pytest.raises(BadCorpus, match=r"found none"):
         files_in(tmp_path)
     with pytest.raises(BadCorpus, match=r"no such folder"):

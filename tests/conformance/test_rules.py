@@ -1,4 +1,4 @@
-"""What the rules are known to come to, of each path: so that the two are not wrong together."""
+"""Known results of the rules, for each path: so the two cannot be wrong together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ both = pytest.mark.parametrize("path", [by_reference, by_scheduler])
 
 
 def pod(name: str, cpu: int = 1, priority: int = 0, node: str = "", **spec: Any) -> Pod:
-    """A pod of so many cpus."""
+    """A pod that requests this many cpus."""
     labels = spec.pop("labels", None)
     made = Pod.of(name, cpu_m=1000 * cpu, priority=priority, labels=labels, node_name=node, **spec)
     status = attrs.evolve(made.status, start_ms=0 if node else None, qos_class=qos_of(made.spec))
@@ -31,7 +31,7 @@ def pod(name: str, cpu: int = 1, priority: int = 0, node: str = "", **spec: Any)
 
 
 def node(name: str, cpu: int = 10, zone: str = "z") -> Node:
-    """A node of so many cpus."""
+    """A node with this many cpus."""
     return Node.of(name, cpu_m=1000 * cpu, memory=2**40, labels={HOSTNAME: name, ZONE: zone})
 
 
@@ -44,13 +44,13 @@ def placing(
     profile: str = "k8s-1.26",
     **switches: str,
 ) -> Situation:
-    """That pod, where those are; on one node unless others are said."""
+    """A situation with that pod to schedule and these there, on one node by default."""
     known = switches_of(profile, switches)
     return Situation(nodes or (node("n1"),), bound, nominated, budgets, wanted, known, 0)
 
 
 def budget(app: str, allowed: int) -> PodDisruptionBudget:
-    """So many pods of that application may go."""
+    """A budget that allows this many disruptions of the application."""
     return PodDisruptionBudget(
         Meta(f"of-{app}", "default"),
         spec=PodDisruptionBudgetSpec(selector=LabelSelector({"app": app})),
@@ -59,12 +59,12 @@ def budget(app: str, allowed: int) -> PodDisruptionBudget:
 
 
 def terms(key: str, app: str) -> PodAffinity:
-    """Pods of that application, within one value of the label."""
+    """Terms for pods of that application in one topology domain."""
     return PodAffinity((PodAffinityTerm(key, LabelSelector({"app": app})),))
 
 
 def victims(decision: Decision) -> tuple[str, list[str]]:
-    """Where room is made, and who goes."""
+    """The node where the pod preempts, and its victims."""
     found = decision.preemption
     assert found is not None
     if found.chosen is None:
@@ -75,7 +75,8 @@ def victims(decision: Decision) -> tuple[str, list[str]]:
 @both
 @pytest.mark.spec("SCH-82", "SCH-85", "SCH-86")
 def test_victims_are_spared_from_the_top(path: Path) -> None:
-    """GT-5: one large pod goes, though smaller ones matter less; the fewest are another matter."""
+    """GT-5: one large pod is evicted, although smaller ones are less important; the fewest
+    victims are another switch."""
     there = [pod(f"p{n}", cpu, n, "n1") for n, cpu in enumerate((3, 1, 5, 1))]
     assert victims(path(placing(pod("new", 5, 10), *there))) == ("n1", ["p2"])
     fewest = placing(pod("new", 5, 10), *there, victim_minimisation="min_count")
@@ -89,8 +90,8 @@ def test_victims_are_spared_from_the_top(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-84", "SCH-91", "SCH-94", "SCH-95")
 def test_budgets_come_before_priorities(path: Path) -> None:
-    """GT-7: where no budget is broken; where both are, by priority; of old, by priority alone;
-    strictly, nowhere."""
+    """GT-7: where no budget is violated; where both are, by priority; in `alpha` by priority
+    alone; with `strict`, nowhere."""
     nodes = (node("n1", 1), node("n2", 1))
     there = (pod("x", 1, 5, "n1", labels={"app": "x"}), pod("y", 1, 50, "n2", labels={"app": "y"}))
     wanted, one, two = pod("new", 1, 100), budget("x", 0), budget("y", 0)
@@ -105,8 +106,8 @@ def test_budgets_come_before_priorities(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-107", "SCH-106", "SCH-116")
 def test_who_is_in_the_way_elsewhere_stays(path: Path) -> None:
-    """GT-8: a pod of the same zone keeps it away; it goes from its own node, or not at all, but
-    for the experiment."""
+    """GT-8: a pod of the same zone keeps it away. That pod is evicted from its own node or not
+    at all, except with the experiment."""
     nodes = (node("n1", 2), node("n2", 2))
     q = pod("q", 1, 0, "n2", labels={"app": "q"})
     apart = Affinity(pod_anti_affinity=terms(ZONE, "q"))
@@ -127,7 +128,7 @@ def test_who_is_in_the_way_elsewhere_stays(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-81", "SCH-105")
 def test_who_must_be_near_a_victim_stays_away(path: Path) -> None:
-    """GT-9: without the less important there is nobody to be near; but for the experiment."""
+    """GT-9: without its victims it has no pod to be near, except with the experiment."""
     there = (pod("w", 4, 0, "n1", labels={"app": "w"}), pod("x", 4, 0, "n1"))
     wanted = pod("p", 5, 100, affinity=Affinity(pod_affinity=terms(HOSTNAME, "w")))
     decision = path(placing(wanted, *there))
@@ -142,7 +143,7 @@ def test_who_must_be_near_a_victim_stays_away(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-59", "SCH-60", "SCH-100")
 def test_who_is_nominated_is_there_already(path: Path) -> None:
-    """To whoever is no more important; who is less important loses his nomination."""
+    """For pods of no higher priority. A nominated pod of lower priority loses its nomination."""
     awaited = pod("awaited", 8, 50)
     small = path(placing(pod("small", 3, 10), nominated=((awaited, "n1"),)))
     assert (small.node, small.message) == (
@@ -160,7 +161,7 @@ def test_who_is_nominated_is_there_already(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-57")
 def test_ports_and_evenness_are_looked_at(path: Path) -> None:
-    """A port of a node is taken once; no more pods than allowed stand above the emptiest value."""
+    """A host port is used once; no domain has more pods above the emptiest than allowed."""
     port = Container("c", ports=(Port(80, 80),))
     taken = path(placing(pod("p", containers=(port,)), pod("q", 0, 0, "n1", containers=(port,))))
     assert taken.refusals["n1"].reasons == (
@@ -176,7 +177,7 @@ def test_ports_and_evenness_are_looked_at(path: Path) -> None:
 @both
 @pytest.mark.spec("SCH-53", "SCH-52")
 def test_some_pods_are_refused_at_once(path: Path) -> None:
-    """Where there is no node; a nomination is given up then."""
+    """Without nodes; the nomination is cleared then."""
     there_is_none = Situation((), (), (), (), pod("p"), switches_of(), 0)
     decision = path(there_is_none)
     assert (decision.message, decision.nominate) == ("no nodes available to schedule pods", "")

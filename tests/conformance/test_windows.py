@@ -9,7 +9,7 @@ from conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
 
 @pytest.mark.spec("SCH-109", "SCH-110")
 def test_two_schedulers_bind_two_pods_to_one_slot_in_one_instant() -> None:
-    """Calm but for one hold, both bind; with none, the second hears of the first in time."""
+    """With one hold, both bind; in the calm run the second sees the first in time."""
     hold = "holds:\n  - hold: s2 bind pods/default/p2\n    until: s1 bind pods/default/p1\n"
     assert bound(hold) == ["p1", "p2"]
     assert bound("") == ["p2"]
@@ -22,7 +22,7 @@ def test_two_schedulers_bind_two_pods_to_one_slot_in_one_instant() -> None:
 def test_the_window_is_one_bind_and_one_watch_long(
     bind_ms: int, watch_ms: int, low: int, high: int
 ) -> None:
-    """And so within what was recorded of the real one."""
+    """And so within what was recorded."""
     assert window_ms(bind_ms, watch_ms) == bind_ms + watch_ms
     assert low <= bind_ms + watch_ms <= high
 

@@ -16,7 +16,7 @@ TIMELINES = "timelines"
 
 @attrs.frozen
 class Timeline:
-    """What one scheduler wrote under one set-up, and what each pod came to."""
+    """What one scheduler wrote in one setting, and how each pod ended."""
 
     name: str = "timeline"
     why_not: str = ""
@@ -41,7 +41,7 @@ class Timeline:
 
 @attrs.frozen
 class OneSlot:
-    """How often two schedulers bound a pod each to the only slot, by how far apart."""
+    """How often two schedulers both bound a pod to the only slot, by the time between the pods."""
 
     name: str = "one slot"
     why_not: str = ""

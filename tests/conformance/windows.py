@@ -1,8 +1,8 @@
-"""Windows: how near to each other two things must be for a race, as trials of the real one show.
+"""Windows: how close in time two things must be for a race, compared with trials of the real one.
 
-What was recorded is how often something came about in so many trials, by how far two things were
-apart. Ours says for each distance whether it comes about: that must have been seen, and what does
-not come about must not be all that was seen.
+A recording says how often something happened in a number of trials, by the time between two things.
+Ours says for each such time whether it happens. If it does, some trial must have shown it; if it
+does not, some trial must have shown that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AT_ONCE_MS = 900
 
 
 def bound(race: str, apart_ms: int = 0, owners: tuple[str, str] = ("s1", "s2")) -> list[str]:
-    """The pods that are bound to the slot in the end, if they are created so far apart."""
+    """The pods that are bound to the slot in the end, if they are created this far apart."""
     pods = [
         {**pod, "t": number * apart_ms / 1000, "scheduler": owner}
         for number, (pod, owner) in enumerate(zip(SLOT["pods"], owners, strict=True))
@@ -50,13 +50,13 @@ def bound(race: str, apart_ms: int = 0, owners: tuple[str, str] = ("s1", "s2")) 
 
 
 def slow(bind_ms: int, watch_ms: int, *schedulers: str) -> str:
-    """The race in which each bind takes so long, and each watch tells of all so much later."""
+    """The race in which each bind takes this long, and each watch is this late."""
     binds = f'holds:\n  - hold: "* bind pods/*#*"\n    until: {bind_ms}ms\n'
     return binds + late(watch_ms, *schedulers)
 
 
 def late(watch_ms: int, *schedulers: str) -> str:
-    """The part of a race in which these hear of every pod so much later."""
+    """The part of a race in which these actors see every pod this much later."""
     if not watch_ms:
         return ""
     return "faults:\n" + "".join(
@@ -82,9 +82,11 @@ def window_ms(bind_ms: int, watch_ms: int) -> int:
 
 
 def queues(cluster: Cluster, lag_ms: int) -> dict[str, str]:
-    """The queue that each pod enters after its first cycle. The real one lets all victims go at
-    once, in two requests each; ours sees to one after the other, so of two victims only every
-    other request takes a millisecond."""
+    """The queue that each pod enters after its first cycle.
+
+    The real one evicts all victims at once, with two requests each. Ours evicts one after another,
+    so with two victims only every other request takes a millisecond.
+    """
     hold = f'holds:\n  - hold: "{SCHEDULER} delete pods/*#*"\n    until: 1ms\n'
 
     def at_once(world: World) -> None:

@@ -17,7 +17,7 @@ class Answers:
 
     def __init__(self, rows: int) -> None:
         self.codes: Column = np.zeros(rows, np.int64)
-        """For each row, the place of its Refusal in `refusals`, counted from 1; 0: it is feasible."""
+        """For each row, the place of its Refusal in `refusals`, from 1; 0: it is feasible."""
         self.refusals: list[Refusal] = []
         """Every Refusal that some row has."""
 

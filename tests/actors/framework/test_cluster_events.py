@@ -1,4 +1,4 @@
-"""Cluster events: what an update of a node is, and what of a pod is news."""
+"""Cluster events: which event an update of a node is, and which change of a pod matters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGER = Node.of("n1", cpu_m=2000, labels={"zone": "a"})
 
 
 def with_ready(**said: Any) -> Node:
-    """One that says so of its condition Ready."""
+    """A node with a Ready condition like this."""
     condition = Condition("Ready", **said)
     return attrs.evolve(PLAIN, status=attrs.evolve(PLAIN.status, conditions=(condition,)))
 
@@ -48,5 +48,5 @@ def with_ready(**said: Any) -> Node:
 def test_an_update_of_a_node_is_the_first_thing_that_has_changed(
     old: Node, new: Node, event: str | None
 ) -> None:
-    """That it may be scheduled to again comes first; a heartbeat is none, and a cordon is none."""
+    """The end of a cordon comes first. A heartbeat is no event, nor is a cordon."""
     assert change_of(old, new) == event

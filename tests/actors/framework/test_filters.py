@@ -1,4 +1,4 @@
-"""The filters, each by itself: whom it refuses, in which words, and whether others may help."""
+"""The filters one by one: what each refuses, in which words, and whether preemption may help."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ UNEVEN = "node(s) didn't match pod topology spread constraints"
 
 @pytest.fixture(autouse=True, params=[100, 0], ids=["each", "all"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test asks of one node after the other, and of all at once."""
+    """Run every test with filtering node by node, and with filtering by columns."""
     monkeypatch.setattr(filtering, "FEW", request.param)
 
 
 def refusals(pod: Pod, *things: Object) -> dict[str, tuple[str, ...]]:
-    """What is said of each node that will not do."""
+    """The reasons of each node that is not feasible."""
     return {name: each.reasons for name, each in decide(pod, *things).refusals.items()}
 
 
 def the_refusal(pod: Pod, *things: Object) -> Refusal:
-    """What is said of the only one."""
+    """The Refusal of the only node."""
     (refusal,) = decide(pod, *things).refusals.values()
     return refusal
 
 
 @pytest.mark.spec("SCH-56")
 def test_the_filters_are_asked_in_their_order() -> None:
-    """As the real one asks them, and the first that refuses is told."""
+    """In the order of Kubernetes; the first that refuses gives the Refusal."""
     assert [each.name for each in FILTERS] == [
         "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
         "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity",
@@ -80,7 +80,7 @@ def test_the_filters_are_asked_in_their_order() -> None:
 
 @pytest.mark.spec("SCH-22")
 def test_each_filter_waits_for_what_may_change_its_mind() -> None:
-    """For nothing else will a pod that it refused be tried again."""
+    """No other event requeues a pod that it refused."""
     updates, place = NODE_UPDATED | {NODE_ADDED}, ANY_POD | {NODE_ADDED, NODE_LABELS}
     room = updates | {POD_DELETED}
     assert [each.wakes for each in FILTERS] == [
@@ -91,7 +91,7 @@ def test_each_filter_waits_for_what_may_change_its_mind() -> None:
 
 @pytest.mark.spec("SCH-57")
 def test_a_cordoned_node_takes_only_those_that_tolerate_it() -> None:
-    """Nobody's going would help; the toleration is of a taint it need not have."""
+    """Preemption cannot help. The pod tolerates a taint that the node need not have."""
     node = a_node("n1", unschedulable=True)
     assert the_refusal(a_pod("p"), node) == Refusal(
         "NodeUnschedulable", ("node(s) were unschedulable",), is_resolvable=False
@@ -102,7 +102,7 @@ def test_a_cordoned_node_takes_only_those_that_tolerate_it() -> None:
 
 @pytest.mark.spec("SCH-57")
 def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
-    """Whatever room there is elsewhere."""
+    """Even if other nodes have room."""
     pod = a_pod("p", on="n2")
     assert decide(pod, a_node("n1"), a_node("n2")).node == "n2"
     assert the_refusal(pod, a_node("n1")) == Refusal(
@@ -120,10 +120,10 @@ def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
     (Taint("k", "v", "NoExecute"), Toleration("k", "Exists", effect="NoSchedule"), False),
     (Taint("k", "v", "NoExecute"), Toleration("", "Exists"), True),
 ])  # fmt: skip
-def test_a_taint_keeps_away_who_does_not_tolerate_it(
+def test_a_taint_keeps_away_pods_that_do_not_tolerate_it(
     taint: Taint, toleration: Toleration | None, fits: bool
 ) -> None:
-    """The first one that is not tolerated is told."""
+    """The reason names the first taint that is not tolerated."""
     pod = a_pod("p", tolerations=(toleration,) if toleration else ())
     node = a_node("n1", taints=(Taint("soft", "", "PreferNoSchedule"), taint))
     if fits:
@@ -135,7 +135,7 @@ def test_a_taint_keeps_away_who_does_not_tolerate_it(
 
 
 def wanting(*terms: NodeSelectorTerm) -> Affinity:
-    """An affinity to nodes that meet one of these."""
+    """Node affinity with these terms."""
     return Affinity(NodeAffinity(NodeSelector(terms)))
 
 
@@ -154,7 +154,7 @@ def wanting(*terms: NodeSelectorTerm) -> Affinity:
       "affinity": wanting(NodeSelectorTerm((Requirement("disk", "Exists"),)))}, False),
 ])  # fmt: skip
 def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) -> None:
-    """By its selector and by one of its terms; an empty term is met by none."""
+    """It must match the selector and one of the terms; an empty term matches no node."""
     pod, node = a_pod("p", **spec), a_node("n1", labels={"disk": "ssd", "size": "3"})
     if fits:
         assert decide(pod, node).node == "n1"
@@ -176,7 +176,7 @@ def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) ->
 def test_a_port_of_a_node_is_one_pods(
     new: tuple[str, str], taken: tuple[str, str], clashes: bool
 ) -> None:
-    """By address and protocol; it could help that the other goes."""
+    """Compared by address and protocol; preemption may help."""
     pod = Pod.of("p", containers=(Container("m", ports=(Port(80, 8080, *new),)),))
     other = Pod.of(
         "o", containers=(Container("m", ports=(Port(80, 8080, *taken),)),), node_name="n1"
@@ -192,9 +192,9 @@ def test_a_port_of_a_node_is_one_pods(
 
 
 @pytest.mark.spec("SCH-58", "SCH-57")
-def test_all_that_there_is_too_little_of_is_told() -> None:
-    """Pods first, then cpu, memory, ephemeral storage, and the rest by name; other pods could go
-    (SCH-57), even if the node were too small for it alone."""
+def test_every_lacking_resource_is_named() -> None:
+    """Pods first, then cpu, memory, ephemeral storage, and the others by name. Preemption counts
+    as possible (SCH-57), even if the empty node is too small."""
     node = a_node("n1", 1, pods=1)
     asked = {name: Quantity.parse(2**41) for name in ("z.io/z", "memory", "ephemeral-storage")}
     main = Container("main", resources=attrs.evolve(Container().resources, requests=Map(asked)))
@@ -207,9 +207,9 @@ def test_all_that_there_is_too_little_of_is_told() -> None:
 
 
 @pytest.mark.spec("SCH-58")
-def test_who_asks_for_nothing_needs_only_a_place() -> None:
-    """It goes to an overcommitted node; but one that asks for anything is refused there, also for
-    what it asks none of."""
+def test_a_pod_without_requests_needs_only_a_place() -> None:
+    """It goes to an overcommitted node. A pod with any request is refused there, also because of
+    resources that it does not request."""
     crowd = [a_pod("a", 9, on="n1"), a_pod("b", 9, on="n1")]
     assert decide(a_pod("p", None), a_node("n1"), *crowd).node == "n1"
     assert decide(a_pod("p", 0), a_node("n1"), *crowd).node == "n1"
@@ -220,15 +220,15 @@ def test_who_asks_for_nothing_needs_only_a_place() -> None:
 
 
 @pytest.mark.spec("GEN-11")
-def test_what_is_left_may_be_asked_for_to_the_last_bit() -> None:
-    """Whole numbers are compared, and equal is enough."""
+def test_a_pod_may_request_exactly_what_is_left() -> None:
+    """Integers are compared, and equal is enough."""
     node, other = a_node("n1", 10), a_pod("a", 7, on="n1")
     assert decide(a_pod("p", 3), node, other).node == "n1"
     assert refusals(Pod.of("p", cpu_m=3001), node, other) == {"n1": ("Insufficient cpu",)}
 
 
 def spread(skew: int = 1, key: str = ZONE, **rest: Any) -> TopologySpreadConstraint:
-    """Pods of the app stand that evenly."""
+    """A constraint that spreads the pods of the app."""
     selector = LabelSelector(Map(app="a"))
     return TopologySpreadConstraint(skew, key, "DoNotSchedule", selector, **rest)
 
@@ -240,7 +240,7 @@ def an_a(name: str, on: str = "", **spec: Any) -> Pod:
 
 @pytest.mark.spec("SCH-57")
 def test_pods_are_spread_over_zones() -> None:
-    """One more than in the emptiest zone is allowed; the rest can be resolved."""
+    """One pod more than in the emptiest zone is allowed; preemption may help against more."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y"), an_a("a1", "n1"), an_a("a2", "n1")]
     pod = an_a("p", topology_spread=(spread(),))
     assert decide(pod, *things).feasible == ("n2",)
@@ -251,8 +251,8 @@ def test_pods_are_spread_over_zones() -> None:
 
 
 @pytest.mark.spec("SCH-57")
-def test_a_node_without_the_label_is_out_for_good() -> None:
-    """Nobody's going would help."""
+def test_a_node_without_the_label_is_unresolvable() -> None:
+    """Preemption cannot help."""
     pod = an_a("p", topology_spread=(spread(key="rack"),))
     out = Refusal("PodTopologySpread", (f"{UNEVEN} (missing required label)",), is_resolvable=False)
     assert the_refusal(pod, a_node("n1")) == out
@@ -262,7 +262,7 @@ def test_a_node_without_the_label_is_out_for_good() -> None:
 
 @pytest.mark.spec("SCH-57")
 def test_the_first_constraint_that_fails_is_told() -> None:
-    """The node n3 is in a full zone, where it could help that others go, and has no rack."""
+    """Node n3 is in a full zone, where preemption may help, and has no rack."""
     rack = {"rack": "r"}
     things = [a_node("n1", zone="x", labels=rack), a_node("n2", zone="y", labels=rack)]
     full = [a_node("n3", zone="x"), an_a("a1", "n1")]
@@ -272,7 +272,7 @@ def test_the_first_constraint_that_fails_is_told() -> None:
     assert not decide(rack_first, *things, *full).refusals["n3"].is_resolvable
 
 
-def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:
+def test_terminating_pods_and_other_namespaces_are_not_counted() -> None:
     """As in 1.26."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y")]
     going = an_a("g", "n1", goes="because")
@@ -282,16 +282,16 @@ def test_pods_on_their_way_and_of_other_namespaces_are_not_counted() -> None:
     assert decide(pod, *things, going, an_a("a", "n1")).feasible == ("n2",), "one that stays is"
 
 
-def test_an_empty_selector_spreads_all_pods_and_none_nobody() -> None:
-    """As before 1.27: what it does not select by, it does not leave out."""
+def test_an_empty_selector_spreads_all_pods_and_no_selector_none() -> None:
+    """As before 1.27: an empty selector matches all pods."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y"), a_pod("o", on="n1")]
     for selector, feasible in ((LabelSelector(), ("n2",)), (None, ("n1", "n2"))):
         rule = attrs.evolve(spread(), label_selector=selector)
         assert decide(a_pod("p", topology_spread=(rule,)), *things).feasible == feasible
 
 
-def test_how_many_zones_there_must_be_is_not_asked() -> None:
-    """Of minDomains: off by default in 1.26, so one zone that is not empty will do."""
+def test_min_domains_is_ignored() -> None:
+    """The field minDomains was off by default in 1.26, so one zone with pods is enough."""
     things = [a_node("n1", zone="x"), an_a("a1", "n1")]
     few = an_a("p", topology_spread=(spread(min_domains=2),))
     assert decide(few, *things).node == "n1"
@@ -305,14 +305,14 @@ def test_how_many_zones_there_must_be_is_not_asked() -> None:
 def test_nodes_where_a_pod_could_not_be_are_left_out(
     policies: dict[str, Any], feasible: tuple[str, ...]
 ) -> None:
-    """NodeAffinityPolicy is Honor unless said, nodeTaintsPolicy Ignore."""
+    """By default, nodeAffinityPolicy is Honor and nodeTaintsPolicy is Ignore."""
     things = [a_node("n1", zone="x"), a_node("n2", zone="y"), an_a("a1", "n1")]
     pod = an_a("p", node_selector={HOST: "n1"}, topology_spread=(spread(**policies),))
     assert decide(pod, *things).feasible == feasible
 
 
 def test_a_tainted_node_counts_unless_that_is_said() -> None:
-    """nodeTaintsPolicy: its zone is empty, so that no other may have more than one."""
+    """By nodeTaintsPolicy: its zone is empty, so no other zone may have more than one pod."""
     taint = Taint("k", "v", "NoSchedule")
     things = [a_node("n1", zone="x"), a_node("n2", zone="y", taints=(taint,)), an_a("a1", "n1")]
     assert decide(an_a("p", topology_spread=(spread(),)), *things).feasible == ()
@@ -321,9 +321,9 @@ def test_a_tainted_node_counts_unless_that_is_said() -> None:
 
 
 @pytest.mark.spec("SCH-113", "SCH-114")
-def test_affinity_wants_one_pod_that_all_terms_mean() -> None:
-    """Two pods of which each meets one term will not do; nor does a node that lacks the key; and it
-    does not help that anybody goes."""
+def test_affinity_needs_a_pod_that_matches_all_terms() -> None:
+    """Two pods that match one term each are not enough, a node needs the topology key, and
+    preemption cannot help."""
     x, y = (PodAffinityTerm(HOST, LabelSelector(Map({key: "1"}))) for key in ("x", "y"))
     both = Affinity(pod_affinity=PodAffinity((x, y)))
     halves = [a_pod("x", on="n1", labels={"x": "1"}), a_pod("y", on="n1", labels={"y": "1"})]
@@ -339,7 +339,7 @@ def test_affinity_wants_one_pod_that_all_terms_mean() -> None:
 
 @pytest.mark.spec("SCH-114")
 def test_the_first_of_a_kind_may_go_anywhere_with_the_key() -> None:
-    """If nothing anywhere is meant and the pod means itself."""
+    """If no pod anywhere matches and the pod matches itself."""
     own, bare = near(ZONE, app="a"), Node.of("n2", cpu_m=9000, memory=9)
     assert decide(an_a("p", affinity=own), a_node("n1"), bare).feasible == ("n1",)
     assert decide(a_pod("p", affinity=own), a_node("n1"), bare).feasible == ()
@@ -349,8 +349,8 @@ def test_the_first_of_a_kind_may_go_anywhere_with_the_key() -> None:
 
 @pytest.mark.spec("SCH-115", "SCH-57")
 def test_anti_affinity_holds_both_ways() -> None:
-    """What the pod shuns, and what shuns the pod; in the whole of the zone, and also while it is on
-    its way. Both could go (SCH-57)."""
+    """That of the pod, and that of pods there; in the whole zone, and also of terminating pods.
+    Preemption may help against both (SCH-57)."""
     nodes = [a_node("n1", zone="x"), a_node("n2", zone="x"), a_node("n3", zone="y")]
     shunned = decide(a_pod("p", affinity=far(ZONE, app="a")), *nodes, an_a("a", "n1", goes="so"))
     assert shunned.feasible == ("n3",)
@@ -375,18 +375,19 @@ def test_anti_affinity_holds_both_ways() -> None:
     ((), LabelSelector(Map(team="y")), False),
     (("default",), LabelSelector(Map(team="x")), True),
 ])  # fmt: skip
-def test_a_term_means_pods_of_its_namespaces(
+def test_a_term_matches_pods_of_its_namespaces(
     namespaces: tuple[str, ...], selector: LabelSelector | None, means_it: bool
 ) -> None:
-    """The pod's own if it names none and selects none; an empty selector takes all."""
+    """The namespace of the pod if the term has none and no selector; an empty selector matches
+    all."""
     term = PodAffinityTerm(HOST, LabelSelector(), namespaces, selector)
     pod = info_of(a_pod("p", affinity=Affinity(pod_affinity=PodAffinity((term,)))))
     other = info_of(Pod.of("other/o"))
     assert pod.affinity[0].matches(other, {"other": {"team": "x"}}) == means_it
 
 
-def test_a_term_that_selects_namespaces_means_its_own_only_if_that_is_one() -> None:
-    """SCH-113: only a term that says nothing of namespaces means the pod's own."""
+def test_a_term_with_a_namespace_selector_matches_its_own_only_if_selected() -> None:
+    """SCH-113: only a term without any namespaces is about the pod's own."""
     term = PodAffinityTerm(HOST, LabelSelector(), (), LabelSelector(Map(team="x")))
     pod = info_of(a_pod("p", affinity=Affinity(pod_affinity=PodAffinity((term,)))))
     assert not pod.affinity[0].matches(pod, {})

@@ -1,4 +1,4 @@
-"""PodInfo and NodeInfo: pods as a scheduler reckons with them, and what they take together."""
+"""PodInfo and NodeInfo: what a scheduler computes from pods, and the sums of a node."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MIB = 2**20
 
 
 def asking(**amounts: str) -> Container:
-    """A container that asks for so much."""
+    """A container with these requests."""
     requests = {name: Quantity.parse(text) for name, text in amounts.items()}
     return Container("c", resources=Resources(Map(requests)))
 
 
 @pytest.mark.spec("GEN-11", "GEN-12")
 def test_a_pod_asks_for_what_it_takes_at_most() -> None:
-    """Its containers together, or one init container if that is more, and its overhead; in
-    thousandths of cpus and in bytes."""
+    """The sum of its containers, or one init container if that is more, and its overhead; cpu in
+    thousandths, memory in bytes."""
     pod = Pod.of(
         "p",
         containers=(asking(cpu="250m", memory="1Ki"), asking(cpu="1")),
@@ -39,14 +39,14 @@ def test_a_pod_asks_for_what_it_takes_at_most() -> None:
 
 @pytest.mark.spec("GEN-12")
 def test_limits_are_not_asked_for() -> None:
-    """They never enter scheduling."""
+    """Scheduling ignores them."""
     limits = Resources(limits=Map(cpu=Quantity.parse(4)))
     assert info_of(Pod.of("p", containers=(Container("c", resources=limits),))).requests == {}
 
 
 @pytest.mark.spec("SCH-40")
 def test_a_container_that_does_not_say_counts_in_scores() -> None:
-    """100m and 200Mi, if it says nothing; not if it says none."""
+    """100m and 200Mi without a request; 0 if it requests 0."""
     info = info_of(Pod.of("p", containers=(asking(), asking(cpu="0", memory="1Mi"))))
     assert (info.scored_cpu, info.scored_memory) == (100, 201 * MIB)
     init = Pod.of("p", containers=(asking(cpu="1m"),), init_containers=(asking(),))
@@ -56,20 +56,20 @@ def test_a_container_that_does_not_say_counts_in_scores() -> None:
 
 @pytest.mark.spec("GEN-14")
 def test_a_pod_without_a_priority_has_none() -> None:
-    """0, as if it had said so; less is less important."""
+    """It counts as 0; a negative priority is lower."""
     assert [info_of(a_pod("p", priority=n)).priority for n in (None, -5, 7)] == [0, -5, 7]
 
 
 @pytest.mark.spec("SCH-33")
 def test_a_pod_is_known_by_its_uid_if_it_has_one() -> None:
-    """Else by its key, as in a cluster of no server."""
+    """Otherwise by its key, as in a cluster without a server."""
     assert info_of(a_pod("p")).uid == "uid-p"
     assert info_of(Pod.of("other/p")).uid == info_of(Pod.of("other/p")).key == "other/p"
 
 
 @pytest.mark.spec("SCH-113")
 def test_terms_know_whose_they_are() -> None:
-    """Each sort of its own, with the namespace of the pod where none is said."""
+    """Each kind of term has its own field; terms without a namespace get that of the pod."""
     term = PodAffinityTerm(HOST, LabelSelector())
     wish = PodAffinity(preferred=(PreferredPods(7, term),))
     info = info_of(Pod.of("other/p", affinity=Affinity(None, wish, far(HOST).pod_anti_affinity)))
@@ -86,7 +86,7 @@ def test_terms_know_whose_they_are() -> None:
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(data=st.data())
 def test_the_sums_of_a_node_are_those_of_its_pods(data: st.DataObject) -> None:
-    """SCH-40, INV-17: whatever came, went and changed."""
+    """SCH-40, INV-17: after any adds, removes and changes."""
     node = NodeInfo("n1", a_node("n1"))
     there: list[PodInfo] = []
     for n in range(data.draw(st.integers(1, 6))):
@@ -114,7 +114,7 @@ def test_the_sums_of_a_node_are_those_of_its_pods(data: st.DataObject) -> None:
 
 @pytest.mark.spec("SCH-83")
 def test_the_last_pod_takes_the_place_of_one_that_goes() -> None:
-    """Else they stand as they came; the real one fills a gap in that way."""
+    """Otherwise pods keep their order; Kubernetes fills a gap in this way."""
     node = NodeInfo("n1", a_node("n1"))
     for name in "abcd":
         node.add(info_of(a_pod(name)))
@@ -127,7 +127,7 @@ def test_the_last_pod_takes_the_place_of_one_that_goes() -> None:
 
 
 def test_a_copy_is_ones_own() -> None:
-    """What is tried on it does not happen."""
+    """Changing it does not change the original."""
     main = Container("main", ports=(Port(80, 80),))
     node = NodeInfo("n1", a_node("n1"))
     node.add(info_of(a_pod("a", affinity=near(HOST))))

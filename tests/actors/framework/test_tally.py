@@ -1,4 +1,4 @@
-"""Tally: how many of each thing, with a few more or less."""
+"""Tally: counts by key, and copies with a few more or less."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THINGS = st.sampled_from("abcd")
 def test_it_counts_as_a_dict_would(
     start: dict[str, int], moves: list[tuple[list[str], int]]
 ) -> None:
-    """Also which is the least, how many things are known, and whether there is nothing at all."""
+    """Also the lowest count, the number of keys, and whether all counts are 0."""
     tally, plain = Tally(dict(start)), dict(start)
     for things, by in moves:
         tally = tally.plus(things, by)
@@ -31,7 +31,7 @@ def test_it_counts_as_a_dict_would(
 
 
 def test_the_old_one_stays_as_it_was() -> None:
-    """So that a Trial takes nothing from another."""
+    """So one Trial does not disturb another."""
     old: Tally[str] = Tally({"a": 1})
     new = old.plus(["a", "b"], 1)
     assert (old["a"], old["b"], new["a"], new["b"]) == (1, 0, 2, 1)

@@ -1,4 +1,4 @@
-"""A user's own filter, score, victim selector or decider decides, where a switch says so."""
+"""A user's own filter, score, victim selector or decider is used where a switch names it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROOT = Path(__file__).parent.parent.parent.parent
 
 
 class NoWeekends(Filter):
-    """Ten lines, as a user writes them."""
+    """A filter as a user writes it."""
 
     def check(self, state: PodInfo, node: NodeInfo) -> Refusal | None:
         if node.node is not None and node.node.meta.labels.get("open") == "weekdays":
@@ -48,7 +48,7 @@ class NoWeekends(Filter):
 
 
 class Last(Score):
-    """Likes the last node best, and more than all others together."""
+    """Prefers the last node, by more than all other scores together."""
 
     weight = 10
 
@@ -57,7 +57,7 @@ class Last(Score):
 
 
 class Everybody:
-    """Spares nobody."""
+    """Reprieves no pod."""
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
         return list(dry.potential)
@@ -72,13 +72,13 @@ class ByName:
 
 @pytest.fixture(autouse=True)
 def _own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are known for one test."""
+    """Register them for one test."""
     monkeypatch.setattr(policy, "_OWN", {})
     policy.use(NoWeekends, Last, Everybody, ByName)
 
 
 def decided(pod: Pod, *there: Pod, **given: str) -> Decision:
-    """What is decided of it, on three nodes of which the first is closed at weekends."""
+    """The Decision for a pod, on three nodes; the first is closed at weekends."""
     cache, switches = SchedulerCache(), switches_of(given=given)
     for name in ("n1", "n2", "n3"):
         labels = {"open": "weekdays"} if name == "n1" else {}
@@ -97,7 +97,7 @@ def on(node: str, name: str, cpu_m: int, **spec: Any) -> Pod:
 
 
 def test_a_filter_of_ones_own_has_a_say() -> None:
-    """Under its own name, as its class gives it none; its text stands in the message."""
+    """Under the name of its class, as it has no other; its reason stands in the message."""
     assert decided(Pod.of("p", cpu_m=100)).node == "n1"
     found = decided(Pod.of("p", cpu_m=100), filters="+NoWeekends")
     assert found.node == "n2"
@@ -107,13 +107,13 @@ def test_a_filter_of_ones_own_has_a_say() -> None:
 
 
 def test_a_filter_that_is_built_in_can_be_left_out() -> None:
-    """Then nobody asks whether there is room."""
+    """Then room is not checked."""
     assert decided(Pod.of("p", cpu_m=2000)).node == ""
     assert decided(Pod.of("p", cpu_m=2000), filters="-NodeResourcesFit").node == "n1"
 
 
 def test_a_score_of_ones_own_has_a_say_with_its_weight() -> None:
-    """Beside those of the placement, or alone."""
+    """Beside the scores of the placement, or alone."""
     found = decided(Pod.of("p", cpu_m=100), scores="+Last")
     assert found.node == "n3"
     assert found.scores["n3"]["Last"] == 1000
@@ -125,7 +125,7 @@ def test_a_score_of_ones_own_has_a_say_with_its_weight() -> None:
 
 
 def own(base: type, **said: Any) -> str:
-    """The name of a class that is used from now on."""
+    """Register a class of that kind, and return its name."""
     methods = {k: v if k == "weight" else lambda *_, v=v: v for k, v in said.items()}
     policy.use(type("Mine", (base,), {"__module__": __name__, **methods}))
     return "Mine"
@@ -151,7 +151,7 @@ def own(base: type, **said: Any) -> str:
 def test_what_a_policy_cannot_say_is_told_where_it_says_it(
     base: type, said: dict[str, Any], switch: str, told: str
 ) -> None:
-    """By the name of its class, and with what was expected; before anybody goes by it."""
+    """With the name of its class, and with what was expected; before its answer is used."""
     mine = own(base, **said)
     there = [on(n, f"{n}-x", 1000) for n in ("n1", "n2", "n3")] if switch == "victims" else []
     name = mine if switch == "victims" else f"+{mine}"
@@ -161,7 +161,7 @@ def test_what_a_policy_cannot_say_is_told_where_it_says_it(
 
 
 def test_a_decider_that_decides_nothing_is_told_by_its_name() -> None:
-    """It dies of that, as of any mistake of its own."""
+    """The scheduler dies of that, as of any error of its own."""
     world = World("test")
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000), Pod.of("p", scheduler_name="alpha"))
@@ -171,7 +171,7 @@ def test_a_decider_that_decides_nothing_is_told_by_its_name() -> None:
 
 
 def test_a_victim_selector_of_ones_own_says_who_goes() -> None:
-    """In place of the one that spares whom it can."""
+    """In place of the built-in one, which reprieves as many as it can."""
     there = [on(n, f"{n}-{x}", 500) for n in ("n1", "n2", "n3") for x in "ab"]
     pod = Pod.of("p", cpu_m=400, priority=10)
 
@@ -202,7 +202,7 @@ def test_a_decider_of_ones_own_decides_all_of_it() -> None:
         ({"scheduler": "Last"}, "is no scheduler: expected an Actor"),
     ],
 )
-def test_what_cannot_serve_there_is_told(given: dict[str, str], said: str) -> None:
+def test_a_class_that_cannot_serve_is_refused(given: dict[str, str], said: str) -> None:
     """When the switches are read."""
     with pytest.raises((UnknownName, ScenarioError)) as refused:
         switches_of(given=given)
@@ -235,8 +235,8 @@ class GpuFreeFilter(Filter):
 
 
 def test_a_file_in_the_folder_of_filters_is_a_filter(tmp_path: Path) -> None:
-    """By its name, with no other file edited and none named: it refuses nodes from then on, behind
-    those that are there. Without the switch it has no say."""
+    """A switch finds it by its name; no other file is edited, and no --policy is given. It runs
+    behind the default filters, and only where the switch names it."""
     shutil.copytree(ROOT / "actors", tmp_path / "actors", ignore=shutil.ignore_patterns("*.pyc"))
     (tmp_path / "actors/framework/filters/gpu_free.py").write_text(GPU_FREE)
     command = [sys.executable, "-m", "testbed", "run", "stolen_slot", "--trace", "t.jsonl"]
@@ -250,7 +250,7 @@ def test_a_file_in_the_folder_of_filters_is_a_filter(tmp_path: Path) -> None:
 
 
 def test_the_filters_of_the_folder_are_known_by_name() -> None:
-    """In the order of their files; those that are default ones among them."""
+    """In the order of their files, default filters included."""
     assert {*filter_classes()} == {*FILTER_NAMES}
     files = [made.__module__ for made in filter_classes().values()]
     assert files == sorted(files)

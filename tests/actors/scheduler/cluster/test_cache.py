@@ -1,4 +1,4 @@
-"""SchedulerCache: what a scheduler believes, by what it is told and what it has assumed itself."""
+"""SchedulerCache: what a scheduler believes, from informers and from its own assumptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
 
 def cache_of(*things: Node | Pod, ttl_ms: int = 0) -> SchedulerCache:
-    """One that was told of these."""
+    """A cache with these nodes and pods."""
     cache = SchedulerCache(ttl_ms)
     for thing in things:
         if isinstance(thing, Node):
@@ -30,20 +30,20 @@ def cache_of(*things: Node | Pod, ttl_ms: int = 0) -> SchedulerCache:
 
 
 def pods_on(cache: SchedulerCache, node: str) -> list[str]:
-    """The names of the pods that a cycle would see there, in order."""
+    """The names of the pods that a cycle sees on that node, in order."""
     info = cache.snapshot().get(node)
     assert info is not None
     return [each.pod.meta.name for each in info.pods]
 
 
 def to(pod: Pod, node: str) -> Pod:
-    """The same, bound there."""
+    """The same pod, bound to that node."""
     return attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
 
 
 @pytest.mark.spec("SCH-34", "SCH-41")
 def test_an_assumed_pod_counts_at_once() -> None:
-    """With all it asks for, and as bound there; a second time it is refused."""
+    """With all its requests, and as bound there; assuming it again is refused."""
     cache, pod = cache_of(a_node("n1")), a_pod("p", 3)
     info = cache.assume(pod, "n1")
     assert info.pod.spec.node_name == "n1"
@@ -56,7 +56,7 @@ def test_an_assumed_pod_counts_at_once() -> None:
 
 @pytest.mark.spec("SCH-33")
 def test_pods_are_known_by_their_uid() -> None:
-    """One that was recreated by the same name is another pod."""
+    """A recreated pod of the same name is another pod."""
     old, new = a_pod("p", on="n1"), a_pod("p", on="n1").with_meta(uid="another")
     cache = cache_of(a_node("n1"), old, new)
     assert pods_on(cache, "n1") == ["p", "p"]
@@ -66,7 +66,7 @@ def test_pods_are_known_by_their_uid() -> None:
 
 @pytest.mark.spec("SCH-36")
 def test_a_pod_may_be_forgotten_only_where_it_was_assumed() -> None:
-    """Not one that was added, not on another node, not twice."""
+    """Not if it was added, not on another node, not twice."""
     cache, pod = cache_of(a_node("n1"), a_pod("q", on="n1")), a_pod("p")
     cache.assume(pod, "n1")
     for wrong, node in ((a_pod("q", on="n1"), "n1"), (pod, "n2")):
@@ -80,7 +80,7 @@ def test_a_pod_may_be_forgotten_only_where_it_was_assumed() -> None:
 
 @pytest.mark.spec("SCH-37")
 def test_an_assumed_pod_is_added_wherever_it_is_told_of() -> None:
-    """The server is right, also about the node; then it is assumed no more."""
+    """The server is right, also about the node; the pod is not assumed any more."""
     cache, pod = cache_of(a_node("n1"), a_node("n2")), a_pod("p")
     cache.assume(pod, "n1")
     cache.add_pod(to(pod, "n2"))
@@ -92,7 +92,7 @@ def test_an_assumed_pod_is_added_wherever_it_is_told_of() -> None:
 
 @pytest.mark.spec("SCH-37", "SCH-83")
 def test_only_a_pod_that_was_added_is_updated() -> None:
-    """An assumed one waits to be added first. It then comes last on its node."""
+    """An assumed pod must be added first. It then stands last on its node."""
     cache = cache_of(a_node("n1"), a_pod("p", 1, on="n1"), a_pod("q", 1, on="n1"))
     cache.update_pod(a_pod("p", 4, on="n1"))
     assert pods_on(cache, "n1") == ["q", "p"]
@@ -106,8 +106,8 @@ def test_only_a_pod_that_was_added_is_updated() -> None:
 
 @pytest.mark.spec("SCH-37", "SCH-38")
 def test_a_pod_that_moves_ends_the_scheduler() -> None:
-    """No pod ever changes its node, so what is known is wrong; but a deletion that does not know
-    the node is taken."""
+    """A pod never changes its node, so the cache must be wrong. A deletion that names no node is
+    accepted."""
     cache = cache_of(a_node("n1"), a_pod("p", on="n1"))
     with pytest.raises(CacheCorrupted, match=r"known on n1, and is told of on n2.\nNext: "):
         cache.update_pod(a_pod("p", on="n2"))
@@ -120,7 +120,7 @@ def test_a_pod_that_moves_ends_the_scheduler() -> None:
 
 @pytest.mark.spec("SCH-35")
 def test_an_assumed_pod_expires_only_with_a_limit_and_a_binding_that_has_ended() -> None:
-    """In 1.26 there is none, so it stays for ever."""
+    """Without a limit, as in 1.26, it stays for ever."""
     cache, pod = cache_of(a_node("n1"), ttl_ms=30_000), a_pod("p")
     cache.assume(pod, "n1")
     assert cache.expire(10**9) == []
@@ -136,7 +136,7 @@ def test_an_assumed_pod_expires_only_with_a_limit_and_a_binding_that_has_ended()
 
 @pytest.mark.spec("SCH-35")
 def test_one_that_was_added_does_not_expire() -> None:
-    """It is assumed no more."""
+    """It is not assumed any more."""
     cache, pod = cache_of(a_node("n1"), ttl_ms=1), a_pod("p")
     cache.assume(pod, "n1")
     cache.finish_binding(pod, 0)
@@ -146,7 +146,7 @@ def test_one_that_was_added_does_not_expire() -> None:
 
 @pytest.mark.spec("SCH-39")
 def test_a_node_that_is_gone_lives_on_unseen_as_long_as_its_pods() -> None:
-    """A ghost; so does one whose pods were heard of first."""
+    """As a ghost; the same if a pod is reported before its node."""
     cache = cache_of(a_node("n1"), a_pod("p", on="n1"), a_pod("q", on="n2"))
     cache.remove_node(a_node("n1"))
     assert cache.snapshot().names == []
@@ -163,7 +163,7 @@ def test_a_node_that_is_gone_lives_on_unseen_as_long_as_its_pods() -> None:
 
 @pytest.mark.spec("SCH-42")
 def test_nodes_come_one_of_each_zone_in_turn() -> None:
-    """Within a zone the first that came; a node that has changed its zone came last."""
+    """Within a zone in order of arrival; a node that has changed its zone comes last."""
     zones = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "c1": "c", "c2": "c"}
     cache = cache_of(*(a_node(name, zone=zone) for name, zone in zones.items()))
     assert cache.snapshot().names == ["a1", "b1", "c1", "a2", "c2", "a3"]
@@ -176,7 +176,7 @@ def test_nodes_come_one_of_each_zone_in_turn() -> None:
 
 @pytest.mark.spec("SCH-42")
 def test_two_regions_may_have_zones_of_one_name() -> None:
-    """A zone is one of its region, by the old labels if a node has those."""
+    """A zone belongs to its region. The old labels are read first."""
     west = {REGION: "west"}
     old = {"failure-domain.beta.kubernetes.io/region": "west"}
     things = [a_node("e1", labels={REGION: "east"}), a_node("e2", labels={REGION: "east"})]
@@ -186,7 +186,7 @@ def test_two_regions_may_have_zones_of_one_name() -> None:
 
 @pytest.mark.spec("SCH-42")
 def test_a_snapshot_does_not_move_within_a_cycle() -> None:
-    """What is assumed meanwhile is seen by the next one."""
+    """The next one has what was assumed meanwhile."""
     cache = cache_of(a_node("n1"))
     snapshot = cache.snapshot()
     cache.assume(a_pod("p"), "n1")
@@ -196,7 +196,7 @@ def test_a_snapshot_does_not_move_within_a_cycle() -> None:
 
 
 def test_what_a_node_has_become_is_seen_in_columns() -> None:
-    """SCH-42: its labels, and what it no longer has; though it stays where it stands."""
+    """SCH-42: its labels, and resources that it no longer has; its row stays."""
     cache = cache_of(a_node("n1", labels={"disk": "ssd"}))
     snapshot = cache.snapshot()
     assert snapshot.label("disk")[1] == ["ssd"]
@@ -217,7 +217,7 @@ def test_what_a_node_has_become_is_seen_in_columns() -> None:
 )
 @given(data=st.data())
 def test_a_snapshot_that_was_kept_up_is_as_one_made_anew(data: st.DataObject) -> None:
-    """Node by node, in columns, by kinds of nodes and of pods; whatever has happened."""
+    """By node, in columns, by kinds of nodes and of pods; whatever has happened."""
     cache, seen = SchedulerCache(), {}
     known: dict[str, Pod] = {}
     for n in range(data.draw(st.integers(1, 12))):
@@ -251,7 +251,7 @@ def test_a_snapshot_that_was_kept_up_is_as_one_made_anew(data: st.DataObject) ->
 
 
 def read(snapshot: Snapshot) -> dict[str, object]:
-    """All that can be read of it, by names of nodes."""
+    """All that can be read from a Snapshot, by names of nodes."""
     names: Sequence[str] = sorted(snapshot.names)
     rows = [snapshot.row[name] for name in names]
     told: dict[str, object] = {"names": names}

@@ -1,4 +1,4 @@
-"""Nominator: a pod is nominated to one node at most; memory is ahead of what the server says."""
+"""Nominator: a pod is nominated to one node at most, and memory is ahead of the server."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from testbed.objects import Pod
 
 
 def saying(pod: Pod, node: str) -> Pod:
-    """The same pod, nominated to that node by its own word."""
+    """The same pod, with that node in its status."""
     return attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=node))
 
 
 def named(nominator: Nominator) -> dict[str, list[str]]:
-    """The names of those on each node."""
+    """The names of the pods nominated to each node."""
     return {node: [i.pod.meta.name for i in on] for node, on in nominator.nominated.items()}
 
 
 def of(*pods: Pod) -> Nominator:
-    """One whose informer knows these."""
+    """A Nominator with an informer that has these pods."""
     known = {pod.key: pod for pod in pods}
     return Nominator(known.get)
 
@@ -31,7 +31,7 @@ A, B = Pod.of("a"), Pod.of("b")
 
 @pytest.mark.spec("SCH-45", "SCH-46")
 def test_a_pod_is_on_one_node_and_pods_stand_as_they_came() -> None:
-    """To be nominated anew is to come last; to none is to go."""
+    """Nominated again, it stands last; nominated to none, it is removed."""
     nominator = of(A, B)
     nominator.nominate(A, "n1")
     nominator.nominate(B, "n1")
@@ -44,8 +44,8 @@ def test_a_pod_is_on_one_node_and_pods_stand_as_they_came() -> None:
 
 
 @pytest.mark.spec("SCH-46", "SCH-47")
-def test_without_a_word_it_is_nominated_to_what_it_says_itself_if_it_still_waits() -> None:
-    """Who is gone or has a node is nominated to none, and loses what it had."""
+def test_by_default_a_pod_is_nominated_to_the_node_it_names_itself() -> None:
+    """A pod that is gone or has a node is not nominated, and loses its nomination."""
     bound = attrs.evolve(B, spec=attrs.evolve(B.spec, node_name="n3"))
     nominator = of(A, bound)
     nominator.nominate(saying(A, "n1"))
@@ -61,10 +61,10 @@ def test_without_a_word_it_is_nominated_to_what_it_says_itself_if_it_still_waits
     ("was", "is_now", "expected"),
     [("", "", "here"), ("", "n2", "n2"), ("n1", "n2", "n2"), ("n1", "", ""), ("n1", "n1", "n1")],
 )
-def test_an_update_says_where_unless_it_says_nothing_new_of_it(
+def test_an_update_changes_a_nomination_unless_it_never_named_one(
     was: str, is_now: str, expected: str
 ) -> None:
-    """Memory wins only where neither old nor new say anything; where it holds nothing, nothing."""
+    """Memory wins only if neither the old nor the new object names a node."""
     nominator = of(A)
     nominator.nominate(A, "here")
     nominator.update(saying(A, was), saying(A, is_now))
@@ -75,7 +75,7 @@ def test_an_update_says_where_unless_it_says_nothing_new_of_it(
 
 
 def test_a_pod_of_the_same_name_is_another_one() -> None:
-    """It is told by its uid."""
+    """Pods are told apart by uid."""
     old, new = A.with_meta(uid="1"), A.with_meta(uid="2")
     nominator = of(new)
     nominator.nominate(old, "n1")

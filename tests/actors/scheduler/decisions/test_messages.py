@@ -1,4 +1,4 @@
-"""The words in which a pod is told why it is not scheduled."""
+"""The messages that say why a pod is not scheduled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_reasons_are_counted_and_sorted_as_text() -> None:
 
 @pytest.mark.spec("SCH-68")
 def test_what_preemption_says_keeps_its_own_full_stop() -> None:
-    """A message that ends with one yields two."""
+    """So a message may end in two."""
     assert decide(a_pod("p", 11, priority=5), a_node("n1")).message == (
         "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
         "1 No preemption victims found for incoming pod.."

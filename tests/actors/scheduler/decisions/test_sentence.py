@@ -1,4 +1,4 @@
-"""Saying: one sentence of a cycle says which node, or who has to go, and why; or why not."""
+"""Sentence: which node was chosen, or which pods are evicted, and why; or why neither."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def placed(node: str, *feasible: str, **more: Any) -> Decision:
 
 
 def nominated(node: str) -> Pod:
-    """The pod, with a nomination."""
+    """The pod, nominated to that node."""
     return attrs.evolve(POD, status=attrs.evolve(POD.status, nominated_node_name=node))
 
 
@@ -59,14 +59,14 @@ SCORES = {"n1": {"a": 50, "b": 7}, "n2": {"a": 50, "b": 40}, "n3": {"a": 80, "b"
         (placed("n1", "n1", "n2"), "it is the one of 2 that was picked"),
     ],
 )
-def test_of_a_node_that_was_chosen_it_says_why_that(decision: Decision, why: str) -> None:
-    """Because there is no other, it was promised there, it scores best, or it was picked."""
+def test_it_says_why_a_node_was_chosen(decision: Decision, why: str) -> None:
+    """There is no other, the pod was nominated to it, it scores best, or it was picked."""
     node = decision.node
     assert sentence_of(decision) == f"chose {node} for pods/default/p: {why}"
 
 
 def preempting(*victims: str, others: Mapping[str, tuple[int, ...]], **more: Any) -> Decision:
-    """A Decision that these have to go on n1, where others would take other keys."""
+    """A Decision to evict these pods from n1; other candidates have other keys."""
     pods = tuple(Pod.of(name) for name in victims)
     candidates = {"n1": Candidate("n1", pods, keys=(0, 5, 10, 2, -100))}
     candidates |= {name: Candidate(name, (POD,), keys=keys) for name, keys in others.items()}
@@ -91,10 +91,10 @@ def preempting(*victims: str, others: Mapping[str, tuple[int, ...]], **more: Any
         ({"n2": (0, 5, 10, 2, -100), "n3": (9, 0, 0, 0, 0)}, "n2 would do as well"),
     ],
 )
-def test_of_those_who_have_to_go_it_says_why_they(
+def test_it_says_why_these_victims_were_chosen(
     others: Mapping[str, tuple[int, ...]], why: str
 ) -> None:
-    """By the first key that the next best node loses by."""
+    """By the first key in which the next best candidate is worse."""
     said = f"made room for pods/default/p on n1, where pods/default/a goes: {why}"
     assert sentence_of(preempting("a", others=others)) == said
 
@@ -109,8 +109,8 @@ def test_a_few_victims_are_named_and_many_are_counted() -> None:
     )
 
 
-def test_of_no_node_it_says_the_message() -> None:
-    """As its condition says it; its full stops are the sentence's."""
+def test_without_a_node_it_has_the_message() -> None:
+    """The message of its condition, without full stops of its own."""
     message = "0/3 nodes are available: 3 Insufficient cpu. preemption: not helpful.."
     vain = Decision(POD, 3, message=message, preemption=Preemption(True, "not helpful."))
     said = "found no node for pods/default/p: 0/3 nodes are available: 3 Insufficient cpu. "

@@ -1,4 +1,4 @@
-"""Keeping away: a workload does not go back at once to where it was evicted."""
+"""Avoiding: a workload does not go back at once to a node that evicted it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def evicted(name: str, node: str, **more: Any) -> Pod:
 
 
 def of_set(pod: Pod) -> Pod:
-    """The same as one of a ReplicaSet."""
+    """The same pod, owned by a ReplicaSet."""
     return pod.with_meta(owners=(Owner("apps/v1", "ReplicaSet", "rs", "uid-rs", controller=True),))
 
 
 @pytest.mark.spec("SCH-108")
 @pytest.mark.parametrize("how", ["deprioritise", "exclude"])
 def test_a_workload_keeps_away_from_where_it_was_evicted(how: str) -> None:
-    """SCH-108, D-21: for so long; if there is no other node it goes back, or waits."""
+    """SCH-108, D-21: during the window. If there is no other node, it goes back, or waits."""
     now_ms = [0]
     switches = switches_of(given={"avoid_node_after_eviction_ms": "5000", "avoid_how": how})
     evictions = Evictions(5000, lambda: now_ms[0])
@@ -64,7 +64,7 @@ def test_a_workload_keeps_away_from_where_it_was_evicted(how: str) -> None:
 
 @pytest.mark.spec("SCH-108")
 def test_a_workload_is_known_by_its_template_too() -> None:
-    """Pods of one template, whoever made them; of one namespace."""
+    """Pods of one template and namespace, whatever owns them."""
     evictions = Evictions(1000, lambda: 0)
     evictions.note(evicted("v", "n1", labels={"pod-template-hash": "h"}))
     assert evictions.nodes(a_pod("w", labels={"pod-template-hash": "h"})) == {"n1"}
@@ -83,8 +83,8 @@ OVER = {"phase": "Failed", "reason": "Evicted", "conditions": [GONE]}
 
 
 def evicting(how: str = "", nodes: int = 2, **more: Any) -> World:
-    """At 1 s the kubelet of n1 evicts a pod, and at 2 s another of its kind is made; at 30 s that
-    one has changed. n1 has more room than n2."""
+    """At 1 s the kubelet of n1 evicts a pod, at 2 s another one like it is made, and at 30 s
+    that one changes. n1 has more room than n2."""
 
     async def kubelet(client: Client) -> None:
         await client.sleep(1000)
@@ -117,7 +117,7 @@ def evicting(how: str = "", nodes: int = 2, **more: Any) -> World:
 def test_a_pod_is_kept_from_the_node_that_evicted_its_like(
     how: str, nodes: int, goes_to: list[str]
 ) -> None:
-    """As the last resort, or at all; and when the window is over, no more."""
+    """The node is the last resort, or excluded; after the window it is neither."""
     world = evicting(how, nodes)
     play(world)
     assert [" ".join(each.split()[:3]) for each in attempts(world)] == goes_to
@@ -125,7 +125,7 @@ def test_a_pod_is_kept_from_the_node_that_evicted_its_like(
 
 @pytest.mark.spec("SCH-108", "SCH-43")
 def test_a_scheduler_that_begins_again_knows_since_when() -> None:
-    """From what failed pods say themselves: the window is not begun anew by a restart."""
+    """From the conditions of failed pods: a restart does not begin the window again."""
     world = evicting("exclude", 1)
     world.allow(Crash(NAME, restart_after_ms=24_000))
     play(world, "resume alpha/main queue alpha/ready", "fault * crash alpha")

@@ -1,4 +1,4 @@
-"""Feasibility: which nodes will do, by whatever way it is found out."""
+"""Feasibility: which nodes are feasible, by whichever way they are filtered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DRAWN = settings(
 
 
 def found(pod: Pod, cluster: Cluster, few: int, start: int = 0, own: str = "") -> Feasibility:
-    """What is found if so many nodes are few."""
+    """The Feasibility if this many nodes count as few."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(filtering, "FEW", few)
         return Feasibility(
@@ -38,7 +38,7 @@ def found(pod: Pod, cluster: Cluster, few: int, start: int = 0, own: str = "") -
 
 
 def told(feasibility: Feasibility) -> dict[str, Any]:
-    """All that can be read of it."""
+    """All that can be read from it."""
     return {
         "rows": list(feasibility.rows),
         "feasible": feasibility.feasible,
@@ -55,7 +55,7 @@ def told(feasibility: Feasibility) -> dict[str, Any]:
 @DRAWN
 @given(cluster=clusters(), pod=pods("new"))
 def test_all_nodes_at_once_are_as_one_after_the_other(cluster: Cluster, pod: Pod) -> None:
-    """Columns are quicker, never different: also with pods nominated, and from any start on."""
+    """Columns give the same answers: also with nominated pods, and from any start."""
     for start in range(len(cluster.nodes)):
         for own in ("", cluster.nodes[0].meta.name):
             few, many = (found(pod, cluster, few, start, own) for few in (100, 0))
@@ -65,7 +65,7 @@ def test_all_nodes_at_once_are_as_one_after_the_other(cluster: Cluster, pod: Pod
 @DRAWN
 @given(cluster=clusters(), pod=pods("new"))
 def test_each_filter_says_of_all_what_it_says_of_each(cluster: Cluster, pod: Pod) -> None:
-    """`check` is the rule, `check_all` what is quick."""
+    """`check` is the rule, and `check_all` is fast."""
     snapshot, info = cluster.snapshot(), info_of(pod)
     for each in FILTERS:
         state = each.prepare(info, snapshot)
@@ -81,8 +81,8 @@ def test_each_filter_says_of_all_what_it_says_of_each(cluster: Cluster, pod: Pod
 @DRAWN
 @given(cluster=clusters(), pod=pods("new"))
 def test_a_filter_that_skips_a_pod_would_refuse_it_nowhere(cluster: Cluster, pod: Pod) -> None:
-    """What is None for one pod is so however the nodes are: its twin that asks is never refused
-    for that filter, whatever pods are nominated."""
+    """If `prepare` gives None for a pod, a twin of the filter that does not skip refuses it
+    nowhere, whatever pods are nominated."""
     snapshot, info = cluster.snapshot(), info_of(pod)
     skipped = {each.name for each in FILTERS if each.prepare(info, snapshot) is None}
     refusals = found(pod, cluster, 100).refusals.values()
@@ -91,8 +91,8 @@ def test_a_filter_that_skips_a_pod_would_refuse_it_nowhere(cluster: Cluster, pod
 
 @pytest.mark.spec("SCH-55")
 def test_sampling_stops_when_there_are_enough() -> None:
-    """Below 100 nodes all are looked at; else a part, 100 at least; and the next cycle goes on from
-    there."""
+    """Below 100 nodes all are looked at; otherwise a share, at least 100, and the next cycle
+    goes on from there."""
     assert [enough_of(n) for n in (0, 1, 99, 100, 150, 1000, 5000, 6000)] == [
         0, 1, 99, 100, 100, 420, 500, 300,
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def test_sampling_stops_when_there_are_enough() -> None:
 def test_it_is_the_same_where_many_are_looked_at_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Sampling is no matter of columns."""
+    """Sampling does not depend on columns."""
     snapshot = snapshot_of(*(a_node(f"n{n}", 0 if n % 3 else 1) for n in range(400)))
     pod = info_of(a_pod("p"))
     for start in (0, 7, 399):
@@ -122,8 +122,8 @@ def test_it_is_the_same_where_many_are_looked_at_one_by_one(
 
 
 @pytest.mark.parametrize("few", [1000, 0])
-def test_who_finds_just_enough_looks_no_further(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SCH-55: what stands behind the last that is needed was not looked at."""
+def test_a_search_that_has_enough_stops(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SCH-55: nodes behind the last one that was needed were not looked at."""
     monkeypatch.setattr(filtering, "FEW", few)
     enough = enough_of(400)
     snapshot = snapshot_of(*(a_node(f"n{n}", 1 if n < enough else 0) for n in range(400)))
@@ -133,7 +133,7 @@ def test_who_finds_just_enough_looks_no_further(few: int, monkeypatch: pytest.Mo
 
 @pytest.mark.spec("SCH-54")
 def test_the_node_a_pod_is_nominated_to_comes_first() -> None:
-    """If it will do, no other is looked at; if not, or if it is gone, all are."""
+    """If it is feasible, no other is looked at; if it is not, or is gone, all are."""
     things = [a_node("n1"), a_node("n2", 0), a_node("n3")]
     assert decide(a_pod("p", nominated="n3"), *things).feasible == ("n3",)
     assert decide(a_pod("p", nominated="n2"), *things).feasible == ("n1", "n3")
@@ -144,7 +144,7 @@ def test_the_node_a_pod_is_nominated_to_comes_first() -> None:
 
 @pytest.mark.spec("SCH-59")
 def test_nominated_pods_count_if_they_are_as_important() -> None:
-    """Those of higher or equal priority do, lower ones and the pod itself do not."""
+    """Those of equal or higher priority count; lower ones and the pod itself do not."""
     node = a_node("n1", 1)
     for priority, fits in ((6, False), (5, False), (4, True)):
         other = a_pod("other", nominated="n1", priority=priority)
@@ -156,7 +156,7 @@ def test_nominated_pods_count_if_they_are_as_important() -> None:
 
 @pytest.mark.spec("SCH-59")
 def test_both_passes_must_succeed() -> None:
-    """Affinity that only a nominated pod would satisfy does not hold, for that pod may never
+    """Affinity that only a nominated pod would satisfy does not hold, since that pod may never
     come."""
     friend = a_pod("friend", nominated="n1", priority=9, labels={"app": "x"})
     decision = decide(a_pod("p", affinity=near(HOST, app="x")), a_node("n1"), friend)
@@ -165,7 +165,7 @@ def test_both_passes_must_succeed() -> None:
 
 @pytest.mark.parametrize("few", [100, 0])
 def test_a_nominated_pod_can_keep_another_away(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SCH-59: as if it were there already, though there is room for both."""
+    """SCH-59: as if it were there already, although there is room for both."""
     monkeypatch.setattr(filtering, "FEW", few)
     shy = a_pod("shy", nominated="n1", affinity=far(HOST, app="a"))
     decision = decide(a_pod("p", labels={"app": "a"}), a_node("n1"), a_node("n2"), shy)
@@ -175,10 +175,10 @@ def test_a_nominated_pod_can_keep_another_away(few: int, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("few", [1000, 0])
-def test_a_nomination_that_will_not_do_was_looked_at(
+def test_a_nominated_node_that_is_not_feasible_was_looked_at(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SCH-54, SCH-55: it counts as a node looked at, also where the search stops before it."""
+    """SCH-54, SCH-55: it counts as a node looked at, also if the search stops before it."""
     monkeypatch.setattr(filtering, "FEW", few)
     snapshot = snapshot_of(*(a_node(f"n{n}", 0 if n == 250 else 1) for n in range(300)))
     found = Feasibility(info_of(a_pod("p")), snapshot, FILTERS, {}, own="n250")
@@ -188,7 +188,7 @@ def test_a_nomination_that_will_not_do_was_looked_at(
 
 @pytest.mark.spec("SCH-53", "SCH-76")
 def test_only_the_named_nodes_are_looked_at() -> None:
-    """By metadata.name; the others have no status and could still help."""
+    """By metadata.name; the others have no status, and preemption may help there."""
     snapshot = snapshot_of(*(a_node(f"n{n}", 0) for n in range(3)))
     terms = [NodeSelectorTerm(match_fields=(_name_is(name),)) for name in ("n2", "n0")]
     either = Affinity(NodeAffinity(NodeSelector(tuple(terms))))
@@ -200,7 +200,7 @@ def test_only_the_named_nodes_are_looked_at() -> None:
 
 @pytest.mark.spec("SCH-53", "SCH-68")
 def test_names_that_conflict_refuse_all_nodes_at_once() -> None:
-    """No node is looked at, and the message is of that alone (SCH-68)."""
+    """No node is looked at, and the message has that reason alone (SCH-68)."""
     terms = (_name_is("n0"), _name_is("n1"))
     both = NodeSelectorTerm(match_fields=terms)
     pod = a_pod("p", affinity=Affinity(NodeAffinity(NodeSelector((both,)))))
@@ -214,7 +214,7 @@ def test_names_that_conflict_refuse_all_nodes_at_once() -> None:
 
 @pytest.mark.spec("SCH-53")
 def test_a_named_node_that_is_not_there_is_an_error() -> None:
-    """The real one fails to find it, and says so."""
+    """Kubernetes does not find it, and reports that."""
     decision = decide(a_pod("p", affinity=_named("n9")), a_node("n1"))
     assert decision.is_error
     assert decision.message == 'nodeinfo not found for node name "n9"'
@@ -222,7 +222,7 @@ def test_a_named_node_that_is_not_there_is_an_error() -> None:
 
 
 class NotOnFridays(Filter):
-    """A filter of somebody's own."""
+    """A user's filter."""
 
     name = "NotOnFridays"
 
@@ -232,7 +232,7 @@ class NotOnFridays(Filter):
 
 
 def test_a_filter_of_ones_own_is_a_name_and_a_check() -> None:
-    """It is asked of all nodes, and in trials, like the others."""
+    """It runs for all nodes, and in trials, like the others."""
     others = [a_pod(f"p{n}", on=f"n{n % 40}") for n in range(60)]
     snapshot = snapshot_of(*(a_node(f"n{n}") for n in range(40)), *others)
     feasibility = Feasibility(info_of(a_pod("p")), snapshot, [*FILTERS, NotOnFridays()], {})

@@ -1,4 +1,4 @@
-"""Scoring: which of the nodes that will do is liked best, and by how much."""
+"""Scoring: which of the feasible nodes is best, and by how many points."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEBI = 2**20
 def scores(
     score: str, pod: Pod, *things: Object, placement: str = "least_allocated"
 ) -> dict[str, int]:
-    """What that score gives each node, its weight in it; nothing if it says nothing."""
+    """The weighted points that a score gives each node; empty if it gives none."""
     snapshot = snapshot_of(*things)
     rows = range(len(snapshot))
     scored = scores_of(info_of(pod), snapshot, rows, PLACEMENTS[placement])
@@ -46,12 +46,12 @@ def scores(
 
 
 def least(asked: int, has: int) -> int:
-    """What is left, in hundredths."""
+    """The share that is left, in hundredths."""
     return 0 if asked > has else (has - asked) * 100 // has
 
 
 def most(asked: int, has: int) -> int:
-    """What is taken."""
+    """The share that is taken, in hundredths."""
     return min(asked, has) * 100 // has
 
 
@@ -69,8 +69,8 @@ def test_resources_are_weighed_as_the_real_one_does(
     others: list[tuple[int | None, int | None]],
     own: tuple[int | None, int | None],
 ) -> None:
-    """In whole numbers; a container that does not say counts 100m and 200 MiB, but not for the
-    balance; a resource of which there is none does not count."""
+    """In integers. A container without a request counts 100m and 200 MiB, but not for the
+    balance. A resource that a node has none of does not count."""
     node = Node.of("n", cpu_m=room[0], memory=room[1])
     pods = [
         Pod.of(f"p{n}", cpu_m=cpu_m, memory=mb and mb * MEBI, node_name="n")
@@ -94,8 +94,8 @@ def test_resources_are_weighed_as_the_real_one_does(
 
 
 def test_an_overhead_of_cpu_counts_for_next_to_nothing_before_the_pod_is_there() -> None:
-    """As 1.26 has it: whole cpus, rounded up, are added to thousandths; once the pod is on a node,
-    thousandths. Memory is counted as it is."""
+    """As in 1.26: whole cpus, rounded up, are added to thousandths; once the pod is on a node,
+    they are thousandths. Memory is counted right."""
     overhead = Map(cpu="1500m", memory="100Mi")
     pod = Pod.of("p", cpu_m=500, memory=0, overhead=overhead)
     node = Node.of("n", cpu_m=4000, memory=1000 * MEBI)
@@ -110,7 +110,7 @@ def test_an_overhead_of_cpu_counts_for_next_to_nothing_before_the_pod_is_there()
 
 @pytest.mark.spec("SCH-62")
 def test_the_first_by_name_wins_where_that_is_the_placement() -> None:
-    """Whatever else there is to like."""
+    """Whatever other scores would say."""
     nodes = [a_node("n2", 100), a_node("n10", 5), a_node("n3", 50)]
     decision = decide(a_pod("p"), *nodes, placement="first_fit_by_name")
     assert decision.best == ("n10",)
@@ -119,7 +119,7 @@ def test_the_first_by_name_wins_where_that_is_the_placement() -> None:
 
 @pytest.mark.spec("SCH-61", "GEN-5")
 def test_one_of_the_best_is_picked() -> None:
-    """By name if nobody says otherwise; a node that is alone is not weighed."""
+    """The first by name by default; a single node is not scored."""
     nodes = [a_node("n2"), a_node("n1"), a_node("n3", 2)]
     pick = Picked(node="n2")
     decision = decide(a_pod("p"), *nodes, pick=pick)
@@ -134,7 +134,7 @@ def test_one_of_the_best_is_picked() -> None:
 
 
 def test_nodes_with_fewer_discouraging_taints_are_liked() -> None:
-    """Each that is not tolerated counts; a toleration of another effect is none of these."""
+    """Each taint that is not tolerated counts; a toleration of another effect does not help."""
 
     def taints(*keys: str) -> tuple[Taint, ...]:
         return tuple(Taint(key, effect="PreferNoSchedule") for key in keys)
@@ -156,12 +156,12 @@ def test_nodes_with_fewer_discouraging_taints_are_liked() -> None:
 
 
 def wish(weight: int, *asked: Requirement, **more: Any) -> PreferredNodes:
-    """A node like that would be liked so much."""
+    """A preferred node affinity term of that weight."""
     return PreferredNodes(weight, NodeSelectorTerm(asked, **more))
 
 
 def test_nodes_that_a_pod_would_like_are_liked() -> None:
-    """By the weights of the terms they meet; an empty term is met by none."""
+    """By the weights of the terms they meet; an empty term matches no node."""
     nodes = [
         a_node("n1", labels={"disk": "ssd", "cores": "8"}),
         a_node("n2", labels={"disk": "hdd", "cores": "4"}),
@@ -183,12 +183,12 @@ def test_nodes_that_a_pod_would_like_are_liked() -> None:
 
 
 def term(key: str, **labels: str) -> PodAffinityTerm:
-    """Pods with these labels."""
+    """A pod affinity term for pods with these labels."""
     return PodAffinityTerm(key, LabelSelector(Map(labels)))
 
 
 def likes(*wishes: tuple[int, PodAffinityTerm], dislikes: bool = False) -> Affinity:
-    """Pods near which it would like to be, or not to be."""
+    """Preferred affinity with these terms, or anti-affinity."""
     some = PodAffinity(preferred=tuple(PreferredPods(*each) for each in wishes))
     return Affinity(pod_anti_affinity=some) if dislikes else Affinity(pod_affinity=some)
 
@@ -203,8 +203,8 @@ NEIGHBOURS = [a_pod("x", on="n1", labels=APP), a_pod("y", on="n3", labels=APP)]
 
 
 def test_nodes_near_pods_it_likes_are_liked() -> None:
-    """Each such pod counts the weight of its term, at all nodes of the same place; from the
-    least to the most liked, 0 to 100, twice."""
+    """Each such pod counts the weight of its term, on all nodes of its domain; scaled to 0 to
+    100, times two."""
     pod = a_pod("p", affinity=likes((3, term(HOST, app="a")), (4, term(ZONE, app="a"))))
     found = scores("InterPodAffinity", pod, *NODES, *NEIGHBOURS)
     assert found == {"n1": 200, "n2": 114, "n3": 200, "n4": 0}
@@ -214,8 +214,8 @@ def test_nodes_near_pods_it_likes_are_liked() -> None:
 
 
 def test_nodes_near_pods_that_like_it_are_liked() -> None:
-    """A pod that must be near it counts 1; one that wishes, what it wishes. Where the node has
-    not the label of a term, it counts nothing."""
+    """A required term of a pod there counts 1, a preferred one its weight. A node without the
+    topology key counts nothing."""
     must = Affinity(pod_affinity=PodAffinity(required=(term(ZONE, app="a"),)))
     others = [
         a_pod("must", on="n1", affinity=must),
@@ -230,13 +230,13 @@ def test_nodes_near_pods_that_like_it_are_liked() -> None:
 
 
 def spread(key: str, max_skew: int = 1, when: str = "ScheduleAnyway", **more: Any) -> Any:
-    """Pods of the app are to be spread over that label."""
+    """A constraint that spreads the pods of the app over that key."""
     return TopologySpreadConstraint(max_skew, key, when, LabelSelector(Map(APP)), **more)
 
 
 def test_nodes_where_few_of_a_kind_stand_are_liked() -> None:
-    """ScheduleAnyway: the more values there are, the more a pod counts; on the way, none does. A
-    node without the label gets nothing, and one where the pod could not be does not count."""
+    """ScheduleAnyway: the more domains, the more a pod counts; terminating pods do not count. A
+    node without the key gets nothing, and one where the pod cannot be does not count."""
     pod = a_pod("p", labels=APP, topology_spread=(spread(ZONE),))
     pods = [
         *NEIGHBOURS,
@@ -251,8 +251,8 @@ def test_nodes_where_few_of_a_kind_stand_are_liked() -> None:
     assert scores("PodTopologySpread", hard, *NODES, *pods) == {}
 
 
-def test_an_empty_selector_means_all_pods_of_the_namespace() -> None:
-    """And none means nobody, as everywhere; later versions count nobody for either."""
+def test_an_empty_selector_matches_all_pods_of_the_namespace() -> None:
+    """No selector matches none, as everywhere; later versions match none with either."""
     pods = [a_pod("x", on="n1"), a_pod("y", on="n1", labels=APP)]
     everybody = TopologySpreadConstraint(1, HOST, "ScheduleAnyway", LabelSelector())
     nobody = attrs.evolve(everybody, label_selector=None)
@@ -262,7 +262,8 @@ def test_an_empty_selector_means_all_pods_of_the_namespace() -> None:
 
 
 def test_hosts_and_places_where_a_pod_cannot_be_are_counted_apart() -> None:
-    """Of the hostname, node by node; where its selector does not let it be, only if it says so."""
+    """The hostname node by node; nodes that the selector excludes, only if the constraint says
+    so."""
     hosts = a_pod("p", labels=APP, topology_spread=(spread(HOST, 2),))
     pods = [*NEIGHBOURS, a_pod("z", on="n1", labels=APP)]
     found = scores("PodTopologySpread", hosts, *NODES, *pods)
@@ -287,8 +288,8 @@ def test_hosts_and_places_where_a_pod_cannot_be_are_counted_apart() -> None:
         assert found["n1"] == at_n1
 
 
-def test_an_empty_selector_means_all_pods_and_none_nobody() -> None:
-    """What it does not select by, it does not leave out."""
+def test_an_empty_selector_matches_all_pods_and_no_selector_none() -> None:
+    """An empty selector leaves no pod out."""
     pods = [a_pod("z", on="n1"), a_pod("y", on="n1", labels=APP)]
     for selector, is_spread in ((LabelSelector(), True), (None, False)):
         rule = attrs.evolve(spread(HOST), label_selector=selector)
@@ -300,7 +301,7 @@ def test_an_empty_selector_means_all_pods_and_none_nobody() -> None:
 
 
 class LikesNames(Score):
-    """Likes long names."""
+    """Prefers long names."""
 
     name = "LikesNames"
     weight = 5
@@ -311,7 +312,7 @@ class LikesNames(Score):
 
 
 def test_a_score_of_ones_own_is_weighed_with_the_others() -> None:
-    """A name, a weight and how much it likes one node."""
+    """It needs a name, a weight and the points of one node."""
     snapshot = snapshot_of(a_node("n1"), a_node("n222"))
     scored = scores_of(info_of(a_pod("p")), snapshot, [0, 1], [LikesNames()])
     assert {name: dict(each) for name, each in scored.items()} == {
@@ -324,7 +325,7 @@ def test_a_score_of_ones_own_is_weighed_with_the_others() -> None:
 
 
 def test_all_columns_are_whole_numbers() -> None:
-    """What is weighed is added up as the real one does, in 64 bits."""
+    """They are added up in 64 bits, as in Kubernetes."""
     snapshot = snapshot_of(*NODES, *NEIGHBOURS)
     pod = a_pod("p", labels=APP, topology_spread=(spread(ZONE),))
     scored = scores_of(info_of(pod), snapshot, [2, 0], PLACEMENTS["least_allocated"])

@@ -1,4 +1,4 @@
-"""FIFO queue: one line, whoever is in it; who fails goes to its end after a pause."""
+"""FIFO queue: one line, whatever the priority; a pod that fails goes to its end after a backoff."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from testbed.objects.pod import SchedulingGate
 
 
 def queue_of(**given: str) -> FifoQueue:
-    """A line, of a scheduler with these switches."""
+    """A FifoQueue with these switches."""
     return FifoQueue(Nominator(lambda key: None), switches_of("alpha", given))
 
 
 def taken(queue: FifoQueue, now_ms: int) -> QueuedPod:
-    """The next; there is one."""
+    """Pop a pod; there is one."""
     queued = queue.pop(now_ms)
     assert queued is not None
     return queued
 
 
 def failed(queue: FifoQueue, queued: QueuedPod, now_ms: int) -> str:
-    """Its attempt fails, and the pod is as it was."""
+    """Its attempt fails, and the pod has not changed."""
     return queue.failed(Attempt(queued, queued.pod, queue.cycle, now_ms))
 
 
 @pytest.mark.spec("SCH-29")
 def test_the_head_is_taken_however_unimportant_it_is() -> None:
-    """Pods stand as they came."""
+    """Pods stand in order of arrival."""
     queue = queue_of()
     for name, priority in (("b", 0), ("a", 1000), ("c", 5)):
         queue.add(Pod.of(name, priority=priority), 0)
@@ -41,8 +41,8 @@ def test_the_head_is_taken_however_unimportant_it_is() -> None:
 
 @pytest.mark.spec("SCH-29", "SCH-30")
 def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
-    """Nothing that happens shortens it; it doubles up to a minute, or is always the same. Those
-    that are due together stand as they came at first, however they have failed since."""
+    """No event shortens its backoff, which doubles up to a minute, or is fixed. Pods whose
+    backoff ends together stand in order of their first arrival, in whatever order they failed."""
     queue = queue_of()
     queue.add(Pod.of("a"), 0)
     now_ms = 0
@@ -71,8 +71,8 @@ def test_one_that_failed_goes_to_the_end_after_its_pause() -> None:
 
 
 def test_an_update_leaves_a_pod_where_it_stands() -> None:
-    """In the line, and in its pause; one that is nowhere comes as new, and one that has lost its
-    gates comes then."""
+    """In the line, and in backoff. A pod that is not there is added, and one that has lost its
+    gates joins the line."""
     queue = queue_of()
     queue.add(Pod.of("a"), 0)
     failed(queue, taken(queue, 0), 0)
@@ -90,7 +90,7 @@ def test_an_update_leaves_a_pod_where_it_stands() -> None:
 
 
 def test_one_that_waits_already_does_not_wait_twice() -> None:
-    """As one does that has changed while it was tried."""
+    """Such as a pod that has changed during its attempt."""
     queue = queue_of()
     queue.add(Pod.of("a"), 0)
     queued = taken(queue, 0)

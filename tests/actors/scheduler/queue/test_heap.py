@@ -1,4 +1,4 @@
-"""Heap: the least first, whatever was replaced or taken out; and no more of it than waits."""
+"""Heap: the lowest rank first, whatever was replaced or dropped, and few stale entries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Item = tuple[int, str]
 
 
 @given(lists(tuples(sampled_from("abcdefgh"), integers(-1, 3)), max_size=60))
-def test_the_least_comes_first_whatever_was_put_replaced_or_dropped(
+def test_the_lowest_rank_comes_first_whatever_was_put_replaced_or_dropped(
     calls: list[tuple[str, int]],
 ) -> None:
-    """As if it were sorted anew each time."""
+    """As if it were sorted each time."""
     heap: Heap[Item] = Heap(lambda item: item)
     model: dict[str, Item] = {}
     for key, rank in calls:
@@ -30,7 +30,8 @@ def test_the_least_comes_first_whatever_was_put_replaced_or_dropped(
 
 
 def test_what_was_replaced_is_swept_out() -> None:
-    """Thousands of new ranks of ten items leave little behind, and the order is right each time."""
+    """Thousands of new ranks of ten items leave few stale entries, and the order is always
+    right."""
     heap: Heap[Item] = Heap(lambda item: item)
     ranks: dict[str, int] = {}
     for rank in range(2000):

@@ -1,4 +1,4 @@
-"""Scheduling queue: who is tried next, who is left alone for how long, and what wakes the rest."""
+"""Scheduling queue: which pod is tried next, how long each backs off, and which events move it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NEAR = Affinity(pod_affinity=PodAffinity(required=(PodAffinityTerm("zone"),)))
 
 @attrs.frozen
 class Plain:
-    """A filter that has not said what it waits for."""
+    """A filter that does not say which events it waits for."""
 
     name: str
 
 
 @attrs.frozen
 class Waiting:
-    """One that has."""
+    """A filter that does."""
 
     name: str
     wakes: frozenset[str]
@@ -50,7 +50,7 @@ FILTERS = (FIT, NEARNESS, Plain("any"))
 
 
 class Bench:
-    """A queue, the pods its informer knows, and a clock."""
+    """A queue, the pods that its informer has, and a clock."""
 
     def __init__(self, **given: str) -> None:
         self.known: dict[str, Pod] = {}
@@ -61,46 +61,46 @@ class Bench:
         self.now_ms = 0
 
     def add(self, *pods: Pod) -> None:
-        """They come, one after the other."""
+        """These pods are added, one after another."""
         for pod in pods:
             self.known[pod.key] = pod
             self.queue.add(pod, self.now_ms)
 
     def update(self, new: Pod) -> None:
-        """One of them changes."""
+        """A pod changes."""
         old, self.known[new.key] = self.known[new.key], new
         self.queue.update(old, new, self.now_ms)
 
     def pop(self) -> QueuedPod:
-        """The next; there is one."""
+        """Pop a pod; there is one."""
         queued = self.queue.pop(self.now_ms)
         assert queued is not None
         return queued
 
     def fail(self, queued: QueuedPod, *refused_by: str) -> str:
-        """It was tried in vain."""
+        """Its attempt fails."""
         queue, pod = self.queue, self.known[queued.pod.key]
         attempt = Attempt(queued, pod, queue.cycle, self.now_ms, frozenset(refused_by))
         return queue.failed(attempt)
 
     def fails(self, pod: Pod, *refused_by: str) -> str:
-        """It comes, is tried, and fails."""
+        """It is added, popped, and fails."""
         self.add(pod)
         return self.fail(self.pop(), *refused_by)
 
     def wait(self, ms: int) -> None:
-        """Time passes, and what was left alone for long enough is let in."""
+        """Time passes, and backoffs end."""
         self.now_ms += ms
         self.queue.flush_backoff(self.now_ms)
 
     def names(self, place: str) -> list[str]:
-        """Who waits there."""
+        """The names of the pods in that place."""
         return [key.rpartition("/")[2] for key in self.queue.places[place]]
 
 
 @pytest.mark.spec("SCH-8", "SCH-10")
 def test_the_most_important_is_tried_first_then_who_came_first_then_by_name() -> None:
-    """And each attempt is counted, as is each cycle."""
+    """Attempts and cycles are counted."""
     bench = Bench()
     bench.add(Pod.of("d", priority=5), Pod.of("c"), Pod.of("b"))
     bench.now_ms = 1
@@ -113,8 +113,8 @@ def test_the_most_important_is_tried_first_then_who_came_first_then_by_name() ->
 
 @pytest.mark.spec("SCH-9", "SCH-10")
 def test_what_is_known_of_a_pod_goes_with_it_through_its_attempts() -> None:
-    """When it came and when it last failed, how often it was tried, who refused it last. All of
-    that is forgotten when it leaves, and comes anew."""
+    """When it arrived, when it last failed, how often it was tried, which filters refused it.
+    All of that is forgotten when it leaves the queue."""
     bench, pod = Bench(), Pod.of("a")
     bench.now_ms = 100
     bench.add(pod)
@@ -136,8 +136,8 @@ def test_what_is_known_of_a_pod_goes_with_it_through_its_attempts() -> None:
 
 
 @pytest.mark.spec("SCH-11", "SCH-12", "SCH-17")
-def test_a_pod_is_left_alone_twice_as_long_each_time_up_to_ten_seconds() -> None:
-    """From when it failed, not from when it came; and it is let in at that instant, not before."""
+def test_backoff_doubles_up_to_ten_seconds() -> None:
+    """From its failure, not from its arrival; and it is activated at that instant, not before."""
     bench = Bench()
     bench.add(Pod.of("a"))
     for seconds in (1, 2, 4, 8, 10, 10):
@@ -153,9 +153,9 @@ def test_a_pod_is_left_alone_twice_as_long_each_time_up_to_ten_seconds() -> None
 
 
 @pytest.mark.spec("SCH-15", "SCH-16", "SCH-18")
-def test_news_that_came_during_a_cycle_is_not_missed_though_it_moved_nobody() -> None:
-    """Any event between pop and failure sends the pod to wait for a while, instead of for news.
-    One before the pop, even the first there ever was, does not."""
+def test_an_event_during_an_attempt_is_not_lost() -> None:
+    """After any event between pop and failure the pod backs off instead of waiting for an event.
+    An event before the pop, even the very first one, has no such effect."""
     bench = Bench()
     bench.queue.move(POD_UPDATED, 0)
     bench.add(Pod.of("a"), Pod.of("b"))
@@ -167,9 +167,9 @@ def test_news_that_came_during_a_cycle_is_not_missed_though_it_moved_nobody() ->
 
 
 @pytest.mark.spec("SCH-20", "SCH-22", "SCH-25")
-def test_news_moves_those_that_a_filter_refused_which_waits_for_it() -> None:
-    """After an error any news does, and so it does for a filter that has not said what it waits
-    for, or that nobody knows."""
+def test_an_event_moves_pods_refused_by_a_filter_that_waits_for_it() -> None:
+    """After an error any event moves a pod; also if the filter does not say what it waits for,
+    or is unknown."""
     bench = Bench()
     bench.fails(Pod.of("a"), "near")
     bench.fails(Pod.of("b"), "near", "fit")
@@ -186,8 +186,8 @@ def test_news_moves_those_that_a_filter_refused_which_waits_for_it() -> None:
 
 
 @pytest.mark.spec("SCH-20")
-def test_a_pod_that_is_moved_is_still_left_alone_for_its_time() -> None:
-    """A second after the first failure; the news is kept for it."""
+def test_a_pod_that_is_moved_still_backs_off() -> None:
+    """One second after the first failure; the event is not lost for it."""
     bench = Bench()
     bench.fails(Pod.of("a"), "fit")
     bench.now_ms = 999
@@ -198,8 +198,8 @@ def test_a_pod_that_is_moved_is_still_left_alone_for_its_time() -> None:
 
 
 @pytest.mark.spec("SCH-24")
-def test_a_pod_that_comes_or_changes_is_news_to_those_alone_that_must_be_near() -> None:
-    """And of them to those it is for; whoever was refused for another reason waits on."""
+def test_an_added_or_updated_pod_moves_only_pods_with_affinity() -> None:
+    """And only to those that match it; a pod that was refused for another reason stays."""
     for event in (POD_ADDED, POD_UPDATED):
         bench = Bench()
         bench.fails(Pod.of("a"))
@@ -212,8 +212,8 @@ def test_a_pod_that_comes_or_changes_is_news_to_those_alone_that_must_be_near() 
 
 
 @pytest.mark.spec("SCH-21", "SCH-28")
-def test_that_a_node_is_gone_moves_pods_only_where_everything_does() -> None:
-    """In 1.26 it is not even a move."""
+def test_a_deleted_node_moves_pods_only_where_everything_does() -> None:
+    """In 1.26 it does not even count as a move."""
     bench = Bench()
     bench.fails(Pod.of("a"), "fit")
     bench.add(Pod.of("b"))
@@ -230,8 +230,8 @@ def test_that_a_node_is_gone_moves_pods_only_where_everything_does() -> None:
 
 
 @pytest.mark.spec("SCH-28")
-def test_where_everything_moves_a_new_pod_still_moves_those_alone_that_want_it_near() -> None:
-    """An update of one moves all."""
+def test_where_everything_moves_an_added_pod_moves_only_pods_with_affinity() -> None:
+    """An update of a pod moves all."""
     bench = Bench(requeue_scope="everything")
     bench.fails(Pod.of("a"), "fit")
     bench.fails(Pod.of("b", affinity=NEAR), "fit")
@@ -244,8 +244,8 @@ def test_where_everything_moves_a_new_pod_still_moves_those_alone_that_want_it_n
 
 
 @pytest.mark.spec("SCH-13")
-def test_who_has_waited_for_news_for_five_minutes_is_tried_without() -> None:
-    """For more than that; and it counts as a move only if there was somebody."""
+def test_a_pod_that_has_waited_for_five_minutes_is_tried_again() -> None:
+    """After more than five minutes; it counts as a move only if a pod was moved."""
     bench = Bench()
     bench.fails(Pod.of("a"), "fit")
     bench.now_ms = 1
@@ -268,7 +268,8 @@ def test_who_has_waited_for_news_for_five_minutes_is_tried_without() -> None:
 
 @pytest.mark.spec("SCH-26")
 def test_an_update_replaces_a_pod_where_it_is_and_lets_it_be_tried_if_it_may_fit() -> None:
-    """Its status and its books are no news; all else is. One that waits nowhere comes as new."""
+    """A change of its status or of its server-side metadata moves nothing; any other does. A pod
+    that is not there is added."""
     bench = Bench()
     bench.fails(Pod.of("a"), "fit")
     bench.wait(1000)
@@ -292,7 +293,7 @@ def test_an_update_replaces_a_pod_where_it_is_and_lets_it_be_tried_if_it_may_fit
 
 
 def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
-    """Also where nobody told the queue of the change, since it was assumed meanwhile."""
+    """Even if the queue was not told of the change, since the pod was assumed meanwhile."""
     bench = Bench()
     bench.add(Pod.of("a"))
     queued = bench.pop()
@@ -310,7 +311,7 @@ def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
 def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
     storage: str,
 ) -> None:
-    """Wherever it is written: that one is nominated is no news to itself."""
+    """Wherever it is written. A new nomination does not move its own pod."""
 
     def nominated(node: str) -> Pod:
         if storage == "annotation":
@@ -334,7 +335,7 @@ def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
 
 @pytest.mark.spec("SCH-14")
 def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
-    """Whatever happens, and however long it takes; then at once, as it was never tried."""
+    """Whatever happens, and however long it takes; then at once, as it has no backoff."""
     bench = Bench()
     gated = Pod.of("a", scheduling_gates=(SchedulingGate("wait"),))
     bench.add(gated)
@@ -351,7 +352,7 @@ def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
 
 
 def test_a_pod_that_is_gone_waits_nowhere() -> None:
-    """Wherever it did, and its nomination goes with it."""
+    """Whatever its place was; its nomination is removed, too."""
     bench = Bench()
     bench.fails(Pod.of("a"), "fit")
     bench.fails(Pod.of("b"))

@@ -1,4 +1,4 @@
-"""Both queues and the nominator, whatever is done with them, do as a dumb model does."""
+"""Both queues and the nominator behave like a simple model, whatever is done with them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FILTERS = sets(sampled_from(["fit", "near", "any"]), max_size=2)
 
 
 class Machine(RuleBasedStateMachine):
-    """A queue, its nominator and what its informer knows; the model beside it."""
+    """A queue, its nominator and the pods of its informer, beside the model."""
 
     done = 0
     """How many things were done with them, by all of them."""
@@ -49,7 +49,7 @@ class Machine(RuleBasedStateMachine):
         kind=sampled_from(["priority", "priority", "fifo"]), everything=booleans(), clear=booleans()
     )
     def begin(self, kind: str, everything: bool, clear: bool) -> None:
-        """With these switches."""
+        """Choose the switches."""
         self.now_ms, self.uids = 0, 0
         self.known: dict[str, Pod] = {}
         given = {"queue": kind, "requeue_on_nnn_clear": "on" if clear else "off"}
@@ -67,16 +67,16 @@ class Machine(RuleBasedStateMachine):
         self.model = Model(
             kind, everything, clear, {"SchedulingGates": ("pod updated",), **WAITS_FOR}, self.known
         )
-        self.in_hand: list[tuple[QueuedPod, Waiter]] = []
+        self.being_tried: list[tuple[QueuedPod, Waiter]] = []
 
     def waiting(self, name: str) -> Pod | None:
-        """The pod of that name, if it is there and has no node."""
+        """The pod of that name, if it exists and has no node."""
         pod = self.known.get(f"pods/default/{name}")
         return None if pod is None or pod.is_bound else pod
 
     @rule(name=NAMES, priority=integers(0, 2), near=booleans(), gated=integers(0, 4), node=NODES)
     def come(self, name: str, priority: int, near: bool, gated: int, node: str) -> None:
-        """A pod comes, unless there is one of its name."""
+        """A pod is created, unless one has its name."""
         if f"pods/default/{name}" in self.known:
             return
         gates = () if gated else (SchedulingGate("wait"),)
@@ -94,8 +94,8 @@ class Machine(RuleBasedStateMachine):
         is_assumed=booleans(),
     )
     def change(self, name: str, what: str, is_assumed: bool) -> None:
-        """It changes: its status, its books, or something else. If it is assumed, nobody tells the
-        queue."""
+        """A pod changes: its status, its metadata, or something else. If it is assumed, the
+        queue is not told."""
         old = self.waiting(name)
         if old is None:
             return
@@ -122,7 +122,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=NAMES, is_bound=booleans())
     def leave(self, name: str, is_bound: bool) -> None:
-        """It is bound, or gone; from the queue it goes in either case."""
+        """A pod is bound or deleted; in either case it leaves the queue."""
         old = self.waiting(name)
         if old is None:
             self.known.pop(f"pods/default/{name}", None)
@@ -136,7 +136,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=NAMES, node=NODES)
     def nominate(self, name: str, node: str) -> None:
-        """A decision nominates it."""
+        """A decision nominates a pod."""
         pod = self.waiting(name)
         if pod is not None:
             self.nominator.nominate(pod, node)
@@ -150,13 +150,13 @@ class Machine(RuleBasedStateMachine):
         if queued is not None and waiter is not None:
             assert (queued.pod, queued.attempts) == (waiter.pod, waiter.attempts)
             Machine.attempts_max = max(Machine.attempts_max, queued.attempts)
-            self.in_hand.append((queued, waiter))
+            self.being_tried.append((queued, waiter))
 
-    @precondition(lambda self: self.in_hand)
+    @precondition(lambda self: self.being_tried)
     @rule(which=integers(0, 9), refused_by=FILTERS)
     def fail(self, which: int, refused_by: set[str]) -> None:
-        """One that was tried fails, and waits again if it is still to be scheduled."""
-        queued, waiter = self.in_hand.pop(which % len(self.in_hand))
+        """An attempt fails, and the pod is requeued if it still has no node."""
+        queued, waiter = self.being_tried.pop(which % len(self.being_tried))
         pod = self.waiting(queued.pod.meta.name)
         if pod is None:
             return
@@ -169,17 +169,17 @@ class Machine(RuleBasedStateMachine):
         event=sampled_from(["pod deleted", "node added"]),
         ms=integers(0, 99_000),
     )
-    def try_in_vain(self, refused_by: set[str], event: str, ms: int) -> None:
-        """The next one is tried and fails, then something happens, and time passes."""
+    def try_and_fail(self, refused_by: set[str], event: str, ms: int) -> None:
+        """The next pod is tried and fails, then an event comes, and time passes."""
         self.pop()
-        if self.in_hand:
+        if self.being_tried:
             self.fail(-1, refused_by)
         self.happen(event, set("abcdef"))
         self.wait(ms)
 
     @rule(event=sampled_from(sorted(ANY_EVENT)), concerned=sets(NAMES, min_size=3))
     def happen(self, event: str, concerned: set[str]) -> None:
-        """Something happens that concerns these."""
+        """An event comes that may help these pods."""
 
         def may(pod: Pod) -> bool:
             return pod.meta.name in concerned
@@ -189,7 +189,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(ms=sampled_from([1, 999, 1000, 2000, 9000, 60_000, 300_001]))
     def wait(self, ms: int) -> None:
-        """Time passes, and whose time is up comes in."""
+        """Time passes, and both flush what is due."""
         self.now_ms += ms
         for each in (self.queue, self.model):
             each.flush_backoff(self.now_ms)
@@ -197,7 +197,7 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def is_as_the_model(self) -> None:
-        """Who waits where, when they are due, and who is nominated to where."""
+        """The places, the due times and the nominations are those of the model."""
         if not hasattr(self, "queue"):
             return
         Machine.done += 1
@@ -219,7 +219,7 @@ class Machine(RuleBasedStateMachine):
 
 
 def run(examples: int, steps: int) -> int:
-    """Run the machine so often; how many things were done in all."""
+    """Run the machine this often, and return the number of steps."""
     before = Machine.done
     run_state_machine_as_test(
         Machine,
@@ -237,7 +237,7 @@ CITED = ("SCH-7", "SCH-15", "SCH-16", "SCH-20", "SCH-26", "SCH-29", "SCH-45", "S
 
 @pytest.mark.spec(*CITED)
 def test_the_queues_do_as_the_model() -> None:
-    """Some thousand things are done with them; some pods are tried again and again."""
+    """In some thousand steps; some pods are tried several times."""
     assert run(examples=60, steps=50) > 2000
     assert Machine.attempts_max > 3
 
@@ -245,5 +245,5 @@ def test_the_queues_do_as_the_model() -> None:
 @pytest.mark.long
 @pytest.mark.spec(*CITED)
 def test_the_queues_do_as_the_model_for_long() -> None:
-    """A hundred thousand."""
+    """In a hundred thousand steps."""
     assert run(examples=2000, steps=100) >= 100_000
