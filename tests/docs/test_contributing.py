@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from house import inspect
 from pages import BLOCK
+from scratch import call_copy, copy_with
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -128,22 +125,11 @@ def test_the_page_adds_what_is_used_here() -> None:
 @pytest.mark.parametrize("path", USES)
 def test_what_is_added_is_one_new_file(path: str, tmp_path: Path) -> None:
     """In a scratch copy of the tree: it is new, breaks no rule of the house, and does its work."""
-    for package in ("testbed", "actors", "scenarios"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
-    file = tmp_path / path
-    assert not file.exists()
-    file.write_text(FILES[path])
-    assert inspect(tmp_path) == []
+    assert not (ROOT / path).exists()
+    copy_with(tmp_path, {path: FILES[path]})
+    assert [complaint for complaint in inspect(tmp_path) if complaint.path == path] == []
     mine, commands = USES[path]
     (tmp_path / "mine.py").write_text(mine)
     for code, words, said in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "testbed", *words.split()],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
+        printed = call_copy(tmp_path, *words.split())
+        assert (printed[0], said in printed[1]) == (code, True), printed[1]

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+CACHED = shutil.ignore_patterns("__pycache__")
 
 
 def copy_with(folder: Path, files: Mapping[str, str]) -> None:
     """Put a copy of the packages into that folder, and these files with it."""
     for package in ("testbed", "actors", "scenarios"):
-        shutil.copytree(ROOT / package, folder / package)
+        shutil.copytree(ROOT / package, folder / package, ignore=CACHED)
     for path, text in files.items():
         (folder / path).write_text(text)
 
