@@ -1,9 +1,9 @@
 """Audit: shows objects through views, so that to read an undeclared field is an error.
 
 A search may leave out a Run because of what a Cache has declared in `reads=`. If an actor reads
-another field all the same, that Run was left out wrongly, and no figure would show it. So the tests
-play the scenarios once with views in place of the objects. A view gives out declared fields only.
-It refuses everything that looks at the whole object: methods, `==`, `hash`, iteration, `len`.
+another field all the same, that Run was left out wrongly, and no figure would show it. So a World
+with `audit=True` gives its actors views in place of objects. A view gives out declared fields only,
+and refuses all that looks at the whole object: methods, `==`, `hash`, iteration, `len`.
 """
 
 from __future__ import annotations

@@ -170,7 +170,8 @@ class Cache(Generic[O]):
                 retried_at_ms = self._table.now_ms
                 await client.sleep(retry_ms, f"retry {kind.plural}")
                 retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
-            # Outside the `try`: an ApiError that a handler raises is no refusal of the server's.
+            # Outside the `try`: an ApiError that a handler raises is no refusal of the server's,
+            # and ends the actor.
             if isinstance(news, Listing):
                 self._replace(news)
             elif news is not None:

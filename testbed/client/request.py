@@ -217,13 +217,13 @@ class Request:
             return
         operation, table = self.operation, wire.table
         causes = (table.step,)
-        option = Option(ANSWER, self.path, self.tell, causes, 0, self.role.name, self.seat)
+        option = Option(ANSWER, self.path, self.finish, causes, 0, self.role.name, self.seat)
         option.verb, option.key, option.nth = operation.asked, operation.key, self.nth
         option.source = self
         self.option = option
         table.offer(option)
 
-    def tell(self) -> Seat:
+    def finish(self) -> Seat:
         """End the wait of its caller with the answer."""
         self.post.requests.pop(self, None)
         assert self.seat is not None

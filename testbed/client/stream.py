@@ -79,7 +79,8 @@ class Stream:
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
         self._hears = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
-        # It also delivers what was committed before it was opened, since its revision.
+        # It also delivers what was committed since its revision, before it was opened. So the order
+        # of those commits matters now, too.
         follows = watch.cursor.follows
         streams.table.marks.writes += (self.head, self._named, *(() if follows else (self.tail,)))
         for change in watch.queue:

@@ -186,7 +186,7 @@ class Wire:
                 self.offer_feed(post, cursor)
 
         touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
-        # Its cause is its own commit, even if this cursor had older Changes to read first.
+        # The commit of that Change made it possible, even if older Changes had to be fed first.
         here = self.table.step
         step, committed_ms = self.streams.commits.get(cursor.next_revision, (here, 0))
         causes = (step, here) if step < here else (here,)

@@ -209,6 +209,15 @@ def abandon(coro: Coroutine[Any, Any, Any]) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(coro))
 
 
+def out_of_turn(name: str, step: int) -> str:
+    """The error text for a task that used a Client without holding the turn."""
+    return (
+        f"{name} moved without holding the turn (step {step}).\n"
+        "Only `client.spawn` makes tasks that may use the Client: no nursery, thread "
+        "or callback of its own reaches the World."
+    )
+
+
 def endless(seat: Seat) -> str:
     """The error text for a task that was abandoned."""
     return (

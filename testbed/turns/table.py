@@ -33,6 +33,7 @@ from testbed.turns.life import (
     death_of,
     endless,
     is_unwinding,
+    out_of_turn,
 )
 from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
@@ -264,11 +265,7 @@ class Table:
         seat = self.running
         if seat is None:
             name = "a task" if self.driver is None else self.driver.running()
-            error = HarnessBug(
-                f"{name} moved without holding the turn (step {self.step}).\n"
-                "Only `client.spawn` makes tasks that may use the Client: no nursery, thread "
-                "or callback of its own reaches the World."
-            )
+            error = HarnessBug(out_of_turn(name, self.step))
             self.fail(error)
             raise error
         if not seat.life.is_alive and not is_unwinding():

@@ -1,4 +1,4 @@
-"""Asides: Steps that are no turn: a pick within one, and what is held back between two."""
+"""Asides: Steps that are no turn: a pick within a turn, and what is held back between two."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from testbed.turns.trace import Step, Trace
 CUT_SHORT = "cut: the chooser ended this run"
 
 
+# An aside performs no Option, so it is no turn: nothing in the World moves, no invariant looks, and
+# the limits on turns do not count it. But a replay needs the choice, and a story the Step. So both
+# are in the trace, as kinds of their own: pick, hold, release, pass.
 class Asides:
-    """Does what a Chooser decides beside turns, and records it for whoever reads the trace."""
+    """Does what a Chooser decides apart from turns, and notes it in the trace."""
 
     def __init__(
         self, table: Table, chooser: Chooser, trace: Trace, title: str, *, hears: bool
@@ -31,7 +34,8 @@ class Asides:
         self._keeps_steps = trace.is_read or hears
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
-        """A data choice, within the turn that asks. Never raises into it."""
+        """Let the Chooser pick among data, within the turn that asks. Never raises: an error ends
+        the Run, and the turn goes on with the dullest alternative."""
         table = self._table
         if len(alternatives) == 1 or table.failure is not None:
             return 0
@@ -43,8 +47,8 @@ class Asides:
             return 0
 
     def _picked(self, choice: Choice | Cut, shown: Alternatives) -> int:
-        """Record what was picked, and tell the Chooser that this is over. If it cuts the Run here,
-        the turn goes on with the dullest to its end, as if somebody had asked from outside."""
+        """Note what was picked. If the Chooser cuts the Run here, the turn still goes on to its
+        end, with the dullest alternative."""
         if isinstance(choice, Cut):
             self._table.stop = self._table.stop or Overrun(CUT_SHORT)
             return 0
@@ -56,7 +60,7 @@ class Asides:
         return choice
 
     def perform(self, choice: Choice, options: Options) -> None:
-        """Take a ready Option out of the pending ones, or put one back; or let time pass."""
+        """Hold a ready Option back, release one, or let time pass."""
         if isinstance(choice, LetPass):
             self._pass(choice)
         elif isinstance(choice, HoldBack | Release):
@@ -88,10 +92,10 @@ class Asides:
             due_ms = self._table.now_ms + choice.for_ms
             pending.postpone(option, due_ms)
         kind = HOLD if isinstance(choice, HoldBack) else RELEASE
-        self._note(self._said(kind, option, due_ms), choice.index, len(among))
+        self._note(self._noted(kind, option, due_ms), choice.index, len(among))
 
-    def _said(self, kind: str, option: Option, due_ms: int = 0) -> Option:
-        """What stands in the trace for an Option that is held, or was."""
+    def _noted(self, kind: str, option: Option, due_ms: int = 0) -> Option:
+        """What stands in the trace for an Option that is held back or released."""
         noted = Option(kind, option.path, _done, (self._table.step,), due_ms, option.actor)
         return noted.about(option.verb, option.key, option.change, option.nth, label=option.kind)
 
@@ -107,4 +111,4 @@ class Asides:
 
 
 def _done() -> None:
-    """It is done already."""
+    """Do nothing: the aside was done before its Step was made."""

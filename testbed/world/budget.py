@@ -1,4 +1,4 @@
-"""Budget: how far one Run may go. Nothing here is unbounded; a limit reached is a verdict."""
+"""Budget: the limits of one Run. Nothing is unbounded; to reach a limit is a verdict, too."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ class Budget:
     """The limits of one Run, set by its scenario (`world.limit(turns_max=…)`)."""
 
     turns_max: int = 100_000
-    """Turns in all; then `Undecided`."""
+    """Turns in all; when they are played, the Run is Undecided."""
     instant_turns_max: int = 10_000
-    """Turns without time passing: actors that feed each other without a timer are a lasso."""
+    """Turns without time passing; actors that react to each other without a timer reach it."""
     virtual_ms_max: int = 24 * 3600 * 1000
-    """Virtual time; an Option due later ends the Run, `Undecided`."""
+    """Virtual time; if the next Option is due later, the Run is Undecided."""
     trace_bytes_max: int = 256 * 1024 * 1024
-    """Size of the trace as text, counted as it is written."""
+    """Size of the trace as it is written; one that is only kept is not counted."""
     delay_max_ms: int = 0
-    """How late an Option may be while another that is due later overtakes it; 0: time passes only
-    when nothing else can move, which every claim of completeness needs."""
+    """How late an Option may be: for that long, others that are due later may overtake it. With 0,
+    time passes only when nothing else can move, as every claim of completeness requires."""
     horizon_ms: int | None = None
-    """Timers further off than this do not keep a quiet World going; None: every timer does."""
+    """A World at rest does not wait for timers further off than this; None: for every timer."""

@@ -1,8 +1,8 @@
-"""chooser_kinds: the Choosers of `testbed/choosers/` by their names, found by looking there.
+"""chooser_kinds: finds the Choosers in `testbed/choosers/` by their names.
 
-The class of `choosers/urw.py` is URW: named as its file, in whatever case. It has a short name if
-it can be made from nothing, or from a `seed`. Which can is read from the sources, so that to list
-them loads no Chooser and nothing that one of them needs; each is imported when it is made.
+The class in `choosers/urw.py` is URW: it is named like its file, in any case. It has a short name
+if it can be made without arguments, or from a `seed` alone. That is read from the sources, so to
+list the Choosers imports none of them; each is imported when it is made.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FOLDER = Path(__file__).parent.parent / "choosers"
 
 
 def known() -> list[str]:
-    """Their names, in order."""
+    """The short names of all Choosers, in order."""
     return sorted(_seeded(FOLDER))
 
 
 def seeded() -> list[str]:
-    """The names of those that draw from a seed, in order: another seed, other Runs."""
+    """The names of the Choosers that draw from a seed, in order."""
     return sorted(name for name, takes_seed in _seeded(FOLDER).items() if takes_seed)
 
 
@@ -44,8 +44,8 @@ def chooser_of(name: str, seed: int = 0) -> Chooser:
 
 @cache
 def _seeded(folder: Path) -> Mapping[str, bool]:
-    """By name, whether it takes a seed; without those that need more than that. Read once: it takes
-    as long as many Runs, and a Chooser is made for each of a search."""
+    """By name, whether the Chooser takes a seed; those that need other arguments are left out. Read
+    once, since it takes as long as many Runs."""
     kinds = {}
     for path in sorted(folder.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -63,8 +63,8 @@ def _is_named_as(name: str, stem: str) -> bool:
 
 
 def _parameters(node: ast.ClassDef) -> tuple[set[str], set[str]]:
-    """What making one needs, and what it takes; a Sampler without a word of its own is made as
-    all Samplers are, any other Chooser from nothing."""
+    """The parameters that its constructor requires, and all that it takes. Without an `__init__` of
+    its own a Sampler takes a seed, and any other Chooser nothing."""
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             given = item.args

@@ -1,4 +1,4 @@
-"""Ending: why a Run ends, at rest, by a breach, at a limit, or because somebody asked."""
+"""Ending: decides whether a Run ends, and why: at rest, by a breach, at a limit, or on request."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ class End:
     """quiet, stuck, violated, or the limit that was reached."""
 
 
+# Rest is when no Option is left, or only timers beyond the horizon are. Only at rest can it be said
+# that something will never happen: that a task is stuck, or that an `eventually` is violated. So at
+# rest the verdict is held or violated; at a limit it is undecided, unless a claim was breached.
 class Ending:
-    """Asked before each turn whether there is to be one."""
+    """Decides, between two turns, whether the Run ends there."""
 
     def __init__(
         self,
@@ -46,7 +49,7 @@ class Ending:
         """Whether the Run goes on after a Violation."""
 
     def is_rest(self, ready: int) -> bool:
-        """Whether the Run would come to rest now: nothing can move, or only in a far future."""
+        """Whether the Run is at rest: nothing can move, or only timers beyond the horizon."""
         if self._table.failure is not None or self._table.stop is not None:
             return False
         if self._judge.violations and not self._goes_on:
@@ -54,7 +57,8 @@ class Ending:
         return not ready or self._is_far_off()
 
     def why(self, ready: int, turns: int, instant_turns: int) -> End | None:
-        """The end of the Run, if this is it: so many are ready, so many turns were played."""
+        """The end of the Run, or None if it goes on. It is given how many Options are ready, how
+        many turns were played, and how many of them since time has passed."""
         table, budget = self._table, self._budget
         if not ready or table.failure is not None or table.stop is not None:
             return self._now(turns)
@@ -70,12 +74,12 @@ class Ending:
             return None
         if self._is_far_off():
             return self._at_rest()
-        said = self._limit(turns, instant_turns, due_ms)
-        return End("undecided", said + self._judge.suspicions()) if said else None
+        limit = self._limit(turns, instant_turns, due_ms)
+        return End("undecided", limit + self._judge.suspicions()) if limit else None
 
     def _is_far_off(self) -> bool:
-        """Whether all that is left to do are timers beyond the horizon. What a lag, a stall or a
-        partition holds back is still to come, however far off it is."""
+        """Whether only timers beyond the horizon are left. A request or a delivery that a lag, a
+        stall or a partition delays is still to come, however late, and so are its effects."""
         horizon_ms, pending = self._budget.horizon_ms, self._table.pending
         return (
             horizon_ms is not None
@@ -85,13 +89,14 @@ class Ending:
         )
 
     def _rest_after_ms(self, budget: Budget) -> int:
-        """Nothing due after this will be waited for."""
+        """The virtual time after which the Run waits for nothing."""
         if budget.horizon_ms is None:
             return budget.virtual_ms_max
         return min(budget.virtual_ms_max, self._table.now_ms + budget.horizon_ms)
 
     def _now(self, turns: int) -> End:
-        """An error, a request from outside, a breach with nothing left to do, or rest."""
+        """The end of a Run that must end now: by an error, by a request from outside, by a breach
+        with nothing left to do, or at rest."""
         if self._table.failure is not None:
             return End("undecided", f"ended by {type(self._table.failure).__name__}")
         if self._table.stop is not None:
@@ -107,14 +112,14 @@ class Ending:
         if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
             return self._lasso()
         if due_ms > budget.virtual_ms_max:
-            said = f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
-            return said + self._could_rest(due_ms)
+            limit = f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
+            return limit + self._could_rest(due_ms)
         if self._trace.bytes_written > budget.trace_bytes_max:
             return f"trace_bytes_max: {budget.trace_bytes_max:,} bytes were written"
         return ""
 
     def _could_rest(self, due_ms: int) -> str:
-        """How it would have ended in quiet, if nothing but timers went on."""
+        """How to let the Run come to rest, if only timers go on; empty if more does."""
         off_ms = due_ms - self._table.now_ms
         if any(each.kind != WAKE for each in self._table.pending):
             return ""
@@ -130,7 +135,7 @@ class Ending:
         return End("undecided", f"interrupted after turn {turns}")
 
     def _at_rest(self) -> End:
-        """Nothing can move: quiet, or stuck if somebody waits for what can never come."""
+        """The end at rest: stuck if some task waits for what can never come, else quiet."""
         waiting = [
             seat
             for _, role in sorted(self._table.roles.items())

@@ -1,8 +1,11 @@
-"""InForce: what the switches of every component of a World are, by what its user and its code say.
+"""InForce: the values of all switches of a World's components, from its user and its scenario.
 
-A switch is named `component.name`, for all of a make, or `actor.name`, for one; `profile` alone
-names that of all. What is said of one goes before what is said of all of its make; a switch before
-a profile, whoever names that; and what the user says before what the scenario tells a constructor.
+The user names a switch `component.switch`, for all actors of that component, or `actor.switch`, for
+one of them; `profile` alone sets the profile of all. Of two settings this one wins:
+
+1. a switch over a profile, wherever either is set;
+2. the user's over what the scenario gives to a constructor;
+3. one for a single actor over one for all actors of its component.
 """
 
 from __future__ import annotations
@@ -14,42 +17,43 @@ from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import PROFILE, USUAL, Component
 
 ALL = ""
-"""Whom `profile` is said of."""
+"""Stands for the part of a name that `profile` alone does not have."""
 
 
 def is_of_component(name: str) -> bool:
-    """Whether a switch of that name is a component's, and not the scenario's own."""
+    """Whether a switch of that name belongs to a component, not to the scenario itself."""
     return "." in name or name == PROFILE
 
 
 class InForce:
-    """Knows what the user has said, and works out what holds for each part of a World."""
+    """Holds what the user has set, and works out the switches of each part of a World."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given: dict[str, dict[str, str]] = {}
-        """By whom it is said of."""
+        """What the user has set, by the name of a component or part, then by switch."""
         for name in filter(is_of_component, given):
-            whose, _, switch = name.rpartition(".")
-            self._given.setdefault(whose, {})[switch] = given[name]
+            owner, _, switch = name.rpartition(".")
+            self._given.setdefault(owner, {})[switch] = given[name]
         self._parts: dict[str, Component] = {}
-        """By name, every actor and Endpoint that has switches, also those that are left out."""
+        """The component of every actor and Endpoint with switches, also of those left out."""
         self._flat: dict[str, dict[str, str]] = {}
-        """What holds for each that is not left out, in order."""
+        """The switches of every part that is not left out, in order."""
 
     def of(
         self, name: str, component: Component, told: Mapping[str, str], *, is_out: bool = False
     ) -> Any:
-        """What holds for that part, whose constructor was told so; UnknownName, ScenarioError."""
+        """The switches of that part, whose constructor was given `told`; UnknownName,
+        ScenarioError."""
         self._parts[name] = component
         own, make = self._given.get(name, {}), self._given.get(component.name, {})
         all_of_them = self._given.get(ALL, {}).get(PROFILE, "")
         if all_of_them not in component.known_profiles:
             all_of_them = ""
-        said = {**told, **make, **own}
-        profile = said.pop(PROFILE, "")
+        given = {**told, **make, **own}
+        profile = given.pop(PROFILE, "")
         if PROFILE not in own and PROFILE not in make:
             profile = all_of_them or profile
-        switches = component.of(profile, said)
+        switches = component.of(profile, given)
         if not is_out:
             shown = {PROFILE: profile or USUAL, **component.flat(switches)}
             self._flat[name] = shown
@@ -58,7 +62,7 @@ class InForce:
     # -- what is there --------------------------------------------------------------------------
 
     def check(self, scenario: str) -> None:
-        """UnknownName if what the user has said is of nothing in this World."""
+        """Raise UnknownName if the user has set a switch of something that is not in this World."""
         makes = {component.name: component for component in self._parts.values()}
         for name, component in self._parts.items():
             if makes.get(name, component) is not component:
@@ -66,12 +70,12 @@ class InForce:
                     f"{name!r} is a {component.name}, and all of another make are called so: "
                     f"`{name}.{PROFILE}` would be said of both.\nNext: give it another name."
                 )
-        for whose, switches in self._given.items():
-            if whose == ALL and PROFILE in switches:
+        for owner, switches in self._given.items():
+            if owner == ALL and PROFILE in switches:
                 self._check_profile(switches[PROFILE], scenario)
-            elif whose not in makes and whose not in self._parts:
+            elif owner not in makes and owner not in self._parts:
                 what = f"part of {scenario} with switches"
-                raise UnknownName(what, whose, {*makes, *self._parts}, see="testbed switches")
+                raise UnknownName(what, owner, {*makes, *self._parts}, see="testbed switches")
 
     def _check_profile(self, profile: str, scenario: str) -> None:
         known = {name for part in self._parts.values() for name in part.known_profiles}
@@ -80,19 +84,19 @@ class InForce:
             raise UnknownName(f"profile of any part of {scenario}", profile, known, see=see)
 
     def named(self, switch: str) -> list[str]:
-        """How a switch of that name is called in full: of each make first."""
+        """The full names of a switch: those for all actors of a component first."""
         makes = dict.fromkeys(part for part in self._parts.values() if switch in part.kinds)
         parts = [name for name, part in self._parts.items() if part in makes]
-        return [f"{whose}.{switch}" for whose in dict.fromkeys([*(m.name for m in makes), *parts])]
+        return [f"{owner}.{switch}" for owner in dict.fromkeys([*(m.name for m in makes), *parts])]
 
-    # -- what is told of it ---------------------------------------------------------------------
+    # -- what the trace says --------------------------------------------------------------------
 
     def flat(self) -> dict[str, str]:
-        """All that holds, by full names: of each make, what holds for the first of them; then
-        what differs for another. Said by a user, it would hold for all as it does."""
-        return dict(self._told())
+        """All switches by full names: for each component those of its first part, then those in
+        which another part differs. Given to another World, they have the same effect."""
+        return dict(self._pairs())
 
-    def _told(self) -> Iterator[tuple[str, str]]:
+    def _pairs(self) -> Iterator[tuple[str, str]]:
         makes: dict[str, list[str]] = {}
         for name in self._flat:
             makes.setdefault(self._parts[name].name, []).append(name)

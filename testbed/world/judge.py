@@ -1,4 +1,4 @@
-"""Judge: lets every Invariant look when it has an occasion to, and keeps what they found."""
+"""Judge: lets the invariants look at each turn that concerns them, and keeps what they find."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Step
 
 SEEN = "log:@seen"
-"""Added to by a turn that a claim may see the outcome of, though it does not look just then."""
+"""Log that a turn adds to if a claim may see its outcome later, although it does not look now."""
 SHOWN = ("cache:", "life:", TIME)
-"""What an Evidence shows beside commits and records."""
+"""What Evidence shows besides commits and records, as footprint keys."""
 
 Kind = TypeVar("Kind", bound=Invariant)
 
 
 class Judge:
-    """All that is claimed of one Run, and what was found so far: one Violation a claim."""
+    """All that is claimed of one Run, and the Violations so far, at most one for each claim."""
 
     def __init__(self, table: Table, wire: Wire, evidence: Evidence) -> None:
         self.violations: list[Violation] = []
@@ -45,7 +45,8 @@ class Judge:
         self._records_seen = 0
         self._deaths_seen = 0
         self.minds_order = False
-        """Whether a search leaves out orders, and must be told which ones the claims can tell."""
+        """Whether the Chooser leaves out Runs that differ only in the order of commuting turns.
+        Then each Step must also say which orders the claims can tell apart."""
 
     def claimed(self, kind: type[Kind]) -> list[Kind]:
         """The claims of one kind."""
@@ -53,11 +54,11 @@ class Judge:
 
     @property
     def claims(self) -> list[str]:
-        """The names of what is claimed, in order."""
+        """The names of the claims, in the order in which they were made."""
         return [invariant.name for invariant in self._invariants]
 
     def claim(self, *invariants: Invariant) -> None:
-        """Judge by these, too."""
+        """Add invariants to judge by."""
         for invariant in invariants:
             if not isinstance(invariant, Invariant):
                 raise ScenarioError(
@@ -69,7 +70,7 @@ class Judge:
                 self._lookers.setdefault(occasion, []).append(invariant)
 
     def has_cause(self) -> bool:
-        """Whether anybody would look after this turn, though nothing was committed or told."""
+        """Whether an invariant looks at this turn although it has no commit and no delivery."""
         table = self._table
         return (
             len(table.records) > self._records_seen
@@ -80,11 +81,11 @@ class Judge:
         )
 
     def turn_ended(self, step: Step | None) -> None:
-        """Let those look for whom there is an occasion."""
+        """Let each invariant look whose occasion was part of this turn."""
         lookers, evidence, table = self._lookers, self._evidence, self._table
         evidence.changes = table.marks.changes
         if self.minds_order and step is not None:
-            step.marks.late |= self._told_of(step)
+            step.marks.late |= self._seen_by_claims(step)
         if evidence.changes:
             self._look(lookers.get(COMMIT, ()), step)
         if self._wire.served is not None:
@@ -101,57 +102,59 @@ class Judge:
         if TURN in lookers:
             self._look(lookers[TURN], step)
 
-    def _told_of(self, step: Step) -> Footprint:
-        """What the claims can tell of this turn, as keys of its footprint.
+    def _seen_by_claims(self, step: Step) -> Footprint:
+        """What the claims can see of this turn, as keys of its footprint.
 
-        A claim is looked at between two turns, and may be breached in one order of two that
-        commute and not in the other. So all that changes what it reads keeps its order, by a key
-        that each of these writes. One that does not say what it reads may read anything: at a
-        commit or a record it is looked at, and the order of those matters; of what changes a Cache
-        or a life it may see the outcome then, and so that comes before or after each of those.
+        A claim looks between two turns. Two turns that commute may still breach it in one order
+        and hold it in the other. So all turns that change what it reads write one key,
+        `claim:<name>`, and keep their order.
+
+        A claim that does not declare what it reads may read anything. It looks at a commit or a
+        Record, so the order of those matters. A turn that changes a Cache or a life it only sees
+        later, at the next of those: such a turn adds to the log SEEN, which each of those reads.
         """
         did = step.did
         is_recorded = len(self._table.records) > self._records_seen
         reads: set[str] = set()
         writes: set[str] = set()
         for invariant in self._invariants:
-            told = invariant.reads
-            if told is None:
+            declared = invariant.reads
+            if declared is None:
                 is_looked_at = TURN in invariant.looks_at or step.marks.changes or is_recorded
                 if is_looked_at:
                     writes.add(f"claim:{invariant.name}")
                     reads.add(SEEN)
                 elif step.kind in (FAULT, START) or any(k.startswith(SHOWN) for k in did.writes):
                     writes.add(SEEN)
-            elif (is_recorded and RECORDS in told) or Footprint(writes=did.writes).clashes(
-                Footprint(reads=told)
+            elif (is_recorded and RECORDS in declared) or Footprint(writes=did.writes).clashes(
+                Footprint(reads=declared)
             ):
                 writes.add(f"claim:{invariant.name}")
         return Footprint(frozenset(reads), frozenset(writes))
 
     def come_to_rest(self) -> None:
-        """Nothing can move any more: let each say its last word, before anything is torn down."""
+        """Let each invariant judge the end of a Run at rest, before the teardown."""
         self._evidence.changes = ()
         for invariant in self._invariants:
             self._found(invariant, invariant.end(self._evidence))
 
     def suspicions(self) -> str:
-        """What was suspected and not proved, in a sentence each."""
-        said = [invariant.suspicion for invariant in self._invariants if invariant.suspicion]
-        return "".join(f"; {text}" for text in said)
+        """What invariants suspect and have not proved, each after a semicolon."""
+        texts = [invariant.suspicion for invariant in self._invariants if invariant.suspicion]
+        return "".join(f"; {text}" for text in texts)
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:
             self._found(invariant, invariant.look(step, self._evidence))
 
-    def _found(self, invariant: Invariant, said: str | None) -> None:
-        if said is None:
+    def _found(self, invariant: Invariant, breach: str | None) -> None:
+        if breach is None:
             return
-        if not isinstance(said, str):
+        if not isinstance(breach, str):
             raise ScenarioError(
-                f"the claim {invariant.name} returned {said!r}: expected a sentence that says what "
-                "is wrong, or None if nothing is."
+                f"the claim {invariant.name} returned {breach!r}: expected a sentence that says "
+                "what is wrong, or None if nothing is."
             )
         if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
-            self.violations.append(Violation(invariant.name, said, step, now_ms))
+            self.violations.append(Violation(invariant.name, breach, step, now_ms))

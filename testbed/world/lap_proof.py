@@ -1,4 +1,10 @@
-"""Lapping: plays choices that led into a lap, and then the lap itself again and again."""
+"""lap_proof: proves a lasso by playing its lap again and again, in a World of its own.
+
+When `no_lasso` finds a World in a state in which it was before, the choices between the two are a
+lap. The Chooser of that Run may never choose them again. So they are played here instead, again and
+again from where the lap ended. If each lap leads back to that state, the actors can go on like this
+for ever, and that is a Violation.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +20,12 @@ from testbed.turns.trace import Trace
 from testbed.world.world import World
 
 LAPS_MAX = AGAIN + 2
-"""A bookmark may come between, which takes a turn and does nothing."""
+"""How often the lap is played; more than AGAIN, since a bookmark may take a turn of it."""
 
 
 @attrs.define
 class Lapping(Chooser):
-    """Chooses as was chosen before, then as in the lap, until it is proved or was played enough."""
+    """Plays the choices that led to the lap, then the lap over and over, then cuts the Run."""
 
     before: Sequence[Choice]
     lap: Sequence[Choice]
@@ -40,8 +46,8 @@ class Lapping(Chooser):
 
 
 def _can_be(choice: Choice, options: Options | Alternatives) -> bool:
-    """Whether that can be chosen here, as it could where the lap was first met. Time that was let
-    pass until then does not come again."""
+    """Whether that can be chosen here, as in the first lap. A LetPass cannot: it names a time,
+    which does not come again."""
     if isinstance(choice, int):
         return choice < len(options)
     if isinstance(options, Alternatives) or isinstance(choice, LetPass):
@@ -53,9 +59,9 @@ def _can_be(choice: Choice, options: Options | Alternatives) -> bool:
 def prove_lasso(
     make: Callable[[], World], before: Sequence[Choice], lap: Sequence[Choice]
 ) -> World | None:
-    """The World, its Run kept, in which that lap was played on until `no_lasso` was violated; None
-    if the lap does not lead back to where it began. `before` ends where the lap begins again: the
-    first lap is part of it. A function of its arguments alone."""
+    """Play that lap until `no_lasso` is violated, and return the World, with its trace kept; None
+    if the lap does not lead back to where it began. The first lap is part of `before`. The outcome
+    depends on the arguments alone."""
     world = make()
     world.evidence.play_lap = None
     world.evidence.laps_from = len(before) - len(lap)
@@ -64,14 +70,14 @@ def prove_lasso(
 
 
 def lasso_of(world: World) -> str | None:
-    """What `no_lasso` has said of its Run; None if nothing."""
+    """The text of the Violation of `no_lasso` in its Run, or None."""
     violations = world.judge.violations
     return next((v.said for v in violations if v.invariant == NoLasso.name), None)
 
 
-def said_of_lap(
+def breach_by_lap(
     make: Callable[[], World], before: Sequence[Choice], lap: Sequence[Choice]
 ) -> str | None:
-    """What `no_lasso` says when that lap is played on; None if it does not lead back."""
+    """The text of the Violation when that lap is played; None if it does not lead back."""
     world = prove_lasso(make, before, lap)
     return None if world is None else lasso_of(world)

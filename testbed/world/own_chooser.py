@@ -1,4 +1,4 @@
-"""Choosing: what makes the Chooser of a name: one of ours, or one of the user's own."""
+"""own_chooser: finds the Chooser of a name, one of ours or a class of the user's own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from testbed.world.scenario import standing_at
 
 
 def maker_of(name: str, seed: int) -> Callable[[], Chooser]:
-    """What makes a new one of that name, or of the class at `module:Class`, given a seed if it
-    takes one."""
+    """What makes a new Chooser of that name, or of the class at `module:Class`; with the seed, if
+    the class takes one."""
     if ":" not in name:
         chooser_of(name, seed)
         return lambda: chooser_of(name, seed)

@@ -1,4 +1,4 @@
-"""Scenario: a recipe for a World, a function of a World and of keyword switches."""
+"""Scenario: a recipe for a World: a function that takes a World and keyword switches."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
 from testbed.world.in_force import is_of_component
-from testbed.world.lap_proof import said_of_lap
+from testbed.world.lap_proof import breach_by_lap
 from testbed.world.world import World
 
 PACKAGE = "scenarios"
-"""Where the scenarios with short names are."""
+"""The package of the scenarios with short names."""
 COLLECT_EVERY = 50
-"""So many Runs leave their garbage before it is collected."""
+"""After that many Runs, their garbage is collected."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 @attrs.frozen
 class Switch:
-    """One keyword of a scenario: its name, its default, what it may be."""
+    """One keyword of a scenario: its name, its default and its type."""
 
     name: str
     default: Any
@@ -48,7 +48,7 @@ class Switch:
         return _shown(self.default)
 
     def parse(self, given: Any) -> Any:
-        """The value a text stands for, checked against the kind of the default."""
+        """The value that a text stands for, checked against the type of the default."""
         if type(given) is self.kind:
             return given
         if isinstance(given, str) and self.kind is bool and given.lower() in ON + OFF:
@@ -64,12 +64,13 @@ class Switch:
 
 @attrs.frozen
 class Scenario:
-    """A recipe with a name: builds a World for given switches, the same one each time."""
+    """A recipe with a name. For the same switches it builds the same World each time."""
 
     name: str
     """A short name (`lost_update`), or `module:function`."""
     build: Callable[..., None]
-    """`def lost_update(world, *, guard=False)`: assembles, keeps nothing between calls."""
+    """`def lost_update(world, *, guard=False)`: assembles a World, and keeps nothing between two
+    calls."""
     switches: dict[str, Switch]
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     _calm_ends: dict[str, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
@@ -87,8 +88,8 @@ class Scenario:
         faults: Iterable[Fault] = (),
         without: Iterable[str] = (),
     ) -> World:
-        """A new World, assembled under these switches and the defaults of the others; these faults
-        may strike beside its own, and the actors and objects of these names are left out."""
+        """A new World, assembled with these switches and the defaults of the others. The faults may
+        strike beside the scenario's own; `without` names actors and objects to leave out."""
         values = self.values(switches or {})
         faults, without = tuple(faults), tuple(without)
         shown = {k: _shown(v) for k, v in values.items()}
@@ -100,12 +101,12 @@ class Scenario:
         def again() -> World:
             return self.world(values, faults=faults, without=without)
 
-        world.evidence.play_lap = partial(said_of_lap, again)
+        world.evidence.play_lap = partial(breach_by_lap, again)
         world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
         return world
 
     def _calm_end(self, again: Callable[[], World], key: str) -> Any:
-        """What the calm run comes to, as `confluent` sees it; None if it does not come to rest."""
+        """The end state of the calm run, as `confluent` sees it; None if it comes to no rest."""
         if key not in self._calm_ends:
             world = again()
             world.evidence.calm_end = None
@@ -115,8 +116,8 @@ class Scenario:
         return self._calm_ends[key]
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
-        """The value of every switch: those given, checked, and the defaults of the others; behind
-        them those that are given of its components, which `check` checks."""
+        """The value of every switch: those given, which are checked, and the other defaults. The
+        switches of components come last; only `check` checks them."""
         values = {name: switch.default for name, switch in self.switches.items()}
         for name, given in sorted(switches.items()):
             if is_of_component(name):
@@ -130,16 +131,16 @@ class Scenario:
         return values
 
     def check(self, switches: Mapping[str, Any]) -> None:
-        """UnknownName or ScenarioError if it cannot be played under these."""
+        """Raise UnknownName or ScenarioError if it cannot be played with these switches."""
         if any(map(is_of_component, self.values(switches))):
             self.world(switches).in_force.check(self.name)
 
     def _see(self, switch: str) -> str:
-        """Where such a switch is found: perhaps one of its components has it."""
+        """A hint for an unknown switch: its full name, if a component has one of that name."""
         world = World(self.name)
         try:
             self._assemble(world, self.values({}))
-        except Exception:  # noqa: BLE001 - what is wrong with it is told when it is played
+        except Exception:  # noqa: BLE001 - the same error is shown when it is played
             return LISTED
         named = " or ".join(f"--switch {name}=…" for name in world.in_force.named(switch))
         return f"say {named}" if named else LISTED
@@ -171,8 +172,8 @@ def play_runs(
     driver: str = "trio",
     keep: bool = False,
 ) -> int:
-    """Play up to so many Runs of a scenario in one session, number 0, 1, 2, …; `look` sees each
-    World when its Run has ended and says whether to go on. How many were played."""
+    """Play up to `runs_max` Runs of a scenario in one session, numbered from 0. `look` is called
+    with each World after its Run, and returns whether to go on. Returns how many were played."""
     played = 0
 
     def worlds() -> Iterator[World]:
@@ -194,7 +195,7 @@ def play_runs(
 
 
 def of(build: Callable[..., None], name: str = "") -> Scenario:
-    """The Scenario a function is: its keyword arguments are its switches."""
+    """The Scenario that a function stands for; its keyword arguments are the switches."""
     signature = inspect.signature(build)
     positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
     if [p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in positional] != [False]:
@@ -236,7 +237,7 @@ def known() -> list[Scenario]:
 
 
 def find(name: str) -> Scenario:
-    """The scenario of that short name, or at that `module:function`."""
+    """The scenario with that short name, or at that `module:function`."""
     if ":" in name:
         return of(_function(name), name)
     names = {scenario.name for scenario in known()}
@@ -247,7 +248,8 @@ def find(name: str) -> Scenario:
 
 
 def standing_at(name: str) -> Any:
-    """What stands at a `module:name` of the user's own, in the folder he is in or installed."""
+    """The function or class at a `module:name` of the user's own, imported from the current folder
+    or from what is installed."""
     module_name, _, attribute = name.partition(":")
     if "" not in sys.path and module_name.partition(".")[0] != PACKAGE:
         sys.path.insert(0, "")

@@ -65,7 +65,7 @@ def watcher(
 
 
 def steps_of(*steps: tuple[int, str, Object]) -> Callable[[Client], Any]:
-    """An actor that writes these, each so much later than the one before."""
+    """An actor that writes these, each some time after the one before."""
 
     async def run(client: Client) -> None:
         for wait_ms, verb, item in steps:
@@ -104,7 +104,7 @@ def test_it_lists_and_then_watches_from_the_revision_of_the_list() -> None:
 
 
 def test_it_has_synced_when_it_has_listed() -> None:
-    """Before, it knows of nothing; whoever waits for it goes on in a turn of his own."""
+    """Before, it knows of nothing; a task that waits for it goes on in a turn of its own."""
     seen: list[object] = []
 
     async def alpha(client: Client) -> None:
@@ -452,7 +452,7 @@ def stormy(mirror: Mirror, writes: list[list[tuple[str, str, str]]], lags: bool)
 
 
 def agrees(world: World, mirror: Mirror) -> None:
-    """Everybody has come to rest, and the handlers were told what is."""
+    """All have come to rest, and the handlers were called with what is there."""
     verdict = world.verdict
     assert verdict is not None
     assert (verdict.is_held, verdict.end) == (True, "quiet"), str(verdict)

@@ -188,7 +188,7 @@ def test_a_task_can_be_waited_for_and_ended() -> None:
 
 
 def test_a_client_belongs_to_one_life() -> None:
-    """Another actor that has got hold of it, or a later life, is told whose it is."""
+    """Another actor that got hold of it, or a later life, gets an error that names its owner."""
     kept: list[Client] = []
 
     async def alpha(client: Client) -> None:

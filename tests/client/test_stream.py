@@ -23,7 +23,7 @@ ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
 
 
 class Reader:
-    """Reads one watch to the end of a World; what it was told, in order."""
+    """Reads one watch to the end of a World; keeps the deliveries in order."""
 
     def __init__(
         self, selector: Selector | None = None, *, since: int = 1, bookmarks: bool = False
@@ -77,7 +77,7 @@ def test_each_change_is_an_option_of_its_own() -> None:
 
 @pytest.mark.spec("API-45")
 def test_what_enters_and_leaves_the_selection_is_added_and_deleted() -> None:
-    """As the real API converts it; the sentence says what its reader is told."""
+    """As the real API converts it; the sentence says what its reader gets."""
     reader = Reader(ON_N1)
 
     async def writer(client: Client) -> None:
@@ -99,7 +99,7 @@ def test_what_enters_and_leaves_the_selection_is_added_and_deleted() -> None:
 
 
 def test_the_causes_of_a_delivery_are_the_commit_and_the_waiting_reader() -> None:
-    """A set, oldest first, whichever came first; one Step if it was both."""
+    """A set, oldest first, in either order of the two; one Step if it was both."""
     world = world_of(alpha=Reader())
     world.start(writing("a"))
     played = play(world)
@@ -170,7 +170,7 @@ def test_watches_of_two_kinds_are_in_no_order() -> None:
 
 
 def test_a_stream_has_one_reader() -> None:
-    """A second task that reads it is told who the first is; the Run ends."""
+    """A second task that reads it gets an error that names the first; the Run ends."""
 
     async def alpha(client: Client) -> None:
         stream = await client.watch(Note, Revision(1))
@@ -291,7 +291,7 @@ def test_a_reader_of_what_its_own_actor_has_closed_is_told() -> None:
 
 
 def test_a_compaction_that_overtakes_a_watch_ends_it_in_expired() -> None:
-    """What was still to be told is gone; the reader is told that, now and whenever it asks."""
+    """What was still to be delivered is gone; the reader gets an error, each time it asks."""
     told: list[str] = []
 
     async def alpha(client: Client) -> None:
@@ -408,7 +408,7 @@ def test_a_watch_that_is_opened_behind_owes_a_bookmark_from_then_on() -> None:
 
 @pytest.mark.spec("API-44")
 def test_no_bookmark_comes_before_a_change_that_is_not_delivered() -> None:
-    """One that is due gives way to a Change that comes, and is owed anew only after that."""
+    """One that is due gives way to a Change that comes, and is owed again only after that."""
     reader = Reader(ON_N1, bookmarks=True)
 
     async def writer(client: Client) -> None:
@@ -432,7 +432,7 @@ def test_no_bookmark_comes_before_a_change_that_is_not_delivered() -> None:
 
 
 def lagging(*lags: str) -> World:
-    """A World whose clerk lags in these kinds, when it is not fed."""
+    """A World with a clerk that lags in these kinds when it is not fed."""
     world = world_of()
     world.serve(lambda store: Clerk(store, lags=lags))
     world.limit(delay_max_ms=10_000)
@@ -453,7 +453,7 @@ def watching(plural: str, told: list[str], name: str = "alpha") -> Puppet:
 
 
 def test_in_a_calm_run_nothing_lags() -> None:
-    """A feed is done at once, then the delivery: who listens knows before anybody else acts."""
+    """A feed is done at once, then the delivery: a watcher knows before any other actor acts."""
     told: list[str] = []
     world = lagging("notes")
     world.start(watching("notes", told), writing("a", "b"))
@@ -552,7 +552,7 @@ def test_a_list_of_a_lagging_server_does_not_commute_with_a_feed() -> None:
 
 
 def test_a_server_that_a_compaction_has_overtaken_is_fed_anew() -> None:
-    """Its reader is told Expired; who lists and watches again misses nothing from then on."""
+    """Its reader gets Expired; if it lists and watches again, it misses nothing from then on."""
     told: list[str] = []
 
     async def alpha(client: Client) -> None:

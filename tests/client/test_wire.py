@@ -40,7 +40,7 @@ async def asked(client: Client, operation: Operation, said: list[str], **more: A
 
 
 def moving(said: list[str], seen: list[list[str]] | None = None, *, wait_ms: int = 0) -> World:
-    """Alpha moves the Note a to b; with `seen`, beta lists all Notes, so much later."""
+    """Alpha moves the Note a to b; with `seen`, beta lists all Notes, that much later."""
 
     async def alpha(client: Client) -> None:
         await asked(client, move("a", "b"), said)
@@ -82,7 +82,7 @@ def test_an_operation_is_announced_then_served_then_answered() -> None:
 
 
 def test_a_refusal_is_an_answer() -> None:
-    """It is told in a turn of its own; the Step that refused says why."""
+    """Its caller gets that in a turn of its own; the Step that refused says why."""
     said: list[str] = []
 
     async def alpha(client: Client) -> None:
@@ -123,7 +123,7 @@ def test_a_write_names_the_record_it_follows_from() -> None:
 
 
 def test_whom_nobody_serves_is_an_error_of_the_scenario() -> None:
-    """The names that are served are told; an actor cannot catch it away."""
+    """The error lists the names that are served; an actor cannot catch it away."""
 
     async def alpha(client: Client) -> None:
         await asked(client, Operation("get", "notes", "n", endpoint="clark"), [])
@@ -135,7 +135,7 @@ def test_whom_nobody_serves_is_an_error_of_the_scenario() -> None:
 
 
 def test_an_endpoint_that_fails_ends_the_run_with_its_own_error() -> None:
-    """No actor can have caused it: whoever wrote the Endpoint gets it bare."""
+    """No actor can have caused it, so `run` raises it bare."""
 
     async def alpha(client: Client) -> None:
         await asked(client, Operation("break", "notes", endpoint="clerk"), [])
@@ -236,7 +236,7 @@ def test_an_endpoint_that_is_down_refuses_at_once() -> None:
 
 
 def test_a_crash_breaks_its_watches_and_no_others() -> None:
-    """Each reader is told, in a turn of its own; what it opened elsewhere goes on."""
+    """Each reader gets that in a turn of its own; what it opened elsewhere goes on."""
     ends: list[str] = []
 
     def reader(endpoint: str) -> Any:
@@ -389,7 +389,7 @@ def test_a_handler_may_wait_for_what_a_lagging_cursor_reads() -> None:
 
 
 def test_a_crash_ends_a_wait() -> None:
-    """Its caller is told; what it waited for comes about, and wakes nothing."""
+    """Its caller gets an error; what it waited for comes about, and wakes nothing."""
     said: list[str] = []
     world = filing(said, revision=2, until_ms=300)
     world.allow(Crash("clerk"))
@@ -413,7 +413,7 @@ def test_a_wait_for_what_never_comes_is_stuck() -> None:
 
 
 def test_a_message_takes_effect_and_is_not_answered() -> None:
-    """Its sender goes on in the same turn; a refusal is told to nobody."""
+    """Its sender goes on in the same turn; no task gets a refusal."""
     done: list[int] = []
 
     async def alpha(client: Client) -> None:
@@ -435,7 +435,7 @@ def test_a_message_takes_effect_and_is_not_answered() -> None:
 
 
 def test_a_message_to_whom_is_down_is_lost() -> None:
-    """Nobody waits for an answer, so there is nobody to tell."""
+    """No task waits for an answer, so none gets one."""
 
     async def alpha(client: Client) -> None:
         client.tell(move("a", "b"))
@@ -474,7 +474,7 @@ def test_a_near_endpoint_answers_in_the_turn_that_asks() -> None:
 
 
 def test_a_message_to_a_near_endpoint_is_there_at_once() -> None:
-    """As what is asked of it; and nobody is told if it is refused."""
+    """As what is asked of it; no task gets an error if it is refused."""
     revisions: list[int] = []
 
     async def alpha(client: Client) -> None:
@@ -500,7 +500,7 @@ def test_a_near_endpoint_may_not_pause() -> None:
 
 
 def test_a_near_endpoint_that_is_down_refuses_too() -> None:
-    """A runtime dies as any other, and its kubelet is told."""
+    """A runtime dies as any other, and its kubelet gets an error."""
     said: list[str] = []
 
     async def alpha(client: Client) -> None:
@@ -530,7 +530,7 @@ def test_a_watch_of_a_near_endpoint_is_a_stream_like_any_other() -> None:
 
 
 def test_a_request_may_outlive_its_life_and_its_reply_may_not() -> None:
-    """What was sent takes effect, after the crash and even after the restart; no one is told."""
+    """What was sent takes effect, after the crash and even after the restart; no task learns it."""
     lives: list[int] = []
 
     async def alpha(client: Client) -> None:
@@ -569,7 +569,7 @@ def test_a_reply_on_its_way_dies_with_the_life_it_was_for() -> None:
 
 @pytest.mark.parametrize("cue", ["start alpha/main", "serve alpha/main watch *"])
 def test_a_watch_nobody_can_get_any_more_is_closed(cue: str) -> None:
-    """Its caller has crashed, before it was served or after: nothing is kept for him."""
+    """Its caller has crashed, before it was served or after: nothing is kept for it."""
 
     async def alpha(client: Client) -> None:
         await client.ask(Operation("watch", "notes"))

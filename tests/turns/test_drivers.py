@@ -44,7 +44,7 @@ DEAR = {("tug_of_war", False): 2, ("hostile_schedulers", False): 5}
 
 
 class TwoParts(StoreEndpoint):
-    """The Store's Endpoint under another name, whose writes take two turns, and whose reads lag."""
+    """The Store's Endpoint under another name; its writes take two turns, and its reads lag."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store, "slow", lags=("notes",))
@@ -58,7 +58,7 @@ class TwoParts(StoreEndpoint):
 @attrs.frozen
 class Worker(Actor):
     """A Cache whose handlers fill a queue, two workers that take from it and write, and a keeper
-    that cancels one of them and begins another."""
+    that cancels one of them and spawns another."""
 
     async def run(self, client: Client) -> None:
         cache = Cache(client, Note)

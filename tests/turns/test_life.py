@@ -54,7 +54,7 @@ async def ticks(client: Client) -> None:
 
 
 def test_the_second_task_of_a_name_is_number_two() -> None:
-    """A path is actor and name, never a child's index; each life counts anew."""
+    """A path is actor and name, never a child's index; each life counts from one again."""
     role = Role("alpha", lambda: None, 0, True)
     for number in (1, 2):
         life = Life(role)
@@ -154,7 +154,7 @@ def test_a_task_that_has_not_started_never_runs(driver: str) -> None:
 
 @both_drivers
 def test_a_request_outlives_the_life_that_sent_it(driver: str) -> None:
-    """What is on the wire takes effect after the crash; nobody is told."""
+    """What is on the wire takes effect after the crash; no task gets the answer."""
 
     async def main(client: Client) -> None:
         client.tell(Operation("create", "notes", "told", "default", note("told")))
@@ -198,7 +198,7 @@ def test_a_reply_to_a_dead_life_never_reaches_the_next_one(driver: str) -> None:
 
 @both_drivers
 def test_crashed_is_raised_task_by_task_in_order_of_paths(driver: str) -> None:
-    """Five tasks, spawned in another order; each is over before the next one is told."""
+    """Five tasks, spawned in another order; each has ended before Crashed is raised in the next."""
     said: list[str] = []
 
     async def main(client: Client) -> None:
@@ -296,7 +296,7 @@ def test_a_finally_that_sets_a_signal_wakes_nobody(driver: str) -> None:
 
 @both_drivers
 def test_the_end_of_a_dying_task_wakes_nobody(driver: str) -> None:
-    """Who waited for it is dying as well, though its turn to be told comes later."""
+    """The task that waited for it is dying as well, although Crashed is raised in it later."""
     said: list[str] = []
 
     async def main(client: Client) -> None:
@@ -314,7 +314,7 @@ def test_the_end_of_a_dying_task_wakes_nobody(driver: str) -> None:
 
 @both_drivers
 def test_a_finally_that_handles_an_error_of_its_own_swallows_nothing(driver: str) -> None:
-    """It is still on its way out, whatever else it has to deal with there."""
+    """It is still unwinding, even if it handles other errors meanwhile."""
     said: list[str] = []
 
     async def main(client: Client) -> None:
@@ -335,7 +335,7 @@ def test_a_finally_that_handles_an_error_of_its_own_swallows_nothing(driver: str
 
 @both_drivers
 def test_an_exception_on_the_way_out_is_no_death(driver: str) -> None:
-    """What a `finally` raises because its life is over is nobody's mistake."""
+    """What a `finally` raises because its life is over is no mistake of the actor's."""
 
     async def main(client: Client) -> None:
         try:
@@ -360,7 +360,7 @@ async def goes_on(client: Client) -> None:
 
 
 async def for_ever(client: Client) -> None:
-    """Swallows whatever it is told, and tries again for ever."""
+    """Swallows every exception, and tries again for ever."""
     while True:
         try:
             await client.sleep(50)

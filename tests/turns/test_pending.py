@@ -93,7 +93,7 @@ described = st.tuples(
 def test_the_line_is_always_sorted(
     words: list[tuple[str, str, int, tuple[int, ...], int]], data: st.DataObject
 ) -> None:
-    """Whatever is announced, withdrawn, taken and put back later, in whichever order."""
+    """Options are announced, withdrawn, taken and postponed, in any order."""
     pending = Pending()
     serial: dict[Option, int] = {}
 
@@ -133,7 +133,7 @@ def test_the_line_is_always_sorted(
 
 
 def test_an_option_that_is_not_pending_can_be_withdrawn() -> None:
-    """Twice, or before it was announced: nobody needs to know whether it still is."""
+    """Twice, or before it was announced: the caller need not know whether it is pending."""
     one, other = option(), option()
     pending = line_of(one, other)
     pending.remove(option())
@@ -253,7 +253,7 @@ def test_alternatives_are_made_when_they_are_looked_at() -> None:
 
 
 class Ranked(Puppet):
-    """A Puppet whose timers stand further back."""
+    """A Puppet with a higher rank."""
 
     rank: ClassVar[int] = 4
 
@@ -265,7 +265,7 @@ async def sleeps_once(client: Client) -> None:
 
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_wakes_of_one_instant_go_by_rank(driver: str) -> None:
-    """The actor of the lower rank wakes first, whatever it is called and whoever slept last."""
+    """The actor of the lower rank wakes first; names, and which slept last, do not matter."""
     world = World()
     world.start(Ranked("alpha", sleeps_once), Puppet("beta", sleeps_once))
     trace = Trace({}, keep=True)

@@ -142,7 +142,7 @@ def test_the_next_world_is_asked_for_when_the_last_has_ended(driver: str) -> Non
 
 @both_drivers
 def test_the_collector_rests_while_a_run_is_played(driver: str) -> None:
-    """It may not stop a turn; afterwards it is as it was, whichever way the Run has ended."""
+    """It may not stop a turn; afterwards it is as it was, however the Run has ended."""
     seen: list[bool] = []
 
     async def main(client: Client) -> None:
@@ -276,7 +276,7 @@ class Cancels(Calm):
 
 
 async def test_a_cancelled_world_ends_is_torn_down_and_passes_it_on() -> None:
-    """At its next turn; every `finally` has run, in order, before whoever awaited it goes on."""
+    """At its next turn; every `finally` has run, in order, before the awaiting code goes on."""
     ended: list[str] = []
 
     async def main(client: Client) -> None:

@@ -267,7 +267,7 @@ def test_a_cancellation_is_never_lost(driver: str) -> None:
 
 @both_drivers
 def test_a_cancelled_task_may_be_cancelled_again(driver: str) -> None:
-    """The first is over when it has been told; a second one interrupts what it does then."""
+    """The first is over once Cancelled is raised; a second one interrupts what it does then."""
     said: list[object] = []
 
     async def main(client: Client) -> None:
@@ -290,7 +290,7 @@ def test_a_cancelled_task_may_be_cancelled_again(driver: str) -> None:
 
 @both_drivers
 def test_a_task_may_not_cancel_itself(driver: str) -> None:
-    """It is told to return; and it cannot catch that and go on."""
+    """The error says that it should return; it cannot catch that and go on."""
 
     async def main(client: Client) -> None:
         async def other() -> None:
@@ -376,7 +376,7 @@ def test_a_record_tells_who_wrote_it_and_in_which_turn(driver: str) -> None:
 
 
 class Listens(Uniform):
-    """It keeps what it was told of each Step, and when."""
+    """It keeps each Step that `ended` was called with, and when."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -436,7 +436,7 @@ def test_the_chooser_is_told_what_a_turn_did_once_it_has_ended(driver: str) -> N
 
 @types.coroutine
 def foreign() -> Generator[object, Any, None]:
-    """An awaitable of nobody we know."""
+    """An awaitable that no driver knows."""
     yield "what is this"
 
 
@@ -575,7 +575,7 @@ def test_nobody_but_its_tasks_uses_a_client(driver: str) -> None:
 
 @both_drivers
 def test_a_client_belongs_to_one_actor(driver: str) -> None:
-    """Another one that got hold of it is told, whatever it catches."""
+    """Another task that got hold of it is refused, even if it catches all errors."""
     clients: dict[str, Client] = {}
 
     async def main(client: Client) -> None:
@@ -621,7 +621,7 @@ errors = pytest.mark.parametrize("make", ERRORS, ids=lambda make: type(make())._
 
 
 class Watched:
-    """A World with two actors that note whatever they are told, and how they end."""
+    """A World with two actors that note all they see, and how they end."""
 
     def __init__(self) -> None:
         self.seen: list[BaseException] = []
@@ -630,7 +630,7 @@ class Watched:
         self.world.add(note())
 
     async def main(self, client: Client) -> None:
-        """Reads, writes, picks, asks the other Endpoint, and catches all it is told."""
+        """Reads, writes, picks, asks the other Endpoint, and catches all errors."""
         try:
             while True:
                 try:
@@ -889,7 +889,7 @@ def test_the_place_of_a_death_is_in_the_actors_own_code(driver: str) -> None:
 
 @both_drivers
 def test_an_option_of_a_wait_that_is_over_is_never_performed(driver: str) -> None:
-    """If one was left in the line by mistake, it is our bug, and told before it does harm."""
+    """If one was left in the line by mistake, it is our bug, and found before it does harm."""
 
     async def main(client: Client) -> None:
         for _ in range(3):

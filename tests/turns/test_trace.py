@@ -41,7 +41,7 @@ def played(seed: int, trace: Trace, *, driver: str = "direct") -> Trace:
 
 
 def lines_of(trace: Trace) -> list[dict[str, Any]]:
-    """Its lines, decoded by somebody else's JSON."""
+    """Its lines, decoded by another JSON library."""
     return [json.loads(line) for line in trace.lines()]
 
 
@@ -171,7 +171,7 @@ def test_steps_are_numbered_and_caused_by_earlier_ones() -> None:
 
 
 def test_every_line_ends_with_the_running_sum() -> None:
-    """CRC-32 over the lines so far, each without its sum: worked out here anew."""
+    """CRC-32 over the lines so far, each without its sum, worked out here once more."""
     total = 0
     for line in played(3, Trace({}, keep=True)).lines():
         content = json.loads(line)
@@ -199,7 +199,7 @@ def test_a_kept_and_a_streamed_trace_are_the_same_bytes(driver: str) -> None:
 
 
 def test_a_streamed_trace_is_written_turn_by_turn_and_not_kept() -> None:
-    """What was found is on its way to the file before the next turn is chosen."""
+    """What was found is written to the file before the next turn is chosen."""
 
     class Looks(Calm):
         def choose(self, options: Options | Alternatives) -> int:
@@ -241,7 +241,7 @@ def test_a_run_nobody_reads_makes_no_step() -> None:
 
 
 def test_what_a_chooser_hears_is_not_collected() -> None:
-    """A Chooser that asks for every Step gets it, and none piles up in a trace nobody reads."""
+    """A Chooser that asks for every Step gets it, and none piles up in a trace that is not read."""
 
     class Hears(Uniform):
         def ended(self, step: Step) -> None:
@@ -297,7 +297,7 @@ def test_a_fact_stays_as_it_was_recorded() -> None:
 
 
 def test_a_set_among_the_facts_is_sorted() -> None:
-    """The order of a set is nobody's decision, so it does not reach a trace."""
+    """Nothing decides the order of a set, so it does not reach a trace."""
 
     async def act(client: Client) -> None:
         client.record("chose", names={f"n{number}" for number in range(9)})
@@ -310,7 +310,7 @@ def test_a_set_among_the_facts_is_sorted() -> None:
 
 @pytest.mark.parametrize("fact", [object(), "\ud800", {1: {2: lambda: 0}}])
 def test_a_fact_that_cannot_stand_in_a_trace_is_refused(fact: object) -> None:
-    """At once, with the task and the record: also when nobody reads the trace."""
+    """At once, with the task and the record; also if the trace is not read."""
 
     async def act(client: Client) -> None:
         client.record("chose", what=fact)
@@ -334,7 +334,7 @@ def test_a_trace_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def summed(lines: Sequence[dict[str, Any]]) -> bytes:
-    """Lines with right sums, as anybody could write them."""
+    """Lines with right sums, as any program could write them."""
     total, raw = 0, b""
     for content in lines:
         body = json.dumps(content, separators=(",", ":")).encode()

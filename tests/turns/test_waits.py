@@ -61,7 +61,7 @@ def test_a_timer_bears_the_name_it_was_given(driver: str) -> None:
 
 
 def test_an_alarm_goes_off_at_the_time_it_was_last_set_to(driver: str) -> None:
-    """Set anew while a task waits, sooner or later, it goes off once, then; and is not set."""
+    """Set again while a task waits, to sooner or later, it goes off once; then it is not set."""
     said: list[int] = []
 
     async def main(client: Client) -> None:
@@ -83,7 +83,7 @@ def test_an_alarm_goes_off_at_the_time_it_was_last_set_to(driver: str) -> None:
 
 
 def test_an_alarm_that_is_not_set_is_a_rest(driver: str) -> None:
-    """What was set and taken back goes off never, and nobody is stuck for it."""
+    """What was set and taken back never goes off, and no task is stuck because of it."""
 
     async def main(client: Client) -> None:
         alarm = client.alarm("flush")
@@ -95,7 +95,7 @@ def test_an_alarm_that_is_not_set_is_a_rest(driver: str) -> None:
 
 
 def test_an_alarm_wakes_whom_it_finds_late(driver: str) -> None:
-    """It was set before anybody waited, and its time is over: it goes off at once."""
+    """It was set before any task waited, and its time is over: it goes off at once."""
     said: list[int] = []
 
     async def main(client: Client) -> None:
@@ -455,7 +455,7 @@ def test_a_wait_can_be_waited_for_again(driver: str) -> None:
 
 
 def test_the_first_of_nothing_is_a_mistake(driver: str) -> None:
-    """It could never end; the Run does, even if the actor catches what it is told."""
+    """It could never end; the Run does, even if the actor catches the error."""
 
     async def main(client: Client) -> None:
         try:
@@ -533,7 +533,7 @@ def test_an_answer_in_time_ends_the_deadline(driver: str) -> None:
 
 
 def test_every_outcome_of_a_deadline_is_one_of_three(driver: str) -> None:
-    """Done and told, done and not told, not done and not told; the next read tells which."""
+    """Done and answered, done and not answered, not done; the next read shows which."""
     seen: set[tuple[str, str | None]] = set()
     for seed in range(60):
 

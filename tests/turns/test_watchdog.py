@@ -414,7 +414,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def test_a_world_played_inside_trio_hands_on_the_interrupt() -> None:
-    """KeyboardInterrupt reaches whoever awaits `play`, bare, and trio goes on."""
+    """KeyboardInterrupt reaches the code that awaits `play`, bare, and trio goes on."""
     caught: list[BaseException] = []
 
     async def main() -> None:

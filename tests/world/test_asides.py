@@ -131,7 +131,7 @@ def test_a_replay_says_what_is_not_there_to_be_held() -> None:
 
 
 def test_a_crash_takes_what_is_held_with_it() -> None:
-    """An answer that is held has nobody to go to any more; nothing is left to release."""
+    """An answer that is held back has no caller any more; nothing is left to release."""
 
     class HoldThenCrash(Holding):
         def choose(self, options: Options | Alternatives) -> Choice:

@@ -49,7 +49,7 @@ def end_of(verdict: Verdict) -> tuple[str, str]:
 
 
 def test_a_run_ends_when_nothing_can_move(driver: str) -> None:
-    """Everybody has returned; a World of nobody ends before it begins."""
+    """All actors have returned; a World without actors ends before it begins."""
 
     async def main(client: Client) -> None:
         await client.sleep(5)
@@ -89,7 +89,7 @@ async def waits_for_a_queue(client: Client) -> None:
 
 
 async def waits_for_a_signal(client: Client) -> None:
-    """For somebody to be ready."""
+    """For some task to be ready."""
     await client.signal("ready").wait()
 
 
@@ -139,7 +139,7 @@ def test_a_stuck_run_says_who_waits_for_what(driver: str, main: Doing, said: str
 
 
 def test_a_dead_actor_is_not_stuck(driver: str) -> None:
-    """What it waited for is nobody's concern any more."""
+    """What it waited for no longer matters."""
     world = world_of(alpha=waits_for_a_queue, beta=ticks)
     world.allow(Crash("alpha"))
     world.limit(virtual_ms_max=50)
@@ -152,7 +152,7 @@ def test_a_dead_actor_is_not_stuck(driver: str) -> None:
 
 
 def test_a_deadlock_that_time_resolves_is_none(driver: str) -> None:
-    """As long as somebody has a timer, it may yet move the others."""
+    """As long as a task has a timer, it may yet move the others."""
 
     async def main(client: Client) -> None:
         inbox = client.queue("inbox")
@@ -222,7 +222,7 @@ async def breaks(client: Client) -> None:
 
 
 def test_a_breach_ends_the_run_at_the_turn_it_was_found(driver: str) -> None:
-    """Before its caller is told, and so before anything else happens."""
+    """Before its caller gets the answer, and so before anything else happens."""
     world = world_of(alpha=breaks)
     world.claim(always(broken))
     verdict = world.run(Calm(), driver=driver)
@@ -324,7 +324,7 @@ async def long(client: Client) -> None:
 
 
 def test_a_limit_that_is_just_not_reached_is_none(driver: str) -> None:
-    """So many turns may be played, and so much time may pass, as the limit says."""
+    """No more turns are played, and no more time passes, than the limit says."""
 
     async def main(client: Client) -> None:
         for _ in range(4):
@@ -341,7 +341,7 @@ def test_a_limit_that_is_just_not_reached_is_none(driver: str) -> None:
 
 
 def test_picks_are_no_turns(driver: str) -> None:
-    """They are not counted against the limit of turns, nor told as such."""
+    """They do not count as turns, neither for the limit nor in the verdict."""
 
     async def main(client: Client) -> None:
         for _ in range(4):
@@ -386,7 +386,7 @@ def test_a_lasso_names_all_who_are_in_it(driver: str) -> None:
 
 
 def test_time_that_passes_ends_an_instant(driver: str) -> None:
-    """The limit of one instant is counted anew in the next."""
+    """The limit of one instant is counted from zero in the next."""
 
     async def main(client: Client) -> None:
         for _ in range(10):
@@ -400,7 +400,7 @@ def test_time_that_passes_ends_an_instant(driver: str) -> None:
 
 
 def test_a_trace_that_grows_too_large_ends_the_run(driver: str) -> None:
-    """Counted while it is written; one that nobody reads has no size."""
+    """Counted while it is written; one that is not read has no size."""
     for sink in (io.BytesIO(), None):
         world = world_of(alpha=ticks)
         world.limit(trace_bytes_max=10_000, turns_max=500)

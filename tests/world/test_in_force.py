@@ -60,7 +60,7 @@ def colors(**given: str) -> dict[str, str]:
 def test_the_most_particular_wins_and_a_switch_beats_a_profile(
     given: dict[str, str], alpha: str, beta: str
 ) -> None:
-    """Of one actor, of its make, of all; a profile only says what nobody says by itself."""
+    """For one actor, for its component, for all; a profile only sets what no switch sets."""
     assert colors(**given) == {"alpha": alpha, "beta": beta}
 
 
@@ -102,7 +102,7 @@ def test_an_actor_and_an_endpoint_are_told_what_holds() -> None:
 
 
 def test_a_restart_changes_no_switch() -> None:
-    """Each life is made anew, and behaves as the one before."""
+    """Each life is made from scratch, and behaves as the one before."""
     seen: list[str] = []
 
     @attrs.frozen
@@ -119,7 +119,7 @@ def test_a_restart_changes_no_switch() -> None:
 
 
 def test_a_component_without_that_profile_stays_as_it_is() -> None:
-    """`profile` is said of all: it is an error only where nobody has it."""
+    """`profile` is set for all: it is an error only if no component has it."""
     world = PAINTING.world({"profile": "old"})
     world.in_force.check("painting")
     endpoint: Any = world.wire.posts["oven"].endpoint
@@ -183,7 +183,7 @@ def test_a_world_checks_what_it_was_given_by_itself() -> None:
 
 
 def test_a_name_cannot_be_an_actors_and_another_makes() -> None:
-    """Nobody could say whom a switch is of. Of one make it may: all are meant."""
+    """It would be unclear which one a switch is for. Of one component it may: all are meant."""
     world = World()
     world.start(Painter("oven"))
     world.serve(lambda store: Oven(store, "stove"))

@@ -141,7 +141,7 @@ def test_a_verdict_says_how_far_it_looked(driver: str) -> None:
 
 
 class Tells(Chooser):
-    """Keeps the order in which it was told things."""
+    """Keeps the order in which it was called."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -287,7 +287,7 @@ def test_a_trace_is_the_same_kept_or_written(driver: str) -> None:
 
 
 class Full(io.BytesIO):
-    """A disk with room for so many writes."""
+    """A disk with room for a number of writes."""
 
     def __init__(self, room: int) -> None:
         super().__init__()
