@@ -53,9 +53,11 @@ class Fault:
     word: ClassVar[str]
     """One imperative word, as users write it."""
     effect: ClassVar[str] = "{word} struck {target}"
-    """The sentence by which a story tells what it did. `{target}` is what it struck. If that is
-    `pods to alpha` or `alpha bind pods/default/c`, `{whose}` is `alpha's`, and `{what}` is `pods`
-    or `bind of pods/default/c`."""
+    """The sentence by which a story tells what it did.
+
+    `{target}` is what it struck. For a target such as `pods to alpha`, `{whose}` is `alpha's` and
+    `{what}` is `pods`. For `alpha bind pods/default/c`, `{what}` is `bind of pods/default/c`.
+    """
     recovery: ClassVar[str] = "recovers"
     """What a story says of its target when a fault that lasts is over."""
     strikes_requests: ClassVar[bool] = False

@@ -177,16 +177,16 @@ class _Eventually(Invariant):
         since = evidence.last_fault_ms
         if self.within_ms is None and self._met_after_ms == since:
             return None
-        said = self.claim(evidence)
-        held, self._holds = self._holds, said is None
+        wrong = self.claim(evidence)
+        held, self._holds = self._holds, wrong is None
         if self._met_after_ms == since:
             return None
         late = self.within_ms is not None and evidence.now_ms > since + self.within_ms
         # What held at the look before, and holds now, held when the fault was over.
-        if said is None and (held or not late):
+        if wrong is None and (held or not late):
             self._met_after_ms = since
         elif late:
-            return f"{said or 'it came true too late'}, {self.within_ms} ms after the last fault"
+            return f"{wrong or 'it came true too late'}, {self.within_ms} ms after the last fault"
         return None
 
     def end(self, evidence: Evidence) -> str | None:
@@ -243,9 +243,9 @@ class Verdict:
             f"{self.virtual_ms} ms virtual time, {counted(self.faults, 'fault')}"
         )
         if self.is_violated:
-            said = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
+            result = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
         elif self.is_held:
-            said = "Held"
+            result = "Held"
         else:
-            said = f"Undecided: {self.end}"
-        return f"{said}. Looked at: {looked}." + (f" {self.note}" if self.note else "")
+            result = f"Undecided: {self.end}"
+        return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")

@@ -68,8 +68,8 @@ class Deviant:
 
     def __str__(self) -> str:
         many, faults = self.deviations, self.faults
-        said = f"{many} deviation{'' if many == 1 else 's'}"
-        return said + (f", {counted(faults, 'fault')}" if faults else "")
+        words = f"{many} deviation{'' if many == 1 else 's'}"
+        return words + (f", {counted(faults, 'fault')}" if faults else "")
 
 
 class Deviating(Chooser):
@@ -263,17 +263,17 @@ class Frontier:
     def level(self) -> str:
         """How far it has come, in words: up to where all Runs have been played."""
         if self.is_complete:
-            return f"complete up to {_said(self.deviations_max, self.faults_max)}"
+            return f"complete up to {_in_words(self.deviations_max, self.faults_max)}"
         if not self.levels:
             return "not yet complete at any level"
         # For each number of faults its last level: the last of all may have fewer deviations.
         widest = {level.faults: level.deviations for level in self.levels}
         (*before, last) = widest.items()
-        said = [_said(d, f) for f, d in before if d > last[1]] + [_said(last[1], last[0])]
-        return f"complete up to {', and '.join(said)}"
+        words = [_in_words(d, f) for f, d in before if d > last[1]] + [_in_words(last[1], last[0])]
+        return f"complete up to {', and '.join(words)}"
 
 
-def _said(deviations: int | None, faults: int) -> str:
+def _in_words(deviations: int | None, faults: int) -> str:
     of = "any deviations" if deviations is None else counted(deviations, "deviation")
     return f"{of}, {counted(faults, 'fault')}"
 

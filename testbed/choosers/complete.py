@@ -114,11 +114,11 @@ class Complete(Exhaustive):
 
     @property
     def summary(self) -> str:
-        said = "complete" if self.is_complete else "not complete"
+        status = "complete" if self.is_complete else "not complete"
         if self.limits:
-            said += f" up to {' and '.join(sorted(self.limits))}"
+            status += f" up to {' and '.join(sorted(self.limits))}"
         return (
-            f"{said}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
+            f"{status}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
             f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}"
         )
 

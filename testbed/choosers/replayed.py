@@ -59,7 +59,7 @@ class Replayed(Chooser):
         index: int = ready + choice - of if is_fault else choice
         is_there = ready == of and (not is_fault or index < len(options))
         if not is_there or not _is(options[index], step):
-            raise ReplayDiverged(self._said(step, options))
+            raise ReplayDiverged(self._divergence(step, options))
         if step["do"] not in MOVES_NOBODY:
             self._moved = options[index].actor
         return index
@@ -72,7 +72,7 @@ class Replayed(Chooser):
         index = step["choice"]
         was = {**step, "do": step.get("label"), "label": ""}
         if len(among) != step["of"] or index >= len(among) or not _is(among[index], was):
-            raise ReplayDiverged(self._said(step, options))
+            raise ReplayDiverged(self._divergence(step, options))
         if step["do"] == RELEASE:
             return Release(index)
         until_ms = step.get("until_ms")
@@ -85,7 +85,7 @@ class Replayed(Chooser):
         assert isinstance(choice, int)
         return choice
 
-    def _said(self, step: dict[str, Any], options: Options | Alternatives) -> str:
+    def _divergence(self, step: dict[str, Any], options: Options | Alternatives) -> str:
         choice, of, ready = step["choice"], step["of"], options.ready
         names = ("do", "who", "verb", "key", "change", "label")
         sentence = " ".join(step[name] for name in names if step.get(name))

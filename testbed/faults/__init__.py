@@ -1,4 +1,4 @@
-"""The kinds of Fault, one file each.
+"""The kinds of Fault, one file each, named as its word. A new file is a new kind.
 
 May use: errors, store, turns, fault.
 Siblings: no file here imports another.

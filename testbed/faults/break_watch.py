@@ -13,7 +13,7 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class BreakWatch(Fault):
-    """A watch ends and its reader is told so; it resumes from the last revision it saw."""
+    """A watch ends. Its reader is told, and resumes from the last revision it saw."""
 
     word: ClassVar[str] = "break_watch"
     effect: ClassVar[str] = "{whose} watch of {what} was broken"

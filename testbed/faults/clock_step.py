@@ -13,14 +13,14 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class ClockStep(Fault):
-    """What one actor's clock says is shifted, forward or back; its timers run on."""
+    """One actor's clock is shifted, forward or back. Its timers run on."""
 
     word: ClassVar[str] = "clock_step"
     effect: ClassVar[str] = "the clock of {target} jumped"
     allows_negative: ClassVar[bool] = True
 
     by_ms: int = 10_000
-    """By how much; negative: back."""
+    """By how much; back if it is negative."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each actor that runs."""

@@ -13,8 +13,8 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class Crash(Fault):
-    """An actor dies; its memory is lost, what it has sent is still on its way. A glob means actors;
-    an Endpoint (`store`) dies only if it is named."""
+    """An actor dies. Its memory is lost; what it has sent still arrives. A glob means actors only:
+    an Endpoint (`store`) dies if it is named in full."""
 
     word: ClassVar[str] = "crash"
     effect: ClassVar[str] = "{target} crashed"
@@ -23,7 +23,7 @@ class Crash(Fault):
     """When its next life begins; None: never."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor that runs, then the Endpoint of just that name, if it answers."""
+        """Each actor that runs, then the Endpoint with exactly that name, if it is up."""
         for role in levers.actors():
             if self.hits(role.name):
                 strike = partial(levers.crash, role, self.restart_after_ms)

@@ -15,19 +15,19 @@ from testbed.turns.life import Role
 
 @attrs.frozen(kw_only=True)
 class Lag(Fault):
-    """For a while, Changes of one kind reach one actor so much later; in order all the same."""
+    """For a while, Changes of one kind reach one actor late, but still in order."""
 
     word: ClassVar[str] = "lag"
     effect: ClassVar[str] = "{whose} watch of {what} began to lag"
     length: ClassVar[str] = "for"
 
     by_ms: int = 1000
-    """How late."""
+    """How late they come."""
     for_ms: int = 10_000
-    """Of what is committed within this time."""
+    """Which Changes: those committed within this time."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor and kind it watches, by path of the watch; several watches lag together."""
+        """Each actor and kind that it watches, by path. Its watches of one kind lag together."""
         watched: dict[tuple[Role, str], Footprint] = {}
         for stream in levers.streams():
             if self.hits(stream.life.role.name):

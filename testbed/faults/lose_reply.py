@@ -13,16 +13,16 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class LoseReply(Fault):
-    """What was done is done; its caller gets Unavailable, as if it might not be."""
+    """An Operation has taken effect, but its caller gets Unavailable and cannot know that."""
 
     word: ClassVar[str] = "lose_reply"
     effect: ClassVar[str] = "the reply to {whose} {what} was lost"
     strikes_requests: ClassVar[bool] = True
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each request whose answer is on its way, oldest first."""
+        """Each request that has taken effect and is not answered yet, oldest first."""
         for request in levers.requests(served=True):
             if self.hits(request.role.name):
-                said = f"{request.operation}: the connection was reset"
-                error = Unavailable(said, causes=(CONNECTION_LOST,))
+                message = f"{request.operation}: the connection was reset"
+                error = Unavailable(message, causes=(CONNECTION_LOST,))
                 yield levers.failing(request, error)

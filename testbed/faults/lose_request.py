@@ -13,7 +13,7 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class LoseRequest(Fault):
-    """An Operation has no effect, and its caller gets Unavailable: it cannot know which."""
+    """An Operation has no effect. Its caller gets Unavailable, as if the reply were lost."""
 
     word: ClassVar[str] = "lose_request"
     effect: ClassVar[str] = "{whose} {what} was lost on its way"
@@ -23,6 +23,6 @@ class LoseRequest(Fault):
         """Each request that has had no effect yet, oldest first."""
         for request in levers.requests(served=False):
             if self.hits(request.role.name):
-                said = f"{request.operation}: the connection was reset"
-                error = Unavailable(said, causes=(CONNECTION_LOST,))
+                message = f"{request.operation}: the connection was reset"
+                error = Unavailable(message, causes=(CONNECTION_LOST,))
                 yield levers.failing(request, error)

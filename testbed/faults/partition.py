@@ -14,7 +14,7 @@ from testbed.store.footprint import Footprint
 
 @attrs.frozen(kw_only=True)
 class Partition(Fault):
-    """Requests, answers and deliveries of one actor wait until it can be reached again."""
+    """The requests, answers and deliveries of one actor wait until it can be reached again."""
 
     word: ClassVar[str] = "partition"
     effect: ClassVar[str] = "{target} was cut off from the network"
@@ -28,7 +28,7 @@ class Partition(Fault):
         return now_ms + self.lasts_ms(self.for_ms, now_ms)
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor that runs and is not cut off already."""
+        """Each actor that runs and is not cut off yet."""
         for role in levers.actors():
             if self.hits(role.name) and role.cut_off_until_ms <= levers.now_ms:
                 wire = Footprint(writes=frozenset({f"wire:{role.name}"}))

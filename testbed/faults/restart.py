@@ -1,4 +1,4 @@
-"""restart: a program that had crashed is there again. Something always restarts it, some day."""
+"""restart: a program that crashed is started again. Something always does that, sooner or later."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from testbed.store.footprint import Footprint
 
 @attrs.frozen(kw_only=True)
 class Restart(Fault):
-    """An actor or an Endpoint that is down begins another life, with empty memory."""
+    """An actor or an Endpoint that is down begins its next life, with empty memory."""
 
     word: ClassVar[str] = "restart"
     effect: ClassVar[str] = "{target} was started again"
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor that ran and does not, then each Endpoint that is down."""
+        """Each actor that is down, then each Endpoint that is down."""
         for role in levers.actors(up=False):
             if self.hits(role.name) and not role.is_starting:
                 yield Way(role.name, partial(levers.start, role), role.name, levers.memory(role))

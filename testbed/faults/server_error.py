@@ -1,4 +1,4 @@
-"""server_error: an Endpoint refuses, without effect. Overload, a timeout, a lost right."""
+"""server_error: an Endpoint refuses, without effect: overload, a timeout, a lost right."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ READS = ("get", "list", "watch")
 
 @attrs.frozen(kw_only=True)
 class ServerError(Fault):
-    """An Operation is refused with that code; it has had no effect."""
+    """An Operation is refused with a code, and has no effect."""
 
     word: ClassVar[str] = "server_error"
     effect: ClassVar[str] = "the server failed {whose} {what}"
     strikes_requests: ClassVar[bool] = True
 
     code: int = attrs.field(default=500, validator=attrs.validators.in_(tuple(REFUSALS)))
-    """403, 409 (of what writes; a read is in conflict with nothing), 429, 500 or 503."""
+    """403, 409 (only for a write: a read conflicts with nothing), 429, 500 or 503."""
 
     def ways(self, levers: Levers) -> Iterator[Way]:
         """Each request that has had no effect yet, oldest first."""

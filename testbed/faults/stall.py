@@ -13,7 +13,7 @@ from testbed.fault import Fault, Levers, Way
 
 @attrs.frozen(kw_only=True)
 class Stall(Fault):
-    """No task of an actor moves for a while; the world, and its own requests, go on."""
+    """No task of an actor moves for a while. All else goes on, its own requests too."""
 
     word: ClassVar[str] = "stall"
     effect: ClassVar[str] = "{target} stalled"
@@ -27,7 +27,7 @@ class Stall(Fault):
         return now_ms + self.lasts_ms(self.by_ms, now_ms)
 
     def ways(self, levers: Levers) -> Iterator[Way]:
-        """Each actor that runs and is not stalled already."""
+        """Each actor that runs and is not stalled yet."""
         for role in levers.actors():
             life = role.life
             if self.hits(role.name) and life and life.stalled_until_ms <= levers.now_ms:

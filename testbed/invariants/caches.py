@@ -23,8 +23,8 @@ class CachesEqualTheStore(Invariant):
         for role in evidence.actors:
             for cache in role.life.caches if role.life and role.is_up else ():
                 actual = _there(cache, evidence.store, None)
-                if said := _difference(cache.known, actual, cache.reads):
-                    return f"the cache of {cache.kind.plural} in {role.name} {said}"
+                if wrong := _difference(cache.known, actual, cache.reads):
+                    return f"the cache of {cache.kind.plural} in {role.name} {wrong}"
         return None
 
 
@@ -47,11 +47,12 @@ class CachesShowOneRevision(Invariant):
         for stream, _ in evidence.wire.streams.delivered:
             life = stream.life
             for cache in life.caches if life.is_alive else ():
-                if cache.kind.plural == stream.plural and (said := self._said_of(cache, evidence)):
-                    return f"the cache of {stream.plural} in {life.role.name} {said}"
+                is_read = cache.kind.plural == stream.plural
+                if is_read and (wrong := self._wrong_in(cache, evidence)):
+                    return f"the cache of {stream.plural} in {life.role.name} {wrong}"
         return None
 
-    def _said_of(self, cache: Cache[Any], evidence: Evidence) -> str:
+    def _wrong_in(self, cache: Cache[Any], evidence: Evidence) -> str:
         store, upto = evidence.store, str(cache.upto)
         fold = self._folds.get(cache)
         if not upto or int(upto) < store.compacted:
@@ -63,10 +64,10 @@ class CachesShowOneRevision(Invariant):
             touched = fold.go_on(cache, store, int(upto))
         mine = {key: fold.known[key] for key in touched if key in fold.known}
         its = {key: cache.known[key] for key in touched if key in cache.known}
-        said = _difference(its, mine, cache.reads) or _miscounted(cache, fold)
-        if said and _is_within_txn(cache, fold, store):
+        wrong = _difference(its, mine, cache.reads) or _miscounted(cache, fold)
+        if wrong and _is_within_txn(cache, fold, store):
             return ""
-        return f"{said} at rv {upto}" if said else ""
+        return f"{wrong} at rv {upto}" if wrong else ""
 
 
 class _Fold:

@@ -30,8 +30,8 @@ class RevisionsIncrease(Invariant):
             if change.serial <= self._serial:
                 return f"change {change.serial} of {change.key} came after {self._serial}"
             self._last, self._serial = change.revision, change.serial
-            if said := _wrong_in(change):
-                return said
+            if wrong := _wrong_in(change):
+                return wrong
         return None
 
     def end(self, evidence: Evidence) -> str | None:
@@ -42,9 +42,9 @@ class RevisionsIncrease(Invariant):
             if change is not None and change.new is not entry:
                 return f"{entry.key} is not as rv {change.revision} has left it"
             if isinstance(entry.value, Object):
-                said = str(entry.value.meta.revision)
-                if said != str(entry.revision):
-                    return f"{entry.key} says {said!r}, and its last commit was rv {entry.revision}"
+                own = str(entry.value.meta.revision)
+                if own != str(entry.revision):
+                    return f"{entry.key} says {own!r}, and its last commit was rv {entry.revision}"
         return None
 
 

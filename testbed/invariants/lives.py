@@ -24,8 +24,8 @@ class LivesGoOneWay(Invariant):
         for change in evidence.changes:
             old, new = _object(change.old), _object(change.new)
             if old is not None and new is not None:
-                for said in (*_taken_back(old, new), *_taken_back_by_pod(old, new)):
-                    return f"{change.key} {said} at rv {change.revision}"
+                for wrong in (*_taken_back(old, new), *_taken_back_by_pod(old, new)):
+                    return f"{change.key} {wrong} at rv {change.revision}"
         return None
 
 
@@ -41,7 +41,7 @@ class EveryUidIsNew(Invariant):
         self._bearers: dict[str, str] = {}
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
-        found = [said for change in self._unseen(evidence) if (said := self._said_of(change))]
+        found = [wrong for change in self._unseen(evidence) if (wrong := self._reused_by(change))]
         return found[0] if found else None
 
     def _unseen(self, evidence: Evidence) -> Iterator[Change]:
@@ -49,7 +49,7 @@ class EveryUidIsNew(Invariant):
         upto, self._upto = self._upto, evidence.store.revision
         return evidence.store.log().after(upto)
 
-    def _said_of(self, change: Change) -> str:
+    def _reused_by(self, change: Change) -> str:
         new = _object(change.new)
         if new is None or change.old is not None:
             return ""

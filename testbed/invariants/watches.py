@@ -24,56 +24,56 @@ class WatchesAreGapFree(Invariant):
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY})
 
     def __init__(self) -> None:
-        self._told: dict[Stream, tuple[int, int]] = {}
+        self._upto: dict[Stream, tuple[int, int]] = {}
         """The revision, and the serial of the Change, up to which each stream has delivered."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for stream, delivery in evidence.wire.streams.delivered:
-            if said := self._check(stream, delivery, evidence.store):
-                return said
+            if wrong := self._check(stream, delivery, evidence.store):
+                return wrong
         return None
 
     def end(self, evidence: Evidence) -> str | None:
         for stream in evidence.wire.streams.open:
-            revision, serial = self._told.get(stream, (stream.opened_at, 0))
+            revision, serial = self._upto.get(stream, (stream.opened_at, 0))
             owed = _next(stream, evidence.store, revision, serial) if stream.is_silent else None
             if owed is not None:
                 return f"{stream.path} is silent, and was never told of {_named(owed)}"
         return None
 
     def _check(self, stream: Stream, delivery: Delivery, store: Store) -> str | None:
-        revision, serial = self._told.get(stream, (stream.opened_at, 0))
+        revision, serial = self._upto.get(stream, (stream.opened_at, 0))
         if delivery.error is not None:
-            self._told.pop(stream, None)
+            self._upto.pop(stream, None)
             return None
         # Three kinds of deliveries. What a watch begins with has no serial: it is no Change, but
         # an object as it was when the watch was opened. A bookmark has no Change, and promises
         # that nothing up to its revision is still to come. All else must be the Change that a
         # scan of the history finds next, compared by serial: a transaction has several Changes
         # of one revision, so the revision alone could not show that one of them was skipped.
-        told = delivery.change
-        if told is not None and not told.serial:
-            return _check_first(stream, told, store)
-        upto = told.revision if told is not None else int(str(delivery.revision))
-        self._told[stream] = (upto, told.serial if told is not None else serial)
+        shown = delivery.change
+        if shown is not None and not shown.serial:
+            return _check_first(stream, shown, store)
+        upto = shown.revision if shown is not None else int(str(delivery.revision))
+        self._upto[stream] = (upto, shown.serial if shown is not None else serial)
         if upto < revision:
             return f"{stream.path} was told of rv {upto} after rv {revision}"
         expected = _next(stream, store, revision, serial)
-        if told is None:
+        if shown is None:
             if expected is not None and expected.revision <= upto:
                 return f"{stream.path} got a bookmark at rv {upto}, before {_named(expected)}"
             return None
-        if expected is None or expected.serial != told.serial:
+        if expected is None or expected.serial != shown.serial:
             wanted = _named(expected) if expected is not None else "nothing"
-            return f"{stream.path} was told of {_named(told)}, and {wanted} was next"
+            return f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
         return _check_shown(stream, delivery, expected)
 
 
-def _check_first(stream: Stream, told: Change, store: Store) -> str | None:
+def _check_first(stream: Stream, shown: Change, store: Store) -> str | None:
     """What a watch begins with must be there at the revision where it was opened."""
-    there = store.peek(told.key, stream.opened_at)
-    if there is None or there is not told.new:
-        return f"{stream.path} began with {_named(told)}, which was not there at its beginning"
+    there = store.peek(shown.key, stream.opened_at)
+    if there is None or there is not shown.new:
+        return f"{stream.path} began with {_named(shown)}, which was not there at its beginning"
     return None
 
 

@@ -443,5 +443,5 @@ def test_two_searches_play_the_same_runs() -> None:
     for _ in range(2):
         chooser = Complete()
         found_by(STRUCK.scenario(), chooser)
-        told.append([[event.said for event in seen.events] for seen in chooser.seen])
+        told.append([[event.content for event in seen.events] for seen in chooser.seen])
     assert told[0] == told[1]

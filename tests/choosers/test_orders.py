@@ -55,7 +55,7 @@ def test_runs_of_one_class_have_one_form() -> None:
         for name in order:
             key, writes = {"a": ("x", False), "b": ("y", True), "c": ("x", False)}[name]
             past.add(event(name, key, writes=writes, keys=keys))
-        forms.append([(one.said, causes) for one, causes in past.form()])
+        forms.append([(one.content, causes) for one, causes in past.form()])
     assert forms[0] == forms[1] == forms[2]
 
 

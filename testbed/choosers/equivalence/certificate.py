@@ -94,7 +94,7 @@ class _Tables:
 
     def _step(self, event: OrderedTurn) -> int:
         option = self._option(event.sentence)
-        number, is_new = self._number("step", event.said)
+        number, is_new = self._number("step", event.content)
         if is_new:
             self._new.append(
                 {

@@ -44,7 +44,7 @@ class Classes:
         form = array("L")
         for place in order:
             event = past.events[place]
-            form.append(self._numbers.setdefault(event.said, len(self._numbers)))
+            form.append(self._numbers.setdefault(event.content, len(self._numbers)))
             form.append(len(event.causes))
             form.extend(sorted(at[cause] for cause in event.causes))
         return blake2b(form.tobytes(), digest_size=16).digest()

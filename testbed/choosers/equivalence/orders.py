@@ -124,7 +124,7 @@ class OrderedTurn:
         return self.sentence.kind == FAULT
 
     @property
-    def said(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint]:
+    def content(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint]:
         """What is the same in all Runs of a class: all but its places."""
         return self.sentence, self.picks, self.now_ms, self.did
 

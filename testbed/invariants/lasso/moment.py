@@ -111,8 +111,8 @@ def _own(role: Role, life: Life, now_ms: int) -> object:
     digest = getattr(role.actor, "digest", None)
     if digest is not None:
         return digest()
-    told = [what.digest(now_ms) for what in life.shown.values() if hasattr(what, "digest")]
-    return told or None
+    digests = [what.digest(now_ms) for what in life.shown.values() if hasattr(what, "digest")]
+    return digests or None
 
 
 def tells_time(life: Life) -> bool:

@@ -80,7 +80,7 @@ class NoLasso(Invariant):
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
     def __init__(self, abstraction: Abstraction | None, named_anew: tuple[str, ...]) -> None:
-        self._coarse = _Multiset() if abstraction is None else _Told(abstraction)
+        self._coarse = _Multiset() if abstraction is None else _Abstracted(abstraction)
         self._named_anew = named_anew
         self._renamed: dict[str, str] = {}
         self._states: dict[str, Moment | None] = {}
@@ -179,15 +179,15 @@ class NoLasso(Invariant):
         if len(visits) > AGAIN + 1:
             ends = visits[-AGAIN - 2 :]
             if all(self._lap(a, b) == lap for a, b in pairwise(ends)):
-                return self._said(lap, visits[-2], visits[-1])
-        said: str | None = None
+                return self._message(lap, visits[-2], visits[-1])
+        found: str | None = None
         choices = evidence.choices[visits[-2].choices : visits[-1].choices]
         key = digest_of(repr((lap, choices)).encode())
         if evidence.play_lap is not None and key not in self._tried:
             self._tried[key] = None
-            said = evidence.play_lap(evidence.choices[: visits[-1].choices], choices)
+            found = evidence.play_lap(evidence.choices[: visits[-1].choices], choices)
         self._doubt = f"played again from choice {visits[-1].choices}, it did not come back"
-        return said
+        return found
 
     def _lap(self, start: Visit, end: Visit) -> list[str]:
         """The writes between two visits, as sentences."""
@@ -197,9 +197,9 @@ class NoLasso(Invariant):
         writes = list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
         # The last writer of a field before the lap is its last writer in the lap before.
         owners = {(w.change.key, path): w.who for w in writes for path in w.fields}
-        return [self._told(write, owners) for write in writes]
+        return [self._sentence(write, owners) for write in writes]
 
-    def _said(self, lap: list[str], start: Visit, end: Visit) -> str:
+    def _message(self, lap: list[str], start: Visit, end: Visit) -> str:
         shown = lap[:SHOWN_MAX] + [f"… {len(lap) - SHOWN_MAX} more"] * (len(lap) > SHOWN_MAX)
         took = end.now_ms - start.now_ms
         time = f"{took:,} ms" if took else "no time at all"
@@ -221,7 +221,7 @@ class NoLasso(Invariant):
             if item.plural in self._named_anew:
                 self._renamed[item.meta.name] = self._renamed[item.key] = f"one of {item.plural}"
 
-    def _told(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
+    def _sentence(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
         """What a write did, and over which actor's work, in a sentence."""
         who, change = write.who, write.change
         key = self._renamed.get(change.key, change.key)
@@ -276,7 +276,7 @@ class _Multiset:
             self._weights[key] = weight
 
 
-class _Told:
+class _Abstracted:
     """What the scenario's own `abstraction` says of the state."""
 
     def __init__(self, abstraction: Abstraction) -> None:
@@ -294,9 +294,9 @@ def _weight(key: str, value: object) -> int:
     """A number for what an object says: its kind, its labels, and all fields but `meta`."""
     if not isinstance(value, Object):
         return int(digest_of(f"{key} {value!r}".encode()), 16)
-    said: list[Any] = [value.plural, value.meta.labels]
-    said += [getattr(value, field.name) for field in attrs.fields(type(value))[1:]]
-    return int(digest_of(encode(said)), 16)
+    fields: list[Any] = [value.plural, value.meta.labels]
+    fields += [getattr(value, field.name) for field in attrs.fields(type(value))[1:]]
+    return int(digest_of(encode(fields)), 16)
 
 
 def _first(now: Moment, before: Moment) -> str:
