@@ -127,8 +127,8 @@ def test_what_is_held_back_is_shown() -> None:
             key="notes/default/list", label="serve",
         )  # fmt: skip
         trace.items.append(Step(len(trace.steps) + 1, option, 0, 1, Marks()))
-    matter = Slice(trace)
-    said = diagram(Rows(trace, matter, Tale(matter)))
+    slice_ = Slice(trace)
+    said = diagram(Rows(trace, slice_, Tale(slice_)))
     assert said.count("◌ its update of notes/default/list is held back") == 2
     assert said.count("◌") == 2
 
