@@ -110,9 +110,9 @@ def _unforeseen(error: BaseException) -> int:
     # Imported only now: most commands end without it.
     raised = import_module("testbed.cli.raised").raised_by_theirs(error)
     if raised is None:
-        said = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {error}"
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-        return _say(f"HarnessBug: {said}. Please report it, with the lines above.", 4)
+        return _say(f"HarnessBug: {what}. Please report it, with the lines above.", 4)
     click.echo(raised.lines, err=True, nl=False)
     return _say(
         f"ScenarioError: {raised.said}.\n"

@@ -1,9 +1,9 @@
 """Tells whether an exception comes from the user's code or from a bug of ours.
 
 The testbed calls the user's code (scenarios, actors, claims, choosers), and that code calls ours.
-So the traceback holds frames of both, and of libraries, which are nobody's fault. The exception is
-the user's if the last frame outside the libraries is the user's: it raised, or called a library
-wrongly. If that last frame is ours, the bug may be ours, even if the user's code called it.
+So the traceback holds frames of both, and of libraries, which do not count. The exception is the
+user's if the last other frame is the user's: that code raised it, or called a library wrongly. If
+the last one is ours, we treat it as our bug, even if the user's code called us.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ GAP_MIN, GAP_MAX = 6, 36
 TEXT_MIN = 46
 """The width left for a text in the last column, if possible."""
 FITS = (18, 36, 37)
-"""The most lines for all rows, for those that matter, for those that the tale speaks of."""
+"""The most lines for all rows, for those that matter, and for those that the tale speaks of."""
 NAMED_MAX = 3
 """A fold names at most this many actors."""
 DID, TOLD, NOTED, STRUCK, LATE, ASKED = "●", "◂", "·", "⚡", "◌", "○"
@@ -218,8 +218,8 @@ class _Layout:
         busy = Counter(row.actor for row in acting)
         # The actors that the tale speaks of get a column first, then the busiest. The rows of the
         # others stand at the margin, each with the name of its actor.
-        told = {row.actor for row in acting if row.weight == SPOKEN_OF}
-        most = sorted(busy, key=lambda actor: (actor not in told, -busy[actor], first[actor]))
+        named = {row.actor for row in acting if row.weight == SPOKEN_OF}
+        most = sorted(busy, key=lambda actor: (actor not in named, -busy[actor], first[actor]))
         actors = sorted(most[:COLUMNS_MAX], key=lambda actor: (first[actor], actor))
         self._has_time = any(row.now_ms for row in acting)
         self._margin = 14 if self._has_time else 6

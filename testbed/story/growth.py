@@ -4,7 +4,7 @@
    continuations that fail is its failure rate at that point. At the end it has failed.
 2. Not every point is measured. The first and the last are; then, up to a limit, the middle between
    the two neighbours whose rates differ most, or that are farthest apart.
-3. The points at which the rate moves are told: after them the race was as good as lost.
+3. What is shown are the points at which the rate moves: there the race was as good as lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from testbed.words import struck
 POINTS_MAX = 24
 RUNS = 100
 MOVES_MIN = 10
-"""A failure rate must move by this many percentage points to be told."""
+"""A failure rate must move by this many percentage points to be shown."""
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -97,14 +97,14 @@ def growth_lines(rates: Sequence[FailureRate], options: Mapping[int, Option]) ->
         return []
     row = "".join(rate.bar for rate in rates)
     lines = [f"The chance to fail along the run: {row}  {rates[0].percent} % at the start"]
-    told = rates[0]
+    shown = rates[0]
     for rate in rates[1:]:
-        # Compared with the last rate that was told, so that many small moves add up to one.
-        if abs(rate.percent - told.percent) >= MOVES_MIN:
-            moved = f"{told.percent} % → {rate.percent} %"
+        # Compared with the last rate that was shown, so that many small moves add up.
+        if abs(rate.percent - shown.percent) >= MOVES_MIN:
+            moved = f"{shown.percent} % → {rate.percent} %"
             what = _happened(options[rate.point])
             lines.append(f"  {rate.bar} step {rate.point} {what}: {moved}")
-            told = rate
+            shown = rate
     return lines
 
 

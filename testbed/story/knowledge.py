@@ -199,7 +199,7 @@ class Knowledge:
                 self._cache_reads.setdefault((_task_of(step), kind), []).append(step.number)
 
     def _note_served(self, step: Step) -> None:
-        """Steps 1 and 3: the Versions that a request wrote, and the act they are."""
+        """(1 and 3) The Versions that a request wrote, and the act they are."""
         option, operation = step.option, step.operation
         verb, _, part = option.verb.partition(".")
         request = request_key(option.path, verb, option.key, option.nth)
@@ -225,7 +225,7 @@ class Knowledge:
             self.acts.append(act)
 
     def _note_answered(self, step: Step) -> None:
-        """Step 2: what an answer says was true when its request was served."""
+        """(2) What an answer says was true when its request was served."""
         # An answer with another cause than its request comes from a fault, or is a refusal.
         served, then = self._served.get(step.causes[-1], (None, 0))
         if served is None or served.operation is None:
@@ -244,7 +244,7 @@ class Knowledge:
             self._learn(step, operation.plural, sighting)
 
     def _note_delivered(self, step: Step) -> None:
-        """Step 2: what a watch delivers is read and learned in the same turn."""
+        """(2) What a watch delivers is read and learned in the same turn."""
         option = step.option
         if step.outcome or option.change in (BOOKMARK, "BROKEN"):
             return
@@ -254,7 +254,7 @@ class Knowledge:
         self._learn(step, option.key, sighting)
 
     def _learn(self, step: Step, what: str, sighting: Sighting) -> None:
-        """Step 2: give it to the task, to the actor, and to the Cache if this turn wrote it."""
+        """(2) Give it to the task, to the actor, and to the Cache if this turn wrote it."""
         actor = step.option.actor
         by_cache = any(key.startswith("cache:") for key in step.marks.writes)
         # What goes into a Cache alone reaches a task when the task reads the Cache. But a handler
@@ -314,7 +314,7 @@ class Knowledge:
         return versions[0].change.old if versions else None
 
     def stale(self, act: Act, keys: Iterable[str]) -> Iterator[StaleAct]:
-        """Step 3: for each of these objects that the act was stale on, what it missed."""
+        """(3) For each of these objects that the act was stale on, what it missed."""
         for key in keys:
             known = self.known(act.path, key, act.decided)
             if known is not None:

@@ -42,7 +42,7 @@ TURNS_MIN = 5
 
 
 class Weight(IntEnum):
-    """Why a sentence is told. The lowest matter most, and are the last to be left out."""
+    """Why a sentence is in the tale. The lowest matter most, and are the last to be left out."""
 
     VIOLATED = 0
     """What broke."""
@@ -76,7 +76,7 @@ class Beat:
 
 
 class Tale:
-    """What is told of one Run in words, and which Steps that speaks of."""
+    """One Run in a few sentences, and the Steps that they speak of."""
 
     def __init__(self, slice_: Slice) -> None:
         self.slice = slice_
@@ -103,7 +103,7 @@ class Tale:
 
     @property
     def sentences(self) -> list[str]:
-        """What is told."""
+        """The sentences, in their order."""
         return [beat.text for beat in self.beats]
 
     @property
@@ -336,7 +336,7 @@ class Tale:
                     yield self._recorded(act.actor, act.record)
 
     def _whys(self, beats: list[Beat]) -> Iterator[Beat]:
-        """What actors say themselves of why, each once. Of each write that is told: the record that
+        """What actors say themselves of why, each once. Of each write in the tale: the record that
         it follows from. Of each object that the Violation names: the last record of each sort,
         which is its first word. Without a Violation: every record."""
         records = [act.record for act in self.slice.knowledge.acts if act.record]

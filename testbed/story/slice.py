@@ -53,7 +53,7 @@ class Slice:
 
     @cached_property
     def about(self) -> set[int]:
-        """Step 1: the numbers of the Steps that the Violation is about."""
+        """(1) The numbers of the Steps that the Violation is about."""
         violation, versions = self.violation, self.knowledge.versions
         if violation is None:
             return {step.number for step in self.steps}
@@ -74,7 +74,7 @@ class Slice:
 
     @cached_property
     def needed(self) -> set[int]:
-        """Step 2: the numbers of the Steps in the slice."""
+        """(2) The numbers of the Steps in the slice."""
         needed = self.causality.needed_by(self.about)
         steps = self.causality.steps
         actors = {steps[number].option.actor for number in needed}
@@ -102,7 +102,7 @@ class Slice:
 
     @cached_property
     def stale(self) -> list[StaleAct]:
-        """Step 3: the stale acts that explain most, oldest first. Without a Violation, only the
+        """(3) The stale acts that explain most, oldest first. Without a Violation, only the
         writes of an actor over an object that it knew in an older version."""
         found: list[tuple[int, StaleAct]] = []
         acts = [act for act in self._acts if act.step in self.needed]

@@ -67,11 +67,11 @@ def _rates(store: Store, size: int, operations: int, number: int) -> dict[str, f
         store.get(key)
     read = perf_counter()
     delivered = _deliver(store, keys[: operations // WATCHES], notes[0])
-    told = perf_counter()
+    watched = perf_counter()
     return {
         "writes": operations / (wrote - began),
         "reads": operations / (read - wrote),
-        "deliveries": delivered / (told - read),
+        "deliveries": delivered / (watched - read),
     }
 
 

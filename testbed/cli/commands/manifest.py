@@ -41,12 +41,12 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
 
 def _read(paths: tuple[str, ...]) -> Manifest:
     with ExitStack() as stack:
-        said: dict[str, Callable[[int, int], None]] = {}
+        counters: dict[str, Callable[[int, int], None]] = {}
 
         def on_progress(what: str, done: int, total: int) -> None:
-            if what not in said:
-                said[what] = stack.enter_context(counting(f"{what} read"))
-            said[what](done, total)
+            if what not in counters:
+                counters[what] = stack.enter_context(counting(f"{what} read"))
+            counters[what](done, total)
 
         return read(*paths, on_progress=on_progress)
 

@@ -12,7 +12,7 @@ import click
 
 from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, JSON, SWITCH, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant, hunt
 from testbed.words import counted
@@ -31,7 +31,7 @@ MODULE, LIST = "mutants", "MUTANTS"
 @click.option("--runs", "runs_max", default=RUNS_MAX, show_default=True,
               type=click.IntRange(1, 1_000_000), help="Runs to play of each, at most.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the random choices.")
-@click.option("--switch", "given", multiple=True, metavar="K=V", help=SWITCH)
+@click.option("--switch", "given", multiple=True, metavar="K=V", help="Set profile=seed, …")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     packages: tuple[str, ...],

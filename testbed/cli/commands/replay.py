@@ -162,8 +162,8 @@ def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     if side.unmatched and not side.is_stale:
         say(f"Next, for what matched nothing: {file.line('replay', '--heal')}")
     say(str(verdict))
-    said = side.said
-    say(f"{said[0].upper()}{said[1:]}. Again: {again}")
+    result = side.said
+    say(f"{result[0].upper()}{result[1:]}. Again: {again}")
 
 
 def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:

@@ -1,4 +1,4 @@
-"""The folder in which a search writes race files. It never overwrites a file of anybody else's."""
+"""The folder in which a search writes race files. It overwrites only what it wrote itself."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Races:
             yield self.folder / f"{stem}-{number}{ENDINGS[0]}"
 
     def _free(self, finding: Finding) -> Path:
-        """The first name of which neither another Finding nor a file of another content is there: a
-        person may have edited that file."""
+        """The first name that no other Finding has, and no file with another content: a person may
+        have edited that file."""
         others = [path for name, path in self._paths.items() if name != finding.name]
         text = finding.race.encode()
         return next(

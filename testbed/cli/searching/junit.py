@@ -34,11 +34,11 @@ def write_junit(
         ElementTree.SubElement(listed, "property", name=name, value=_clean(str(value)))
     for claim in claims:
         case = ElementTree.SubElement(suite, "testcase", classname=scenario, name=claim)
-        told = found.get(claim, [])
-        if told:
-            message = "; ".join(dict.fromkeys(finding.said for finding, _ in told))
+        texts = found.get(claim, [])
+        if texts:
+            message = "; ".join(dict.fromkeys(finding.said for finding, _ in texts))
             failure = ElementTree.SubElement(case, "failure", message=_clean(message), type="race")
-            failure.text = _clean("\n\n".join(text for _, text in told))
+            failure.text = _clean("\n\n".join(text for _, text in texts))
         elif undecided:
             ElementTree.SubElement(case, "skipped", message=_clean(f"undecided: {undecided}"))
     try:

@@ -46,25 +46,25 @@ def verdict_line(search: Search) -> str:
         breached = ", ".join(
             f"{name} in {counted(count, 'run')}" for name, count in search.findings.breaches.items()
         )
-        said = f"Violated: {breached}. Looked at"
+        verdict = f"Violated: {breached}. Looked at"
         if search.stopped:
             looked.append(search.stopped)
     elif why := why_undecided(search):
-        said = f"Undecided: {why}. Looked at"
+        verdict = f"Undecided: {why}. Looked at"
     else:
-        said = "Held"
-    return f"{said}: {', '.join(looked)}."
+        verdict = "Held"
+    return f"{verdict}: {', '.join(looked)}."
 
 
 def shares_line(search: Search) -> str:
     """How many Runs each chooser has played, and the share of the next Runs that it would get."""
     percents = {arm.name: f" ({arm.percent} %)" for arm in search.portfolio.arms}
     played = [f"{by} {count}{percents.get(by, '')}" for by, count in search.played_by.items()]
-    said = f"Played by: {', '.join(sorted(played))}."
+    shares = f"Played by: {', '.join(sorted(played))}."
     if search.to_the_end:
-        return said
+        return shares
     more = search.coverage.chance_of_more
-    return f"{said}\nThe chance that the next run shows something new: {more}."
+    return f"{shares}\nThe chance that the next run shows something new: {more}."
 
 
 def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
