@@ -9,10 +9,10 @@ from testbed import cli
 
 
 def main() -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; returns the exit code."""
     code = cli.main()
-    # A long Run leaves a million objects behind. To take them apart before the process ends would
-    # take longer than a person waits after Ctrl-C.
+    # A long Run leaves a million objects behind. To collect them as the process ends would keep a
+    # person waiting after Ctrl-C.
     gc.freeze()
     return code
 

@@ -1,11 +1,15 @@
-"""The pytest door: race files and scenarios as tests, and what a test plays, searches, replays.
+"""The pytest door: race files and scenarios as tests, and fixtures to play, search and replay.
 
-    my.race.yaml                       a test of each thing it expects, wherever it lies
+    my.race.yaml                       one test for each entry of its `expect:`, in any folder
     @pytest.mark.testbed(runs=1000)    above `def my_scenario(world, *, guard=False)`: searched
     testbed_play, testbed_search, testbed_replay      fixtures
 
 Nothing of the testbed is imported before one of these is used.
 """
+
+# pytest loads this plugin in every project of an environment in which the testbed is installed,
+# also where nobody uses it: `import trio` alone would add a tenth of a second to each test run. So
+# this file imports the testbed only inside functions, and annotations alone name its types.
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ SUFFIX = ".race.yaml"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell of the mark."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers",
         f"{MARK}({', '.join(f'{name}=…' for name in OPTIONS)}): search this scenario, a function "
@@ -44,17 +48,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> RaceFile | None:
-    """Every race file is a test file."""
+    """Collect each file that ends in `.race.yaml`, in whatever folder it is."""
     if not file_path.name.endswith(SUFFIX):
         return None
     return RaceFile.from_parent(parent, path=file_path)
 
 
 class RaceFile(pytest.File):
-    """A race file: one test for each side of what it expects."""
+    """A race file: one test for each entry of its `expect:`."""
 
     def collect(self) -> Iterator[RaceItem]:
-        """Read it, and find its scenario; a mistake is told with its line, not with ours."""
+        """Read it, and find its scenario. A mistake in it is reported with its line, not with a
+        traceback through this plugin."""
         from testbed.errors import HarnessError
         from testbed.races.expecting import check_switches
         from testbed.races.racefile import load
@@ -65,8 +70,8 @@ class RaceFile(pytest.File):
             recipe = self.scenario_of(race, shown)
             check_switches(race, recipe, shown)
         except HarnessError as error:
-            said = str(error) if shown in str(error) else f"{shown}: {error}"
-            raise self.CollectError(f"{type(error).__name__}: {said}") from None
+            text = str(error) if shown in str(error) else f"{shown}: {error}"
+            raise self.CollectError(f"{type(error).__name__}: {text}") from None
         if not race.expect:
             raise self.CollectError(
                 f"{shown}: it says nothing of what is expected, so nothing can be tested.\n"
@@ -79,8 +84,10 @@ class RaceFile(pytest.File):
             )
 
     def scenario_of(self, race: Race, shown: str) -> Scenario:
-        """The scenario it names: one that is installed, or that lies in the tree under test. A
-        race file from elsewhere may name any module, and none is imported for that."""
+        """The scenario it names, which must be installed or lie in the tree under test."""
+        # To import a module is to run it, and a race file may come from a stranger's bug report. So
+        # merely collecting it must not import what it names from anywhere: `allowed` looks up where
+        # the module would come from first, and refuses all but these folders and what is installed.
         from testbed.errors import RaceRefused
         from testbed.races.trust import Named, Trust, allowed
 
@@ -97,35 +104,35 @@ class RaceFile(pytest.File):
 
 
 def _shown(node: pytest.File | pytest.Item) -> str:
-    """Its file, as whoever called pytest would write it."""
+    """The path of its file, from the folder in which pytest was called."""
     return os.path.relpath(node.path, node.config.invocation_params.dir)
 
 
 def _title(expectation: Expectation) -> str:
     """`violates-no_name_is_lost`, `holds[guard=on]`."""
     if expectation.violates:
-        said = f"violates-{expectation.violates}"
+        title = f"violates-{expectation.violates}"
     else:
-        said = "-".join(["holds", *expectation.holds])
-    return said + _under(expectation.switches)
+        title = "-".join(["holds", *expectation.holds])
+    return title + _under(expectation.switches)
 
 
 def _under(switches: Mapping[str, Any], nth: int = 1) -> str:
-    said = [f"{name}={value}" for name, value in switches.items()]
-    said += [str(nth)] if nth > 1 else []
-    return f"[{','.join(said)}]" if said else ""
+    parts = [f"{name}={value}" for name, value in switches.items()]
+    parts += [str(nth)] if nth > 1 else []
+    return f"[{','.join(parts)}]" if parts else ""
 
 
 class _Item(pytest.Item):
-    """What both kinds of test have in common: a failure is told, with no line of ours in it."""
+    """What both kinds of test share: a failure shows its own text, and no line of the testbed."""
 
     @property
     def obj(self) -> Callable[[], None]:
-        """Other plugins, pytest-trio for one, ask this of every test."""
+        """Other plugins, such as pytest-trio, read this of every test."""
         return self.runtest
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The text alone, if it is one of ours; what a scenario raises keeps its traceback."""
+        """The text alone for our own errors. What a scenario raises keeps its traceback."""
         from testbed.errors import HarnessError
 
         if isinstance(excinfo.value, HarnessError):
@@ -136,7 +143,7 @@ class _Item(pytest.Item):
 
 
 def _note(item: pytest.Item, searched: Sought) -> None:
-    """What a report that is written to a file says of a search."""
+    """Note the figures of a search for a JUnit report."""
     item.user_properties.append(("runs", searched.runs))
     if searched.shrunk is not None:
         _note_race(item, searched.shrunk.race, searched.recipe, searched.shrunk.violation)
@@ -149,7 +156,7 @@ def _note_race(
     if violation is None:
         return
     item.user_properties.append(("invariant", violation.invariant))
-    # It takes many Runs, so nobody waits for it who will not read it.
+    # Measuring the window takes many Runs, so only do it if a report is written.
     if item.config.getoption("xmlpath", None):
         from testbed.races.window import narrowest, windows
 
@@ -159,11 +166,11 @@ def _note_race(
 
 
 class UnmatchedLine(pytest.PytestWarning):
-    """A line of a race file speaks of nothing that comes up, though all is as expected."""
+    """A line of a race file matched nothing, though the result is as expected."""
 
 
 class RaceItem(_Item):
-    """One side of what a race file expects."""
+    """One entry of a race file's `expect:`, as a test."""
 
     def __init__(
         self, *, race: Race, expectation: Expectation, recipe: Scenario, **kwargs: Any
@@ -175,21 +182,21 @@ class RaceItem(_Item):
         self._shown = _shown(self)
 
     def runtest(self) -> None:
-        """Play it, and compare."""
+        """Play the race, and compare the result with what is expected."""
         from testbed.races.expecting import expect
         from testbed.races.shrink import breach_of
-        from testbed.testing.failure import pytest_line, told_side
+        from testbed.testing.failure import pytest_line, side_text
 
         side = expect(self._race, self._recipe, self._expectation, self._shown)
         self.user_properties.append(("runs", 1))
         _note_race(self, self._race, self._recipe, breach_of(side.played.verdict))
         if not side.is_as_expected:
-            pytest.fail(told_side(side, pytest_line(self.nodeid)), pytrace=False)
+            pytest.fail(side_text(side, pytest_line(self.nodeid)), pytrace=False)
         for line in side.gone:
             self.warn(UnmatchedLine(f"{self._shown}, {line}"))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where it stands."""
+        """Its file, line and name, for the report."""
         return self.path, 0, f"{self.path.name}: {self.name}"
 
 
@@ -199,11 +206,11 @@ class RaceItem(_Item):
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[ScenarioItem] | None:
-    """A function with the mark is a scenario, whatever its name; each mark is a test."""
+    """Collect each mark of a function as a test, whatever the function is called."""
     made: dict[str, ScenarioItem] = {}
     for mark in _marks(collector, obj):
         switches = mark.kwargs.get("switches", {})
-        # Two marks may differ in their seed alone: then they are counted.
+        # Two marks may have the same switches, and differ in their seed. These get numbers.
         names = (name + _under(switches, nth) for nth in count(1))
         own = next(each for each in names if each not in made)
         made[own] = ScenarioItem.from_parent(collector, name=own, build=obj, mark=mark)
@@ -211,7 +218,8 @@ def pytest_pycollect_makeitem(
 
 
 def _marks(collector: pytest.Collector, obj: object) -> list[pytest.Mark]:
-    """Its own marks, in the order in which they are written; none if it only was imported."""
+    """The marks of a function, in the order in which they are written. None if the module only
+    imports the function: it is a test where it is defined, and not a second time."""
     module = collector.getparent(pytest.Module)
     if not inspect.isfunction(obj) or module is None or obj.__module__ != module.obj.__name__:
         return []
@@ -219,7 +227,7 @@ def _marks(collector: pytest.Collector, obj: object) -> list[pytest.Mark]:
 
 
 class ScenarioItem(_Item):
-    """A scenario that is searched."""
+    """One mark of a scenario, as a test: the scenario is searched."""
 
     def __init__(self, *, build: Callable[..., None], mark: pytest.Mark, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -231,7 +239,7 @@ class ScenarioItem(_Item):
         self._check(mark)
 
     def _check(self, mark: pytest.Mark) -> None:
-        """A mistake in the mark, or in what it marks, is found when it is collected."""
+        """Report a mistake in the mark, or in the function, while pytest collects."""
         from testbed.errors import HarnessError, ScenarioError, UnknownName
         from testbed.testing.run import faults_of, recipe_of
         from testbed.testing.seek import runs_of
@@ -248,11 +256,11 @@ class ScenarioItem(_Item):
             faults_of(self._options.get("faults", ()))
             runs_of(self._options.get("effort", "quick"))
         except HarnessError as error:
-            said = f"{_place(self._build)}: {type(error).__name__}: {error}"
-            raise pytest.Collector.CollectError(said) from None
+            text = f"{_place(self._build)}: {type(error).__name__}: {error}"
+            raise pytest.Collector.CollectError(text) from None
 
     def runtest(self) -> None:
-        """Search it; the race that is found is left in `.testbed/` under the name of this test."""
+        """Search. A race that is found is left in `.testbed/` under the name of this test."""
         from testbed.testing.seek import seek
 
         searched = seek(self._build, **self._options)
@@ -266,10 +274,10 @@ class ScenarioItem(_Item):
             searched.must_hold()
             return
         if shrunk.violation.invariant != self._violates:
-            pytest.fail(searched.told(self.name), pytrace=False)
+            pytest.fail(searched.failure_text(self.name), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where it stands."""
+        """Its file, line and name, for the report."""
         return self.path, self._build.__code__.co_firstlineno - 1, self.name
 
 
@@ -327,7 +335,7 @@ def testbed_search(request: pytest.FixtureRequest) -> Callable[..., Sought]:
 def testbed_replay(request: pytest.FixtureRequest) -> Callable[..., Run]:
     """Play a race file: `testbed_replay("my.race.yaml", switches={"guard": "on"}).verdict`.
 
-    The path is told from the folder of the test; a scenario of your own is given as `scenario=`.
+    The path starts at the folder of the test. Pass a scenario of your own as `scenario=`.
     """
     from testbed.races.playing import play
     from testbed.races.racefile import load

@@ -1,14 +1,15 @@
-"""The hypothesis door: Runs, fault budgets, clusters and workloads as `@given` draws them.
+"""The hypothesis door: strategies for Runs, fault budgets, clusters and workloads.
 
     @given(run=runs("lost_update"))
     def test_no_update_is_lost(run):
         run.must_hold()
 
-Hypothesis draws every choice of a Run, and which faults it may see; it shrinks what was drawn to
-build the World and what was chosen in it together, toward the small and the calm.
+Hypothesis draws everything: the objects of the World, which faults it allows, and each choice of
+the Run. So it shrinks them together: to few objects, and to a Run close to the calm one.
 
-Clusters and workloads are made for trouble: few different amounts, times and priorities, so that
-there are ties; pods that take exactly what is left, that ask for nothing, that are going already.
+Clusters and workloads are made to cause trouble. Amounts, times and priorities have few different
+values, so there are ties. Some pods request exactly what is left of a node, some request nothing,
+and some are already terminating.
 """
 
 from __future__ import annotations
@@ -56,14 +57,15 @@ __all__ = [
 ]
 
 WORDS = ("crash", "lose_reply", "lose_request", "break_watch", "stall")
-"""What `fault_budgets` draws from if nothing else is said."""
+"""The faults that `fault_budgets` draws from by default."""
 Drawable = Mapping[str, Any] | SearchStrategy[Mapping[str, Any]] | None
 Budget = Sequence[Fault | str] | SearchStrategy[list[Fault]]
 
 
 @attrs.frozen
 class _Draws:
-    """What `Drawn` draws from: a strategy's own `draw`, which says nothing of each number."""
+    """What `Drawn` draws from: the `draw` of a strategy. `data.draw` would print each number that
+    is drawn in a failing test, and there are hundreds in a Run."""
 
     draw: Callable[[SearchStrategy[Any]], Any]
 
@@ -77,8 +79,12 @@ def runs(
     driver: str = "direct",
     draws_max: int = DRAWS_MAX,
 ) -> SearchStrategy[Run]:
-    """Runs of a scenario: a function, a short name or `module:function`; or of one that `build`
-    draws. `switches` and `faults` are given, or drawn."""
+    """Runs of a scenario (a function, a short name or `module:function`), or of one that `build`
+    draws. `switches` and `faults` are values, or strategies for them.
+
+    Hypothesis shrinks each drawn number toward 0, and Option 0 is the dullest. So a failing Run is
+    shrunk toward the calm one, in which every choice is 0.
+    """
     if (scenario is None) == (build is None):
         raise ScenarioError(
             "runs(…) was given both a scenario and a build, or neither: expected one of them.\n"
@@ -93,9 +99,12 @@ def runs(
         assert made is not None
         given = draw(switches) if isinstance(switches, SearchStrategy) else switches
         allowed = draw(faults) if isinstance(faults, SearchStrategy) else faults_of(faults)
+        # The whole Run is played while Hypothesis draws: each choice that the World asks for is one
+        # more draw. So the objects above and the choices here are one example, shrunk as one.
         chooser = Drawn(_Draws(draw), draws_max=draws_max)
         run = play(made, chooser, switches=given, faults=allowed, driver=driver)
         event(f"{run.recipe.name}: {run.verdict.outcome}")
+        # The smallest example is played once more at the end; only that one is told in full.
         is_last = getattr(current_build_context(), "is_final", True)
         return attrs.evolve(run, is_last=is_last)
 
@@ -105,14 +114,16 @@ def runs(
 def fault_budgets(
     *faults: str | Fault, count_max: int = 2, times_max: int = 2
 ) -> SearchStrategy[list[Fault]]:
-    """Lists of Faults a World may allow: mostly none or one, each once or a few times; of those
-    named, or else of the common ones against anybody."""
+    """Lists of Faults for a World to allow: mostly none or one, each to strike once or a few times.
+
+    They are drawn from the faults that are given, or else from the common ones, at any target.
+    """
     named = [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults or WORDS]
 
-    def so_often(fault: Fault, times: int) -> Fault:
+    def striking(fault: Fault, times: int) -> Fault:
         return attrs.evolve(fault, times_max=times)
 
-    one = st.builds(so_often, st.sampled_from(named), st.integers(1, times_max))
+    one = st.builds(striking, st.sampled_from(named), st.integers(1, times_max))
     return st.one_of(
         st.just([]),
         st.lists(one, min_size=1, max_size=1),
@@ -121,13 +132,13 @@ def fault_budgets(
 
 
 CPUS_M = (1000, 2000, 4000)
-"""What a node has."""
+"""The cpu of a node."""
 ASKS_M = (None, 0, 250, 500, 1000, 4000)
-"""What a pod asks for; None: it does not say."""
+"""The cpu request of a pod; None: it has none."""
 RANKS = (None, 0, 10, -1, 1_000_000_000)
-"""How important a pod is; None: nobody has said."""
+"""The priority of a pod; None: not set."""
 TIMES_MS = (0, 1000, 2000)
-"""When things were created, were started, are to be gone: equal more often than not."""
+"""When objects were created or pods started; often equal."""
 APPS = ("a", "b")
 PHASES = ("Running", "Running", "Pending", "Succeeded", "Failed")
 GONE_MS = (None, None, 30_000, 60_000)
@@ -139,57 +150,58 @@ class DrawnCluster:
 
     nodes: tuple[Node, ...]
     pods: tuple[Pod, ...] = ()
-    """Bound ones, of which some are terminating or over, and pending ones."""
+    """Bound pods, some of them terminating or finished, and pending pods."""
     classes: tuple[PriorityClass, ...] = ()
     budgets: tuple[PodDisruptionBudget, ...] = ()
-    """With a status that is true of the pods."""
+    """With the status that their controller would give them for these pods."""
 
     @property
     def objects(self) -> tuple[Node | Pod | PriorityClass | PodDisruptionBudget, ...]:
-        """All of it, each after what it speaks of: for `world.add`."""
+        """All objects, each after those that it refers to: for `world.add`."""
         return (*self.classes, *self.nodes, *self.pods, *self.budgets)
 
 
 @attrs.frozen
 class Deletion:
-    """That a pod is to be deleted."""
+    """A request to delete a pod."""
 
     pod: str
-    """Its name."""
+    """The name of the pod."""
     grace_s: int | None = None
-    """None: as long as it says itself."""
+    """None: the grace period of the pod itself."""
 
 
 @attrs.frozen
 class DrawnWorkload:
-    """What is asked of a cluster."""
+    """What users ask of a cluster: pods to create, and pods to delete."""
 
     creates: tuple[Pod, ...]
     deletes: tuple[Deletion, ...] = ()
-    """Of pods that were there before, and of those that are created."""
+    """Of the pods of the cluster, and of those that are created."""
 
 
 @attrs.frozen
 class _Draft:
-    """A pod before it is known what room there is for it."""
+    """A pod that is drawn before it is known which nodes have room for it."""
 
     asks_m: int | None = None
     rank: int | None = None
     app: str = APPS[0]
     created_ms: int = 0
     takes_rest: bool = False
-    """It asks for all that its node has left."""
+    """Whether it requests all that its node has left."""
     place: int = 0
-    """Which node it runs on; 0: none yet."""
+    """The number of the node it runs on; 0: none yet."""
     phase: str = PHASES[0]
     gone_ms: int | None = None
-    """By when it is to be gone, if somebody has asked for that."""
+    """When its grace period ends, if it is terminating."""
     start_ms: int = 0
 
 
 def _drafts(places: int) -> SearchStrategy[_Draft]:
-    """Drafts of pods on so many nodes, or on none. What is drawn is few things each, since a part
-    of a list that took more than five draws is not left out again when Hypothesis shrinks it."""
+    """Drafts of pods on `places` nodes, or on none."""
+    # Each part draws a whole tuple with one draw. If an element of a list takes more than five
+    # draws, Hypothesis does not leave it out when it shrinks the list.
     parts: tuple[list[tuple[Any, ...]], ...] = (
         list(product(ASKS_M, RANKS)),
         list(product(APPS, TIMES_MS)),
@@ -205,7 +217,7 @@ def _drafts(places: int) -> SearchStrategy[_Draft]:
 
 @st.composite
 def clusters(draw: st.DrawFn, *, nodes_max: int = 3, pods_max: int = 6) -> DrawnCluster:
-    """Small clusters; the smallest is one node and nothing on it."""
+    """Small clusters; the smallest is one empty node."""
     sizes = draw(st.lists(st.sampled_from(CPUS_M), min_size=1, max_size=nodes_max))
     nodes = tuple(Node.of(f"n{n}", cpu_m=cpu_m) for n, cpu_m in enumerate(sizes, 1))
     left = {node.meta.name: room_of(node)["cpu"] for node in nodes}
@@ -224,8 +236,10 @@ def workloads(
     creates_max: int = 4,
     deletes_max: int = 3,
 ) -> DrawnWorkload:
-    """What is asked of a cluster, to the milli of a cpu what its nodes have, or have left, among
-    it; the smallest is one pod that asks for nothing."""
+    """Workloads for a cluster; the smallest is one pod without a request.
+
+    Some pods request exactly what one of its nodes has, or has left.
+    """
     rooms = _rooms(cluster) if cluster is not None else CPUS_M
     asks = st.sampled_from(ASKS_M) | st.sampled_from(rooms)
     drafts = st.builds(_Draft, asks_m=asks, rank=st.sampled_from(RANKS), app=st.sampled_from(APPS))
@@ -238,7 +252,7 @@ def workloads(
 
 
 def _rooms(cluster: DrawnCluster) -> list[int]:
-    """What the nodes have, and what they have left."""
+    """The cpu that each node has, and that it has left."""
     left = {node.meta.name: room_of(node)["cpu"] for node in cluster.nodes}
     had = list(left.values())
     for pod in cluster.pods:
@@ -249,15 +263,15 @@ def _rooms(cluster: DrawnCluster) -> list[int]:
 
 def _named(name: str, draft: _Draft, **spec: Any) -> Pod:
     rank = draft.rank
-    said: dict[str, Any] = (
+    priority: dict[str, Any] = (
         {} if rank is None else {"priority": rank, "priority_class_name": _class_name(rank)}
     )
-    pod = Pod.of(name, cpu_m=draft.asks_m, labels={"app": draft.app}, **said, **spec)
+    pod = Pod.of(name, cpu_m=draft.asks_m, labels={"app": draft.app}, **priority, **spec)
     return pod.with_meta(uid=f"uid-{name}", created_ms=draft.created_ms)
 
 
 def _placed(name: str, draft: _Draft, left: dict[str, int]) -> Pod:
-    """The pod of a draft, on its node if that has room: `left` has less then."""
+    """The pod of a draft, on its node if that has room for it; `left` then has less."""
     node = f"n{draft.place}"
     if node not in left or (not draft.takes_rest and (draft.asks_m or 0) > left[node]):
         return attrs.evolve(_named(name, draft), status=PodStatus(phase="Pending"))
@@ -279,13 +293,13 @@ def _class_name(rank: int) -> str:
 
 
 def _classes(pods: Sequence[Pod]) -> tuple[PriorityClass, ...]:
-    """Those that the pods name."""
+    """The PriorityClasses that the pods name."""
     ranks = sorted({pod.priority for pod in pods if pod.spec.priority_class_name})
     return tuple(PriorityClass(_class_name(rank), value=rank) for rank in ranks)
 
 
 def _budget(app: str, least: int, pods: Sequence[Pod]) -> PodDisruptionBudget:
-    """A budget for the pods of an app, with the counts its controller would make (CTL-21…23)."""
+    """A budget for the pods of an app, with the counts its controller would set (CTL-21…23)."""
     spec = PodDisruptionBudgetSpec(least, selector=LabelSelector(Map(app=app)))
     budget = PodDisruptionBudget(Meta(f"budget-{app}", uid=f"uid-budget-{app}", generation=1), spec)
     mine = [pod for pod in pods if budget.covers(pod.meta)]

@@ -1,4 +1,4 @@
-"""What checks our output and trusts nothing of ours: no file here imports the testbed.
+"""Checkers of what the testbed writes. They trust none of its code: no file here imports it.
 
 May use: nothing.
 Siblings: no file here imports another.

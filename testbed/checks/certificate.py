@@ -1,17 +1,24 @@
-"""Checks a certificate of completeness; it imports nothing of the testbed, and trusts no search.
+"""Checks a certificate of completeness. It imports nothing of the testbed and trusts no search.
 
 Two turns are in order if one caused the other, if one writes what the other touches, or if time
-passed between them; two Runs are one class if they are alike but for the order of other turns.
+passed between them. All other turns may swap places: Runs that differ only so are one class, and
+the certificate has one Run of each class.
 
-1. Coherence: a turn was offered and follows its causes; the same turns offer the same, and a turn
-   with the same past does the same; no two classes have one normal form; no line was edited.
-2. Coverage: wherever another Run could have branched off, some class begins in just that way:
-   a. two turns in order, of which the first did not cause the second, come in the other order;
-   b. what was ready and was withdrawn happens first;
-   c. each fault that could strike strikes, and does not, at rest and as late as it can;
+1. Coherence: each turn was offered and follows its causes; the same turns lead to the same offer,
+   and a turn with the same past touches the same; no class is there twice; no line was edited.
+2. Coverage: wherever another Run could branch off, some class begins in just that way:
+   a. two turns in order, of which the first did not cause the second, come the other way round;
+   b. a turn that was ready and then withdrawn happens first;
+   c. each fault that could strike does, also at the end; and wherever one struck, a class goes on
+      without it through everything that does not follow from it;
    d. each alternative of a pick is taken.
 
-Taken on trust are footprints, causes and offers; docs/search.md says what no file can be asked for.
+Why that is enough: suppose a Run has no class here. Go along it as far as some class begins in the
+same way. Its next turn was offered there, by coherence. In that class this turn comes later behind
+another one, was withdrawn, is a fault or picks otherwise; and in each case coverage says that some
+class begins so, one turn further. So there is no such Run.
+
+Taken on trust are footprints, causes and offers; docs/search.md says what no file can prove.
 """
 
 from __future__ import annotations
@@ -29,12 +36,12 @@ AT_REST = ("quiet", "stuck")
 
 
 class CertificateRefused(Exception):
-    """The certificate proves nothing: where, and why."""
+    """The certificate proves nothing; the text says where and why."""
 
 
 @dataclass(frozen=True)
 class SeenTurn:
-    """A turn as the file has it."""
+    """A turn, as the file has it."""
 
     number: int
     option: int
@@ -59,21 +66,28 @@ def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
 
 @dataclass
 class RunClass:
-    """A class: one Run of it. `before` has, for each turn, those in order before it, as bits."""
+    """A class, as one Run of it. A turn is known by its place in that Run, from 0."""
 
     number: int
     end: str
     steps: list[SeenTurn]
     causes: list[list[int]]
+    """For each turn, the places of its causes."""
     offers: list[int]
+    """For each turn, the offer it was chosen from; at the end perhaps one more."""
     before: list[int] = field(default_factory=list)
+    """For each turn, the turns that are in order before it, as bits."""
     levels: list[int] = field(default_factory=list)
+    """For each turn, the length of the longest chain of turns in order that ends with it."""
     races: list[tuple[int, int]] = field(default_factory=list)
+    """Turns in order, one right before the other, that could come the other way round."""
 
     def relate(self) -> None:
-        """Work out which turns are in order, and the races: those right before one, no cause."""
+        """Work out which turns are in order, and the races."""
         for second, step in enumerate(self.steps):
             before = level = 0
+            # Latest first: what comes before a turn that comes before this one is in order already,
+            # and to reverse it is not one race but several.
             for first in reversed(range(second)):
                 if before >> first & 1:
                     continue
@@ -82,6 +96,8 @@ class RunClass:
                 if is_fixed or other.clashes(step):
                     before |= self.before[first] | 1 << first
                     level = max(level, self.levels[first])
+                    # A fault that strikes later instead is `_need_faults`, one that never strikes
+                    # `_need_spared`.
                     if not is_fixed and not other.is_fault:
                         self.races.append((first, second))
             self.before.append(before)
@@ -89,14 +105,16 @@ class RunClass:
 
 
 class Certificate:
-    """The file, read; `check` says what it proves."""
+    """A certificate that was read; its checks refuse it if it proves nothing."""
 
     def __init__(self, path: str) -> None:
         self.options: dict[int, list[Any]] = {}
         self.steps: dict[int, SeenTurn] = {}
         self.offers: dict[int, tuple[list[int], list[int], int]] = {}
+        """By number: the options that were ready, the faults that could strike, the time due."""
         self.runs: list[RunClass] = []
-        self.tried = 0  # ways to branch off
+        self.tried = 0
+        """How many ways to branch off were looked for."""
         lines = list(_lines(path))
         if not lines or lines[0].get("format") != FORMAT:
             raise CertificateRefused(f"line 1: expected a header with format {FORMAT!r}")
@@ -125,7 +143,7 @@ class Certificate:
             run.relate()
             self.runs.append(run)
 
-    def said(self, option: int) -> str:
+    def in_words(self, option: int) -> str:
         """An option in words."""
         *words, nth = self.options[option]
         return " ".join(word for word in words if word) + (f"#{nth}" if nth > 1 else "")
@@ -133,7 +151,7 @@ class Certificate:
     # -- coherence ------------------------------------------------------------------------------
 
     def check_coherence(self) -> None:
-        """Refused, if a class contradicts itself or another."""
+        """Refuse it if a class contradicts itself or another."""
         if self.header["classes"] != len(self.runs) or not self.runs:
             raise CertificateRefused(
                 f"the header speaks of {self.header['classes']}, not {len(self.runs)}"
@@ -150,24 +168,28 @@ class Certificate:
             for step, offer, causes in zip(run.steps, run.offers, run.causes, strict=False):
                 first, other = offered.setdefault(prefix, (offer, run.number))
                 if first != offer:
-                    said = f"class {run.number}, before {self.said(step.option)!r}"
+                    where = f"class {run.number}, before {self.in_words(step.option)!r}"
                     raise CertificateRefused(
-                        f"{said}: offered else than in class {other} after the same"
+                        f"{where}: offered else than in class {other} after the same"
                     )
                 prefix = (prefix, step.number, *causes)
 
     def _check_turns(self, run: RunClass) -> None:
+        """Each turn was offered, was due, and follows its causes."""
         for place, step in enumerate(run.steps):
             ready, faults, due = self.offers[run.offers[place]]
-            said = f"class {run.number}, turn {place + 1} ({self.said(step.option)})"
+            where = f"class {run.number}, turn {place + 1} ({self.in_words(step.option)})"
             if step.option not in (faults if step.is_fault else ready):
-                raise CertificateRefused(f"{said}: it was not offered")
+                raise CertificateRefused(f"{where}: it was not offered")
             if not step.is_fault and step.at < due:
-                raise CertificateRefused(f"{said}: at {step.at} ms, before it was due at {due} ms")
+                raise CertificateRefused(f"{where}: at {step.at} ms, before it was due at {due} ms")
             if any(not 0 <= cause < place for cause in run.causes[place]):
-                raise CertificateRefused(f"{said}: it comes before what caused it")
+                raise CertificateRefused(f"{where}: it comes before what caused it")
 
     def _check_form(self, run: RunClass, forms: dict[Any, int]) -> list[int]:
+        """No other class is the same. Returns the places of the turns in normal form."""
+        # The normal form sorts turns by their level, and those of one level, which may all swap
+        # places, by their option. So two Runs of one class have the same form.
         key = [(run.levels[k], self.options[s.option]) for k, s in enumerate(run.steps)]
         order = sorted(range(len(key)), key=key.__getitem__)
         at = {place: now_at for now_at, place in enumerate(order)}
@@ -178,23 +200,25 @@ class Certificate:
         return order
 
     def _check_pasts(self, run: RunClass, order: list[int], pasts: dict[Any, SeenTurn]) -> None:
+        """A turn with the same past touches the same in every class."""
         for place, step in enumerate(run.steps):
             past = [run.steps[k].number for k in order if run.before[place] >> k & 1]
             key = (step.option, step.picks, step.at, *past)
             if pasts.setdefault(key, step) != step:
-                said = f"class {run.number}: {self.said(step.option)!r}"
+                where = f"class {run.number}: {self.in_words(step.option)!r}"
                 raise CertificateRefused(
-                    f"{said} touched other things than elsewhere after the same past"
+                    f"{where} touched other things than elsewhere after the same past"
                 )
 
     # -- coverage -------------------------------------------------------------------------------
 
     def check_coverage(self) -> None:
-        """Refused, if a Run could have branched off to where no class is."""
+        """Refuse it if a Run could branch off to where no class is."""
         done: set[Any] = set()
         for run in self.runs:
             prefix: Any = None
             for place, step in enumerate(run.steps):
+                # Classes that begin with the same turns branch off from them in the same ways.
                 prefix = (prefix, step.number, *run.causes[place])
                 if prefix not in done:
                     done.add(prefix)
@@ -203,14 +227,15 @@ class Certificate:
                     self._need_faults(run, place)
                     self._need_withdrawn(run, place)
                 self._need_spared(run, place)
+                # If the Run was cut short, what was ready may never have had its turn in it.
                 for option in self.offers[run.offers[place]][0] if run.end not in AT_REST else ():
                     self._need(run, range(place), (option, ()), "may come next")
             if len(run.offers) > len(run.steps):
                 self._need_faults(run, len(run.steps))
 
     def _why_it_could(self, run: RunClass, place: int) -> int:
-        """The turns without which a fault could not have struck, as bits: it tells no causes, so
-        they are seen from since when it was offered."""
+        """The turns without which a fault could not strike, as bits. A fault tells no causes: the
+        turn after which it was first offered made it possible."""
         if not run.steps[place].is_fault:
             return 0
         since = place
@@ -219,13 +244,16 @@ class Certificate:
         return run.before[since - 1] | 1 << since - 1 if since else 0
 
     def _need_races(self, run: RunClass, second: int) -> None:
+        """2a: the turn comes before each one that it races with, after the turns before that one
+        and those between the two that do not follow from it."""
         due_to, last = self._why_it_could(run, second), (run.steps[second].option, ())
         for first in (one for one, other in run.races if other == second and not due_to >> one & 1):
             rest = [k for k in range(first + 1, second) if not run.before[k] >> first & 1]
-            why = f"may come before {self.said(run.steps[first].option)!r}"
+            why = f"may come before {self.in_words(run.steps[first].option)!r}"
             self._need(run, [*range(first), *rest], last, why)
 
     def _need_picks(self, run: RunClass, place: int) -> None:
+        """2d: the same turn picks each other alternative, after the same picks."""
         step = run.steps[place]
         for k, (label, _, at, of) in enumerate(step.picks):
             for other in (other for other in range(of) if other != at):
@@ -234,42 +262,52 @@ class Certificate:
                 self._need(run, range(place), last, why)
 
     def _need_faults(self, run: RunClass, place: int) -> None:
+        """2c: each fault that could strike here does."""
         is_spent = sum(s.is_fault for s in run.steps[:place]) >= self.header["faults_max"]
         for fault in () if is_spent else self.offers[run.offers[place]][1]:
             self._need(run, range(place), (fault, ()), "may strike")
 
     def _need_spared(self, run: RunClass, fault: int) -> None:
-        """It need not strike, not even after all that does not follow from it."""
+        """2c: a class goes on without this fault, through all that does not follow from it."""
+        # Only classes with no other fault than those: else one in which it strikes later would do.
         rest = [k for k, b in enumerate(run.before) if k != fault and not b >> fault & 1]
         struck = sum(run.steps[k].is_fault for k in rest)
         spared = (r for r in self.runs if sum(step.is_fault for step in r.steps) == struck)
         if run.steps[fault].is_fault and not any(_begins(r, run, rest, None) for r in spared):
-            said = f"class {run.number}: {self.said(run.steps[fault].option)!r} need not happen"
+            where = f"class {run.number}: {self.in_words(run.steps[fault].option)!r}"
             raise CertificateRefused(
-                f"{said} at turn {fault + 1}, and no class goes on without a fault"
+                f"{where} need not happen at turn {fault + 1}, and no class goes on without a fault"
             )
 
     def _need_withdrawn(self, run: RunClass, place: int) -> None:
+        """2b: what was ready here, and is not after this turn, happens in its place."""
         step, is_last = run.steps[place], place + 1 == len(run.steps)
         ready, _, due = self.offers[run.offers[place]]
         if step.is_fault or due > step.at or (is_last and run.end not in AT_REST):
             return
         later = [] if is_last else self.offers[run.offers[place + 1]][0]
         for option in (o for o in ready if o != step.option and o not in later):
-            self._need(run, range(place), (option, ()), f"was ready at {self.said(step.option)!r}")
+            self._need(
+                run, range(place), (option, ()), f"was ready at {self.in_words(step.option)!r}"
+            )
 
     def _need(self, run: RunClass, places: Sequence[int], last: tuple[int, Any], why: str) -> None:
-        """Some class begins, but for the order of other turns, with these and that."""
+        """Refuse it unless some class begins with the turns at these places, then does `last`."""
         self.tried += 1
         if not any(_begins(other, run, places, last) for other in self.runs):
-            after = f"after {self.said(run.steps[places[-1]].option)!r}" if places else "at first"
-            said = f"class {run.number}: {self.said(last[0])!r} {why}, {after}"
-            raise CertificateRefused(f"{said}, and no class begins so")
+            before = run.steps[places[-1]].option if places else None
+            after = "at first" if before is None else f"after {self.in_words(before)!r}"
+            where = f"class {run.number}: {self.in_words(last[0])!r} {why}, {after}"
+            raise CertificateRefused(f"{where}, and no class begins so")
 
 
 def _begins(
     other: RunClass, run: RunClass, places: Sequence[int], last: tuple[int, Any] | None
 ) -> bool:
+    """Whether class `other` can begin with these turns of `run` in this order, then with `last`: an
+    option and its picks. Turns that are not in order may have swapped places."""
+    # It can, if it has each of them, with the same causes, and each is preceded only by turns that
+    # were taken before: `before` says which turns of `other` must come first.
     taken, at = 0, dict[int, int]()
     for place in places:
         number, causes = run.steps[place].number, {at.get(c) for c in run.causes[place]}
@@ -287,6 +325,7 @@ def _begins(
 
 
 def _lines(path: str) -> Iterator[dict[str, Any]]:
+    """The lines of the file. Each ends in a checksum over itself and all lines before it."""
     total = 0
     for number, line in enumerate(Path(path).read_bytes().splitlines(keepends=True), 1):
         body, mark, rest = line.rpartition(b',"sum":"')
@@ -299,7 +338,7 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 def main(path: str) -> int:
-    """Say what the certificate at that path proves: 0, or why it proves nothing: 1."""
+    """Print what the certificate at that path proves, or why it proves nothing; returns 0 or 1."""
     try:
         certificate = Certificate(path)
         certificate.check_coherence()

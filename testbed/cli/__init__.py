@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when it is called.
+"""The command line: one file for each command, loaded when it is called.
 
 Exit codes, of every command:
   0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
@@ -19,27 +19,27 @@ from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, UnknownName
 from testbed.version import VERSION
 
 COMMANDS = {
-    "demo": "Find a race, and tell it.",
-    "list": "The scenarios that can be run by a short name.",
-    "init": "Write a scenario and a test of your own, to begin with.",
+    "demo": "Find a race, and tell its story.",
+    "list": "List the scenarios that have a short name.",
+    "init": "Write a scenario and a test of your own, to start from.",
     "run": "Play one Run of a scenario.",
-    "search": "Play many Runs of a scenario, and keep the races that are found.",
+    "search": "Play many Runs of a scenario, and save each race as a file.",
     "sweep": "Let one fault strike at every operation of every actor.",
-    "replay": "Play a recorded Run again, or a race file.",
+    "replay": "Play a recorded Run, or a race file, again.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
-    "check": "Whether race files still do what is expected of them.",
-    "keep": "Turn a race that was found into a test that must hold.",
-    "manifest": "What is understood of manifests, and what is wrong with them.",
-    "switches": "How components may behave, and how they do in each profile.",
-    "mutants": "Whether the claims kill every bug put in on purpose.",
-    "bench": "Measure this testbed on this machine.",
+    "check": "Check that race files still do what they expect.",
+    "keep": "Turn the file of a race into a regression test.",
+    "manifest": "Check how Kubernetes manifests are understood.",
+    "switches": "Show how components may behave, and do in each profile.",
+    "mutants": "Check that the claims find every bug put in on purpose.",
+    "bench": "Measure the testbed on this machine.",
 }
 
 
 class _Lazy(click.Group):
-    """Knows the commands and their first lines; imports one only to run it."""
+    """Knows each command and its line of help; imports a command only to run it."""
 
-    # No `list(…)` in this file: once it is imported, that is the command of this name.
+    # No `list(…)` in this file: once the command of that name is imported, it is that module.
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -66,19 +66,19 @@ class _Lazy(click.Group):
              "nondeterminism, 130 interrupted.")  # fmt: skip
 @click.version_option(VERSION, prog_name="testbed")
 def group() -> None:
-    """Find, replay and tell races between the parts of a Kubernetes-like control plane.
+    """Find, replay and explain races between the parts of a Kubernetes-like control plane.
 
-    Begin with `testbed demo`, then `testbed list`.
+    Start with `testbed demo`, then `testbed list`.
     """
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show an arrow shows a question mark.
+        # A terminal that cannot show an arrow shows a question mark instead.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     try:
-        # Not `group.main`: when nobody reads its output, that exits with what means violated here.
+        # Not `group.main`: on a broken pipe, click exits with 1, which means violated here.
         with group.make_context("testbed", sys.argv[1:] if args is None else args) as context:
             code = group.invoke(context)
     except click.exceptions.Exit as end:
@@ -106,13 +106,13 @@ def _say(text: str, code: int) -> int:
 
 
 def _unforeseen(error: BaseException) -> int:
-    """An exception in code that is not ours, a scenario's or a claim's, or else a bug of ours."""
-    # Loaded only now: most commands end without it.
+    """Report an exception: of the user's code, if it raised it, or else as a bug of ours."""
+    # Imported only now: most commands end without it.
     raised = import_module("testbed.cli.raised").raised_by_theirs(error)
     if raised is None:
-        said = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {error}"
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-        return _say(f"HarnessBug: {said}. Please report it, with the lines above.", 4)
+        return _say(f"HarnessBug: {what}. Please report it, with the lines above.", 4)
     click.echo(raised.lines, err=True, nl=False)
     return _say(
         f"ScenarioError: {raised.said}.\n"

@@ -1,4 +1,4 @@
-"""The option by which a user names the files of his own policies, for switches to name those."""
+"""The option `--policy FILE`: load policies of the user's own, so that switches can name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testbed.policy import load
 
 
 def own_policies(command: Callable[..., int]) -> Callable[..., int]:
-    """Let a command take `--policy FILE`, and load it before anything else is done."""
+    """Let a command take `--policy FILE`; each file is loaded before anything else is done."""
 
     def load_all(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
         for file in files:
@@ -22,5 +22,5 @@ def own_policies(command: Callable[..., int]) -> Callable[..., int]:
         metavar="FILE",
         expose_value=False,
         callback=load_all,
-        help="Where a policy of your own stands, which a switch names; as often as you like.",
+        help="Python file with a policy of your own, for a switch to name. Repeatable.",
     )(command)

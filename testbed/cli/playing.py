@@ -15,28 +15,29 @@ from typing import IO, Any
 
 import click
 
+from testbed.cli.show import JSON
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode
 from testbed.turns.session import DRIVERS
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
+DRIVER = f"How actors are run: {', '.join(DRIVERS)}; the Runs are the same."
+"""What --help says of `--driver`."""
 HASH_SEEDS = ("1", "2")
-"""Of the other processes in which `--twice` plays: each walks a set of strings in another order."""
+"""PYTHONHASHSEED of the other processes in which `--twice` plays: with each, a set of strings has
+another order."""
 
 
 def how_to_play(command: Callable[..., int]) -> Callable[..., int]:
     """The options of every command that plays one Run: --driver, --audit, --twice, --json."""
     twice = "Play it again, here and in other processes; stop at the first difference."
+    audit = "Fail if an actor reads a field that its cache did not declare."
     options = (
-        click.option("--json", "as_json", is_flag=True, help="One JSON object."),
+        click.option("--json", "as_json", is_flag=True, help=JSON),
         click.option("--twice", is_flag=True, help=twice),
-        click.option(
-            "--audit", is_flag=True, help="Refuse a read of a field that was not declared."
-        ),
-        click.option(
-            "--driver", default="trio", help=f"What carries the tasks: {', '.join(DRIVERS)}."
-        ),
+        click.option("--audit", is_flag=True, help=audit),
+        click.option("--driver", default="trio", help=DRIVER),
     )
     for option in options:
         command = option(command)
@@ -64,7 +65,7 @@ def parse_switches(given: tuple[str, ...]) -> dict[str, str]:
 
 
 class _TraceFile(io.FileIO):
-    """A file that says whose it is when it cannot be written; other files are not our concern."""
+    """A file whose errors name the option that asked for it, `--trace`."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -88,18 +89,18 @@ def _cannot_write(path: object, error: OSError) -> ScenarioError:
 
 @contextmanager
 def sink(path: str | None) -> Iterator[IO[bytes]]:
-    """The file a trace is written to while it is made, so that what was found is not lost.
+    """The file that a trace is written to during the Run, so that an interrupted Run is not lost.
 
-    Without a path it goes nowhere, and is written all the same: so the limit on its size ends the
-    same Run at the same turn, recorded or not.
+    Without a path, the trace is written to nowhere. That is not left out: a Run also ends when its
+    trace reaches a limit of size, and it must end at the same turn, recorded or not.
     """
     with io.BufferedWriter(_TraceFile(os.devnull if path is None else path)) as file:
         yield file
 
 
 def same_again(play: Callable[[Trace], World], first: list[bytes], again: str) -> None:
-    """Play it again, here and in other processes with other hash seeds, and compare every line;
-    ReplayDiverged names the first that differs."""
+    """Play it again, here and in other processes with other hash seeds, and compare every line.
+    Raises ReplayDiverged with the first line that differs."""
     second = list(play(Trace({}, keep=True)).trace.lines())
     compare(first, second, again)
     with TemporaryDirectory() as folder:
@@ -120,7 +121,7 @@ def same_again(play: Callable[[Trace], World], first: list[bytes], again: str) -
 
 
 def compare(first: list[bytes], second: list[bytes], again: str) -> None:
-    """ReplayDiverged, with the first line that is not the same, unless all are."""
+    """Raise ReplayDiverged, with the first line that differs, unless all lines are the same."""
     for number in range(max(len(first), len(second))):
         one, other = (lines[number : number + 1] for lines in (first, second))
         if one != other:
@@ -138,7 +139,7 @@ def _shown(line: list[bytes]) -> str:
 
 
 def _who(lines: list[bytes]) -> str:
-    """Whose line is the last of these that is anybody's."""
+    """The actor of the last line that names one."""
     for line in reversed(lines):
         if who := decode(line).get("who"):
             return str(who).partition("/")[0]

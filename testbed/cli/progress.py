@@ -1,8 +1,8 @@
-"""How commands that play many Runs show, after two seconds, how far they have come.
+"""Progress: how commands that play many Runs show how far they are.
 
-On a terminal one line is written over and over, elsewhere a line now and then; in the first two
-seconds nothing, as most of what is asked for is done by then. It is a few figures in a line: no
-library for progress would say them better.
+On a terminal one line is overwritten again and again; elsewhere a new line is written every few
+seconds. The first two seconds show nothing, since most commands are done by then. It is one line
+with a few figures, so it takes no library.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ SILENT_S = 2.0
 REDRAWN_EVERY_S = 0.2
 SAID_EVERY_S = 5.0
 COLUMNS = 80
-"""Of a terminal that does not say how many it has."""
+"""The width of a terminal that does not tell its own."""
 ECHO = len("^C^C^C")
-"""So much room is left behind the line for what a terminal shows of Ctrl-C."""
+"""The room left behind the line: a terminal shows Ctrl-C there as ^C."""
 
 
 class Progress:
-    """A line on standard error; on a terminal it is gone in the end."""
+    """A line of progress on standard error; a terminal is left clean in the end."""
 
     def __init__(
         self, now: Callable[[], float] = time.monotonic, stream: TextIO | None = None
@@ -36,7 +36,7 @@ class Progress:
         self._is_shown = False
 
     def say(self, line: Callable[[], str]) -> None:
-        """This is how far it is; asked for only if it is to be shown."""
+        """Show a line, if it is time to; `line` is called only then."""
         now_s = self._now()
         if now_s < self._next_s:
             return
@@ -47,20 +47,20 @@ class Progress:
             self._write(line() + "\n")
 
     def clear(self) -> None:
-        """It is over, or what comes next has a line of its own: leave this one as it was found."""
+        """Remove the line from the terminal: the work is over, or other output comes next."""
         if self._is_shown:
             self._write("\r" + " " * (self._columns - 1) + "\r")
             self._is_shown = False
 
     def _redraw(self, text: str) -> None:
-        # Set first: who interrupts may do so while it is written.
+        # Set before it is written: Ctrl-C may come in between, and the line is to be removed then.
         self._is_shown = True
         width = max(self._columns - 1 - ECHO, 1)
         self._write("\r" + text[:width].ljust(width))
 
     @property
     def _columns(self) -> int:
-        """A line that is longer would go on in the next row, which nothing takes back."""
+        """The width of the terminal: a longer line would wrap, and could not be overwritten."""
         try:
             return os.get_terminal_size(self._stream.fileno()).columns or COLUMNS
         except OSError:
@@ -73,7 +73,7 @@ class Progress:
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """While the body lasts: tells that so many of so many are done."""
+    """Show progress during the body. It calls the function with how many of how many are done."""
     progress = Progress()
     try:
         yield lambda done, total: progress.say(lambda: f"{what}: {done:,} of {total:,}")

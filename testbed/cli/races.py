@@ -1,4 +1,4 @@
-"""What the commands for race files share: whose code may be run, and what is told of a line."""
+"""What the commands for race files share: which code may be run, and what each line matched."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from testbed.races.trust import Named, Trust, allowed, folders_of, line_for, tru
 from testbed.world.scenario import Scenario
 
 ENDINGS = (".race.yaml", ".race.yml", ".race.json")
-"""Of the files that are found in a folder; one that is named may be any YAML."""
+"""The endings by which race files are found in a folder. A file that is named may be any YAML."""
 
 
 @attrs.frozen
 class NamedRace:
-    """A race file, and the scenario it names, which may be run."""
+    """A race file that was read, and its scenario, which may be run."""
 
     path: str
     text: str
@@ -34,24 +34,25 @@ class NamedRace:
     trust: Trust
 
     def line(self, command: str = "replay", *more: str, driver: str = "trio") -> str:
-        """The line to paste that does this to it."""
+        """The command to paste that does `command` to this file."""
         return line_for(command, self.path, self.trust, *carried(driver, False), *more)
 
 
 def whose_code(command: Callable[..., int]) -> Callable[..., int]:
-    """The options that say whose code a file may name, beside what is installed."""
+    """The options that allow a file to name code of the user's own, beside what is installed."""
     command = own_policies(command)
-    folder = "A folder of your own scenarios, which a file may name; as often as you like."
+    folder = "Folder with scenarios of your own, which the file may name. Repeatable."
+    scenario = "The scenario that the file names, if it is your own module:function."
     for option in (
         click.option("--scenario-path", "folders", multiple=True, metavar="DIR", help=folder),
-        click.option("--scenario", help="Your own module:function, if that is what it names."),
+        click.option("--scenario", help=scenario),
     ):
         command = option(command)
     return command
 
 
 def trust_of(scenario: str | None, folders: tuple[str, ...]) -> Trust:
-    """What those options say."""
+    """What these options allow."""
     return Trust(scenario, folders_of(folders))
 
 
@@ -61,14 +62,14 @@ def is_race(path: str) -> bool:
 
 
 def stem_of(path: str) -> str:
-    """The path without what says that it is a race file."""
+    """The path without the ending of a race file."""
     for end in (*ENDINGS, ".yaml", ".yml"):
         path = path.removesuffix(end)
     return path
 
 
 def open_race(path: str, trust: Trust, command: str = "replay") -> NamedRace:
-    """Read it, and find its scenario if that may be run; nothing is imported before."""
+    """Read a race file, and find its scenario; nothing is imported unless it may be run."""
     text = document.read(path, RaceRefused)
     race = parse(text, path)
     where = f"{path}, line {race.line}"
@@ -80,7 +81,8 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> NamedRace:
 
 
 def write_new(path: Path, text: str, next_step: str) -> None:
-    """Write a file that was not there; what a person has written is never written over."""
+    """Write a new file. One that is there already is never overwritten: a person may have edited
+    it."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -93,11 +95,11 @@ def write_new(path: Path, text: str, next_step: str) -> None:
         ) from error
 
 
-def told(side: Side, path: str) -> Iterator[str]:
-    """What a reader should know of the lines even if he has not asked: what matched nothing, what
-    expired, what more than one task says."""
+def notes(side: Side, path: str) -> Iterator[str]:
+    """What a reader should know of the lines, asked or not: those that matched nothing, then the
+    notes on the others."""
     yield from _unmatched(side, path)
-    yield from beside(side, path)
+    yield from notes_on_matched(side, path)
 
 
 def _unmatched(side: Side, path: str) -> Iterator[str]:
@@ -106,8 +108,9 @@ def _unmatched(side: Side, path: str) -> Iterator[str]:
         yield f"{where}: {fate.deviation} matched nothing{side.closest(fate)}."
 
 
-def beside(side: Side, path: str) -> Iterator[str]:
-    """What is told of the lines beside whether they matched."""
+def notes_on_matched(side: Side, path: str) -> Iterator[str]:
+    """Lines that matched something unexpected, holds that expired, and lines that several tasks
+    match."""
     for fate in side.played.fates:
         where = f"{path}, line {fate.deviation.line}"
         if fate.matched and (stranger := side.stranger(fate)):
@@ -122,18 +125,19 @@ def beside(side: Side, path: str) -> Iterator[str]:
 def matches(side: Side) -> Iterator[str]:
     """Each line, and what it matched."""
     for fate in side.played.fates:
-        said = f"line {fate.deviation.line}: {fate.deviation}"
+        line = f"line {fate.deviation.line}: {fate.deviation}"
         if not fate.matched:
-            yield f"{said}\n    matched nothing{side.closest(fate)}"
+            yield f"{line}\n    matched nothing{side.closest(fate)}"
         else:
             times = "" if fate.times == 1 else f", {fate.times} times" if fate.times else (
                 ", and made no difference: what it waits for had come"
             )  # fmt: skip
-            yield f"{said}\n    matched {fate.matched}{times}"
+            yield f"{line}\n    matched {fate.matched}{times}"
 
 
 def refuse_stale(side: Side, path: str, next_line: str, *, is_told: bool = False) -> None:
-    """A line that speaks of nothing is an error where a breach is expected. It is told once."""
+    """Raise RaceRefused for lines that matched nothing where a breach is expected. If `is_told`,
+    the lines have been shown already, and only their numbers are named."""
     if side.is_stale:
         lines = "\n".join(_unmatched(side, path))
         if is_told:
@@ -143,7 +147,7 @@ def refuse_stale(side: Side, path: str, next_line: str, *, is_told: bool = False
 
 
 def side_as_dict(side: Side) -> dict[str, Any]:
-    """What became of the lines, as `--json` shows it."""
+    """What each line matched, as `--json` shows it."""
     expected = side.expected
     return {
         "expected": None if expected is None else str(expected),

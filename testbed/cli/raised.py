@@ -1,4 +1,10 @@
-"""What was raised by code that is not ours, a scenario's or a claim's; or else by a bug of ours."""
+"""Tells whether an exception comes from the user's code or from a bug of ours.
+
+The testbed calls the user's code (scenarios, actors, claims, choosers), and that code calls ours.
+So the traceback holds frames of both, and of libraries, which do not count. The exception is the
+user's if the last other frame is the user's: that code raised it, or called a library wrongly. If
+the last one is ours, we treat it as our bug, even if the user's code called us.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +22,16 @@ LIBRARIES = sorted(set(sysconfig.get_paths().values()))
 
 @attrs.frozen
 class Raised:
-    """An exception that nobody has foreseen, in the user's own code."""
+    """An exception that the user's own code raised."""
 
     said: str
-    """Where, by what, and what it says."""
+    """The file, line and function that raised, and the exception."""
     lines: str
-    """The user's lines that led to it, as Python shows them."""
+    """The traceback, with only the user's lines."""
 
 
 def raised_by_theirs(error: BaseException) -> Raised | None:
-    """It, if the user's code has raised it; None if it is a bug of ours."""
+    """The exception, if the user's code raised it; None if it is a bug of ours."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _is_within(frame, OURS, *LIBRARIES)]
     last = [frame for frame in frames if not _is_within(frame, *LIBRARIES)][-1:]

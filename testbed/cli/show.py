@@ -1,4 +1,4 @@
-"""How the commands show a Verdict: exit code, JSON, and the line to paste."""
+"""How the commands show a Verdict: exit code, JSON, and the command to paste."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from testbed import policy
 from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
 
+JSON = "Print the result as one JSON object."
+SWITCH = "Set a switch, such as guard=on. Repeatable."
+SCENARIO_PATH = "Folder of your own scenarios, which are named as module:function."
+"""Options of most commands, as their --help explains them."""
 CODES = {"held": 0, "violated": 1, "undecided": 3}
 EXIT_CODES = (
     "Exit codes: 0 held, 1 violated, 2 usage, 3 undecided, 4 our bug or nondeterminism, "
     "130 interrupted."
 )
-"""Stands below every command's --help."""
+"""The last line of every command's --help."""
 
 
 def exit_code(verdict: Verdict) -> int:
-    """0 held, 1 violated, 3 undecided."""
+    """The exit code for a Verdict: 0 held, 1 violated, 3 undecided."""
     return CODES[verdict.outcome]
 
 
 def say(text: str = "") -> None:
-    """A line on standard output. A reader that has gone away, as in `| head -1`, is no error, and
-    changes no exit code."""
+    """Print a line. If the reader has closed the pipe, as in `| head -1`, that is no error, and the
+    exit code stays the same."""
     try:
         click.echo(text)
     except BrokenPipeError:
@@ -37,12 +41,13 @@ def say(text: str = "") -> None:
 
 
 def let_go_of_output() -> None:
-    """Nobody reads it any more: write to nowhere from now on, also what is flushed at the end."""
+    """Send standard output to nowhere, since its reader has closed the pipe. Python flushes it at
+    exit, which would fail otherwise."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_json(content: dict[str, Any]) -> None:
-    """One line on standard output."""
+    """Print one JSON object, on one line."""
     say(encode_line(content).decode())
 
 
@@ -74,7 +79,7 @@ def command_line(
     audit: bool = False,
     folders: Sequence[str] = (),
 ) -> str:
-    """The line to paste that plays this Run again."""
+    """The command to paste that plays this Run again."""
     words = ["testbed", "run", scenario]
     for name, value in switches.items():
         words += ["--switch", f"{name}={value}"]
@@ -88,5 +93,5 @@ def command_line(
 
 
 def carried(driver: str, audit: bool) -> list[str]:
-    """The options of the table, where they are not the plain ones."""
+    """The options `--driver` and `--audit`, if they are not at their defaults."""
     return (["--driver", driver] if driver != "trio" else []) + (["--audit"] if audit else [])

@@ -1,4 +1,4 @@
-"""Causality: which Steps of a kept Trace had to come before which, and which ones one rests on."""
+"""Causality: which Steps of a kept Trace had to come before others, and what each one rests on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MEMORY = "mem:"
 
 
 class _Keys:
-    """Who wrote and who read each key last.
+    """The last Steps that wrote and read each key.
 
-    A log (`log:pods`, and `log:pods.spec.node_name` within it) is only added to: additions have no
-    order among each other, and a reader comes after each of them. Of those that touched a key in
-    one process only the last is kept: what came before it there came before it anyhow.
+    A log (`log:pods`, and `log:pods.spec.node_name` within it) is only added to. Additions have no
+    order among each other, and a reader comes after each of them. For each process, only the last
+    Step that touched a key is kept: the earlier ones of that process come before it anyway.
     """
 
     def __init__(self) -> None:
@@ -26,10 +26,11 @@ class _Keys:
         self._families: dict[str, list[str]] = {}
         self._logs: dict[str, None] = {}
         self._objects: dict[str, dict[str, int]] = {}
-        """The last writer of each object, by kind."""
+        """By kind: the last writer of each object."""
 
     def clashing(self, did: Footprint) -> Iterator[int]:
-        """The last Steps before this one whose order with it can matter."""
+        """The last Steps before this one whose order with it can matter: a write before a read, a
+        read before a write, and two writes; but not two additions to a log."""
         for key in did.reads:
             for kin in self._family(key):
                 yield from self._wrote.get(kin, {}).values()
@@ -40,7 +41,9 @@ class _Keys:
                 yield from self._read.get(kin, {}).values()
 
     def flowing(self, step: Step, did: Footprint) -> Iterator[int]:
-        """The Steps that left what this one found: of a list, the last writer of each object."""
+        """The Steps whose writes this one found: for a list, the last writer of each object."""
+        # A blind write does not rest on what it replaces. But a turn that writes the memory which
+        # the tasks of its actor share may have read it too, and no trace shows that.
         for key in did.reads:
             if not key.startswith(LOG):
                 yield from self._wrote.get(key, {}).values()
@@ -52,7 +55,7 @@ class _Keys:
                 yield from self._wrote.get(key, {}).values()
 
     def note(self, step: Step, did: Footprint) -> None:
-        """It is over: whoever comes next comes after it."""
+        """Remember what this Step touched, for the Steps after it."""
         path = step.option.path
         for key in did.writes:
             self._family(key)
@@ -69,7 +72,7 @@ class _Keys:
             self._read.setdefault(key, {})[path] = step.number
 
     def _family(self, key: str) -> list[str]:
-        """All keys met so far that mean part of the same."""
+        """The key itself; for a log, also the known logs that are part of it or contain it."""
         if not key.startswith(LOG):
             return [key]
         family = self._families.get(key)
@@ -87,27 +90,30 @@ def _is_kin(key: str, other: str) -> bool:
 
 
 class Causality:
-    """The order in which the Steps of one Run had to come, whoever chose.
+    """The order in which the Steps of one Run had to come, under any Chooser.
 
-    One Step comes before another if it came first and both are of one process, or it made the
-    other possible, or they touch the same thing and not both only read it; or by a chain of these.
-    Steps that are not ordered so are *concurrent*: in another Run they may come the other way.
+    One Step comes before another if it came first in the Run and both are of one process, or it
+    made the other possible, or one of them writes what the other reads or writes; or if a chain of
+    such Steps leads from one to the other. All other Steps are *concurrent*: in another Run they
+    may come the other way round.
 
-    1. Each Step is looked at once, in the order of the Trace, with the last of its process, its
-       causes, and the last writers and readers of what it touched.
-    2. Of these, only the ones are kept that no other of them follows from, as a vector clock tells:
-       so `order` is reduced, and whether one Step comes before another is one comparison.
-    3. Beside it, `flow` has what each Step rests on: what it read was left by whom.
+    1. Each Step is looked at once, in the order of the Trace. Its candidates are the Step before it
+       in its process, its causes, and the last writers and readers of what it touched.
+    2. A candidate that comes before another candidate is dropped, since that edge is implied. A
+       vector clock for each Step makes this one comparison. What is left are the edges of `order`.
+    3. `flow` has what each Step rests on: its process, its causes, and the writers of what it read.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = {step.number: step for step in steps}
         self.order = nx.DiGraph()
-        """From each Step to those that had to come after it; no edge that others imply."""
+        """From each Step to those that had to come after it; edges that others imply left out."""
         self.flow = nx.DiGraph()
-        """From each Step to those that found what it left: its process, what it wrote or caused."""
+        """From each Step to those that rest on it."""
         self._place: dict[int, tuple[str, int]] = {}
+        """By number: the process of a Step, and which of the Steps of that process it is."""
         self._clock: dict[int, dict[str, int]] = {}
+        """By number: how many Steps of each process come before that Step, or are it."""
         keys, last = _Keys(), dict[str, int]()
         for step in steps:
             did, path = step.did, step.option.path
@@ -122,6 +128,7 @@ class Causality:
         number, path = step.number, step.option.path
         kept: list[int] = []
         clock: dict[str, int] = {}
+        # Latest first: a Step can only be implied by one that came later in the Run.
         for candidate in sorted(earlier, reverse=True):
             if not any(self.is_before(candidate, later) for later in kept):
                 kept.append(candidate)
@@ -142,17 +149,17 @@ class Causality:
         return one != other and self._clock[other].get(path, 0) >= count
 
     def before(self, number: int) -> list[int]:
-        """All that had to come before that Step."""
+        """The Steps that had to come before that Step."""
         return sorted(nx.ancestors(self.order, number))
 
     def chain(self, one: int, other: int) -> list[int]:
-        """How one led to the other, by the fewest Steps, both included; empty if it did not."""
+        """The shortest chain from one Step to the other, both included; empty if there is none."""
         if not nx.has_path(self.order, one, other):
             return []
         return list(nx.shortest_path(self.order, one, other))
 
     def needed_by(self, numbers: Iterable[int]) -> set[int]:
-        """Those Steps and all that they rest on: what was read, by whom, and who had left it."""
+        """These Steps and all that they rest on, by `flow`."""
         needed = {number for number in numbers if number in self._place}
         for number in list(needed):
             needed |= nx.ancestors(self.flow, number)

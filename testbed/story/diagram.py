@@ -1,8 +1,10 @@
-"""Diagram: one Run as lifelines, a column for each actor, a row for what each did or was told.
+"""Diagram: one Run as lifelines, a column for each actor, a row for each thing it did or was told.
 
-Of a long Run only some rows are shown: all of them, or those that matter, or those the tale speaks
-of, whichever is the first that fits; what is left out is counted where it was. A lifeline is dotted
-while its actor does not know what has changed.
+1. A long Run does not fit. It shows all rows, else those that matter, else those that the tale
+   speaks of: the first of these that fits. A fold counts the rows that are left out.
+2. A text stands in the column of its actor, and runs on over the columns to its right. So actors
+   stand in the order in which they first appear, and the columns are as wide as there is room for.
+3. A lifeline is dotted while its actor does not know what has changed.
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ WIDTH_MAX = 100
 COLUMNS_MAX = 8
 GAP_MIN, GAP_MAX = 6, 36
 TEXT_MIN = 46
-"""So wide the last column is, if that is possible at all."""
+"""The width left for a text in the last column, if possible."""
 FITS = (18, 36, 37)
-"""So many lines all rows may take, those that matter, those that are spoken of."""
+"""The most lines for all rows, for those that matter, and for those that the tale speaks of."""
 NAMED_MAX = 3
-"""So many actors a fold names."""
+"""A fold names at most this many actors."""
 DID, TOLD, NOTED, STRUCK, LATE, ASKED = "●", "◂", "·", "⚡", "◌", "○"
 BROKE = "✗"
 ANY, MATTERS, SPOKEN_OF = range(3)
@@ -42,15 +44,15 @@ class Row:
     actor: str
     """In whose column it stands."""
     mark: str
-    """Whether it did something, was told, noted it for us, or was struck or late."""
-    said: str
+    """What sort of thing it is: the actor did it, was told, recorded it, was struck, was late."""
+    text: str
     weight: int
-    """Whether it only happened, matters, or is spoken of."""
+    """Whether it only happened, matters, or the tale speaks of it."""
 
 
 @attrs.frozen
 class Fold:
-    """Rows left out: how many of whom."""
+    """Rows that are left out, counted by actor."""
 
     left: dict[str, int]
 
@@ -63,38 +65,39 @@ class Fold:
 
 
 class Rows:
-    """What there is to show of one Run, and who did not know what when."""
+    """Everything that one Run can show, and when each actor did not know what had changed."""
 
-    def __init__(self, trace: Trace, matter: Slice, tale: Tale) -> None:
-        self._matter = matter
+    def __init__(self, trace: Trace, slice_: Slice, tale: Tale) -> None:
+        self._slice = slice_
         self._spoken_of = tale.spoken_of
-        violation = matter.violation
-        self.last = violation.step if violation else len(matter.steps)
+        violation = slice_.violation
+        self.last = violation.step if violation else len(slice_.steps)
         self.broken = violation.invariant if violation else ""
         """The claim that was broken; empty if none was."""
-        told = [row for item in trace.items if (row := self._row(item)) is not None]
-        rows = [*self._overs(), *told, *self._decisions()]
+        happened = [row for item in trace.items if (row := self._row(item)) is not None]
+        rows = [*self._overs(), *happened, *self._decisions()]
         rows = [row for row in rows if row.step <= self.last]
         self.all = sorted(rows, key=lambda row: row.step)
-        knowledge = matter.knowledge
         self._blind: list[tuple[str, int, int]] = []
-        for stale in matter.stale:
+        """An actor, the step of a write that it missed, and the step in which it learned of it."""
+        for stale in slice_.stale:
             version = stale.missed[0]
-            heard = knowledge.heard(stale.act, version)
-            until = heard.step if heard else self.last + 1
+            told = slice_.knowledge.first_told(stale.act, version)
+            until = told.step if told else self.last + 1
             self._blind.append((stale.act.actor, version.step, until))
 
     def is_blind(self, actor: str, step: int) -> bool:
-        """Whether that actor did not know, at that Step, what had changed."""
+        """Whether that actor did not know at that Step what had changed."""
         return any(a == actor and since <= step < until for a, since, until in self._blind)
 
     def shown(self, fits: tuple[int, int, int] = FITS) -> list[Row | Fold]:
-        """Those that fit; what is left out is folded."""
+        """The rows that fit, with a fold wherever some are left out."""
         lines: list[Row | Fold] = []
         for weight, lines_max in enumerate(fits):
             lines = folded(self.all, weight)
             if len(lines) <= lines_max:
                 return lines
+        # Even those that the tale speaks of are too many: the last ones lead to what broke.
         lines_max = fits[SPOKEN_OF] - 1
         left = lines[:-lines_max]
         counts: Counter[str] = Counter()
@@ -103,49 +106,49 @@ class Rows:
         return [Fold(dict(counts)), *lines[-lines_max:]]
 
     def _decisions(self) -> Iterator[Row]:
-        """When those who acted on old news made up their minds."""
-        acts = {stale.act.step: stale.act for stale in self._matter.stale}
+        """The turns in which stale writes were decided: each takes effect later."""
+        acts = {stale.act.step: stale.act for stale in self._slice.stale}
         for act in acts.values():
             if act.decided != act.step and act.versions:
-                now_ms = self._matter.causality.steps[act.decided].now_ms
-                said = f"decides to {act.word} {act.keys[0]}"
-                yield Row(act.decided, now_ms, act.actor, ASKED, said, SPOKEN_OF)
+                now_ms = self._slice.causality.steps[act.decided].now_ms
+                text = f"decides to {act.word} {act.keys[0]}"
+                yield Row(act.decided, now_ms, act.actor, ASKED, text, SPOKEN_OF)
 
     def _overs(self) -> Iterator[Row]:
-        """When a fault that lasted was over; that matters as much as that it struck."""
-        for step in self._matter.steps:
-            over = self._matter.over(step) if step.kind == FAULT else None
+        """Where each lasting fault was over, with the weight of the row in which it struck."""
+        for step in self._slice.steps:
+            over = self._slice.over(step) if step.kind == FAULT else None
             if over is not None:
-                said, who = step.option.fault.recovery, step.option.key
-                row = self._weighed(step.number, step.now_ms, who, STRUCK, said, is_about=True)
+                text, who = step.option.fault.recovery, step.option.key
+                row = self._weighed(step.number, step.now_ms, who, STRUCK, text, is_about=True)
                 yield attrs.evolve(row, step=over.number, now_ms=over.now_ms)
 
     def _row(self, item: Step | Record) -> Row | None:
         if isinstance(item, Record):
-            actor, said = item.path.partition("/")[0], item.said.removeprefix("recorded ")
-            return self._weighed(item.step, item.now_ms, actor, NOTED, said, is_about=True)
-        found = self._said(item)
+            actor, text = item.path.partition("/")[0], item.said.removeprefix("recorded ")
+            return self._weighed(item.step, item.now_ms, actor, NOTED, text, is_about=True)
+        found = self._happened(item)
         if found is None:
             return None
-        actor, mark, said, is_about = found
-        return self._weighed(item.number, item.now_ms, actor, mark, said, is_about=is_about)
+        actor, mark, text, is_about = found
+        return self._weighed(item.number, item.now_ms, actor, mark, text, is_about=is_about)
 
     def _weighed(
-        self, step: int, now_ms: int, actor: str, mark: str, said: str, *, is_about: bool
+        self, step: int, now_ms: int, actor: str, mark: str, text: str, *, is_about: bool
     ) -> Row:
-        matters = step in self._matter.slice and is_about
+        matters = step in self._slice.needed and is_about
         weight = SPOKEN_OF if step in self._spoken_of and is_about else int(matters)
-        return Row(step, now_ms, actor, mark, said, weight)
+        return Row(step, now_ms, actor, mark, text, weight)
 
-    def _said(self, step: Step) -> tuple[str, str, str, bool] | None:
-        """In whose column, with which mark, what, and whether it is about what is shared."""
-        option, shared = step.option, self._matter.shared
+    def _happened(self, step: Step) -> tuple[str, str, str, bool] | None:
+        """The actor, mark and text of a Step's row, and whether it is about a shared object."""
+        option, shared = step.option, self._slice.shared
         if step.kind == SERVE and (option.verb != "watch" or step.outcome):
             return self._served(step)
         if step.kind == DELIVER and option.key in shared and step.revision:
-            version = self._matter.knowledge.version(option.key, int(step.revision))
+            version = self._slice.knowledge.version(option.key, int(step.revision))
             if version is not None and version.actor == option.actor:
-                return None
+                return None  # the news of its own write
             return option.actor, TOLD, f"is told of {option.key} rv {step.revision}", True
         if step.kind == FAULT:
             return option.actor or option.key, STRUCK, option.fault.describe(option.key), True
@@ -161,21 +164,21 @@ class Rows:
     def _served(self, step: Step) -> tuple[str, str, str, bool]:
         option = step.option
         keys = [change.key for change in step.marks.changes] or [option.key]
-        said = step.outcome or (f"rv {step.revision}" if step.revision else "done")
-        said += ", changed nothing" if changed_nothing(step) else ""
+        answer = step.outcome or (f"rv {step.revision}" if step.revision else "done")
+        answer += ", changed nothing" if changed_nothing(step) else ""
         verb, _, part = option.verb.partition(".")
         word = spoken(*verb.partition("/")[::2]) + (f" (part {part})" if part else "")
         named = keys[0] + (f" and {len(keys) - 1} more" if len(keys) > 1 else "")
-        is_about = not self._matter.shared.isdisjoint(keys) or option.key in self._kinds
-        return option.actor, DID, f"{word} {named} → {said}", is_about
+        is_about = not self._slice.shared.isdisjoint(keys) or option.key in self._kinds
+        return option.actor, DID, f"{word} {named} → {answer}", is_about
 
     @property
     def _kinds(self) -> set[str]:
-        return {key.partition("/")[0] for key in self._matter.shared}
+        return {key.partition("/")[0] for key in self._slice.shared}
 
 
 def folded(rows: list[Row], weight: int) -> list[Row | Fold]:
-    """Those of that weight or more, and a Fold wherever more than one is left out."""
+    """The rows of that weight or more, and a Fold wherever more than one is left out."""
     lines: list[Row | Fold] = []
     left: list[Row] = []
 
@@ -197,15 +200,15 @@ def folded(rows: list[Row], weight: int) -> list[Row | Fold]:
 
 
 def diagram(rows: Rows) -> str:
-    """The Run, drawn: at most 40 lines, at most 100 columns."""
+    """The Run as text: at most 40 lines of at most 100 characters."""
     shown = rows.shown()
     if not shown:
         return ""
-    return "\n".join(line.rstrip() for line in _Drawn(rows, shown).lines())
+    return "\n".join(line.rstrip() for line in _Layout(rows, shown).lines())
 
 
-class _Drawn:
-    """The columns and the lines of one diagram."""
+class _Layout:
+    """Places the columns of one diagram, and draws its lines."""
 
     def __init__(self, rows: Rows, shown: list[Row | Fold]) -> None:
         self._rows = rows
@@ -213,12 +216,16 @@ class _Drawn:
         acting = [row for row in shown if isinstance(row, Row)]
         first = {row.actor: row.step for row in reversed(rows.all)}
         busy = Counter(row.actor for row in acting)
-        told = {row.actor for row in acting if row.weight == SPOKEN_OF}
-        most = sorted(busy, key=lambda actor: (actor not in told, -busy[actor], first[actor]))
+        # The actors that the tale speaks of get a column first, then the busiest. The rows of the
+        # others stand at the margin, each with the name of its actor.
+        named = {row.actor for row in acting if row.weight == SPOKEN_OF}
+        most = sorted(busy, key=lambda actor: (actor not in named, -busy[actor], first[actor]))
         actors = sorted(most[:COLUMNS_MAX], key=lambda actor: (first[actor], actor))
         self._has_time = any(row.now_ms for row in acting)
         self._margin = 14 if self._has_time else 6
-        longest = max((len(f"{row.mark} {row.said}") for row in acting), default=0)
+        # The last column needs room for a text. The others share what is left of the line: a text
+        # may run over the lifelines to its right, so a gap can be narrower than a text.
+        longest = max((len(f"{row.mark} {row.text}") for row in acting), default=0)
         spare = WIDTH_MAX - self._margin - max(TEXT_MIN, min(longest, 60))
         gap = spare // max(len(actors) - 1, 1)
         gap = min(max(gap, GAP_MIN), max(GAP_MAX // 2, longest + 2), GAP_MAX)
@@ -226,7 +233,7 @@ class _Drawn:
         self._gap = gap
 
     def lines(self) -> Iterator[str]:
-        """From the names of the actors down."""
+        """The names of the actors, the rows, what broke, and what a dotted line means."""
         margin = f"step{'ms':>8}" if self._has_time else "step"
         names = {actor: self._cut(actor, self._gap - 1) for actor in self._columns}
         yield self._placed(margin, names)
@@ -248,13 +255,13 @@ class _Drawn:
     def _row(self, margin: str, row: Row) -> str:
         place = self._columns.get(row.actor, self._margin)
         who = "" if row.actor in self._columns else f"{row.actor}: "
-        text = self._cut(f"{row.mark} {who}{row.said}", WIDTH_MAX - place)
-        lives = {
+        text = self._cut(f"{row.mark} {who}{row.text}", WIDTH_MAX - place)
+        lifelines = {
             actor: "┊" if self._rows.is_blind(actor, row.step) else "│"
             for actor, column in self._columns.items()
             if column < place or column > place + len(text)
         }
-        line = self._placed(margin, lives)
+        line = self._placed(margin, lifelines)
         return f"{line[:place]:{place}}{text}{line[place + len(text) :]}"
 
     def _placed(self, margin: str, texts: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Explain: a kept Trace as a story, who knew what, when it went stale, who acted on it."""
+"""Explain: a kept Trace as a story: who knew what, what changed it, who acted on old news."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 
 LINES_MAX = 60
-"""So long a Markdown story is, unless its race file alone is longer."""
+"""The most lines of a Markdown story, unless its race file alone is longer."""
 
 
 def story(trace: Trace, verdict: Verdict | None = None) -> str:
     """The Run as a diagram with a column for each actor, then as a few sentences."""
-    tale, rows = _told(trace, verdict)
-    parts = [diagram(rows), *("\n".join(_wrapped(said)) for said in tale.sentences)]
-    drawn, *said = parts
-    return "\n\n".join(part for part in (drawn, "\n".join(said)) if part)
+    tale, rows = _tale_and_rows(trace, verdict)
+    sentences = "\n".join(_wrapped(text) for text in tale.sentences)
+    return "\n\n".join(part for part in (diagram(rows), sentences) if part)
 
 
 def explained(trace: Trace, verdict: Verdict | None = None) -> dict[str, list[Any]]:
     """The same as data: the sentences, each with the Steps it speaks of; and the diagram."""
-    tale, rows = _told(trace, verdict)
-    said = [{"said": beat.said, "steps": sorted(beat.steps or (beat.step,))} for beat in tale.beats]
-    return {"sentences": said, "diagram": diagram(rows).splitlines()}
+    tale, rows = _tale_and_rows(trace, verdict)
+    sentences = [
+        {"said": beat.text, "steps": sorted(beat.steps or (beat.step,))} for beat in tale.beats
+    ]
+    return {"sentences": sentences, "diagram": diagram(rows).splitlines()}
 
 
 def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str = "") -> str:
     """The same as Markdown, ready for an issue: a title, the sentences, a sequence diagram, the
-    race file folded away, and the line to paste. 60 lines, unless the race file is very long."""
-    tale, rows = _told(trace, verdict)
+    race file folded away, and the command to play it again. It has at most 60 lines, unless the
+    race file is very long."""
+    tale, rows = _tale_and_rows(trace, verdict)
     scenario = str(trace.header.get("scenario", ""))
     broken = verdict.violations[0].invariant if verdict.violations else verdict.outcome
     head = [f"# {_plain(scenario)}: {_plain(broken)}", ""]
-    head += [f"- {_plain(said)}" for said in tale.sentences] or [f"- {_plain(str(verdict))}"]
+    head += [f"- {_plain(text)}" for text in tale.sentences] or [f"- {_plain(str(verdict))}"]
     tail: list[str] = []
     if race_text:
         fence = _fence(race_text)
@@ -53,27 +55,27 @@ def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str =
     return "\n".join([*head, "", *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
 
 
-def _told(trace: Trace, verdict: Verdict | None) -> tuple[Tale, Rows]:
+def _tale_and_rows(trace: Trace, verdict: Verdict | None) -> tuple[Tale, Rows]:
     violation: Violation | None = None
     if verdict is not None and verdict.violations:
         violation = verdict.violations[0]
-    matter = Slice(trace, violation)
-    tale = Tale(matter)
-    return tale, Rows(trace, matter, tale)
+    slice_ = Slice(trace, violation)
+    tale = Tale(slice_)
+    return tale, Rows(trace, slice_, tale)
 
 
-def _wrapped(said: str) -> list[str]:
-    return textwrap.wrap(
-        said, WIDTH_MAX, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+def _wrapped(text: str) -> str:
+    return textwrap.fill(
+        text, WIDTH_MAX, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
 
 
 def _plain(text: str) -> str:
-    """One line of Markdown that says just this."""
+    """The text as one line of Markdown, with nothing in it taken for markup."""
     return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(text.split()))
 
 
 def _fence(text: str) -> str:
-    """A fence longer than any within."""
+    """A code fence longer than any within the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)

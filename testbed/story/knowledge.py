@@ -1,13 +1,13 @@
-"""Knowledge: what each actor of a kept Trace took for true when it acted, and what it had missed.
+"""Knowledge: what each actor of a kept Trace knew when it acted, and what it had missed.
 
-1. Every write of the Trace is a Version of its object; what was there before the first is what
+1. Every write of the Trace is a Version of its object. Before its first write, an object is what
    that write replaced.
-2. An actor learns when it is *told*: an answer (of what was there when the request was served), a
-   delivery of a watch, its own write. A Cache learns in the turns that write it, and a task takes
-   over what the Cache holds in the turns in which it looks there. What handlers are told, or
-   another task, any task may have been told by them. A new life knows nothing.
+2. An actor learns of an object from an answer (the object as it was when the request was served),
+   from a delivery of a watch, or from its own write. A Cache learns in the turns that write it. A
+   task learns what the Cache holds in the turns in which it reads the Cache. What a handler or
+   another task learns may reach every task of the actor. A new life knows nothing.
 3. An act is a write, or a record. It was decided in the turn that asked for it, on what its task
-   had taken over by then. What others have written since, and before it took effect, was missed.
+   knew in that turn. It missed what others wrote after that knowledge and before it took effect.
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ class Version:
 
 @attrs.frozen
 class Sighting:
-    """One time that an actor was told how objects are."""
+    """One time that an actor learned how an object, or the objects of a kind, are."""
 
     step: int
-    """The turn in which it was told."""
+    """The turn in which the actor learned it."""
     read: int
-    """The Step in which that was read: an answer may be late."""
+    """The Step in which the Store was read; an answer may arrive much later."""
     how: str
-    """By get, list or watch, or because it wrote it itself."""
+    """By get, list or watch, or because the actor wrote it."""
     revision: int
-    """Of the Store, or of the object: it is so at that revision."""
+    """Of the Store, or of the object: what was learned is true at this revision."""
     selector: Selector = EVERYTHING
-    """Which objects it was told of, if it was a list or a watch."""
+    """Which objects a list or a watch shows."""
     fields: tuple[str, ...] | None = None
-    """The fields it has declared to look at; None: all."""
+    """The fields that the actor declared to read; None: all."""
     by_cache: bool = False
-    """Whether a Cache of the actor was told."""
+    """Whether it went into a Cache of the actor."""
     is_handed_on: bool = True
-    """Whether other tasks of the actor may have been told of it, where no trace shows it."""
+    """Whether other tasks of the actor may have learned it too, where no trace shows it."""
 
     def shows(self, change: Change) -> bool:
-        """Whether somebody who looks so would see that Change at all."""
+        """Whether a list or watch with this selector and these fields would show that Change."""
         old, new = change.old, change.new
         if not (self.selector.has(old) or self.selector.has(new)):
             return False
@@ -84,24 +84,25 @@ class Sighting:
 
 @attrs.frozen
 class Known:
-    """What a task took for true of one object."""
+    """What a task knew of one object."""
 
     key: str
-    look: Sighting
+    sighting: Sighting
+    """How it knew."""
     entry: Entry | None
-    """The object as it knew it; None if it knew of none."""
+    """The object as the task knew it; None if it knew of no such object."""
 
 
 @attrs.frozen
 class Act:
-    """What an actor did to be seen: a write, or a record."""
+    """Something an actor did that others can see: a write, or a record."""
 
     step: int
     """When it took effect."""
     decided: int
     """The turn that asked for it."""
     path: str
-    """The task that did."""
+    """The task that did it."""
     actor: str
     word: str = ""
     versions: tuple[Version, ...] = ()
@@ -116,12 +117,35 @@ class Act:
 
 @attrs.frozen
 class StaleAct:
-    """An act on something that others had changed since."""
+    """An act that was decided on an old version of an object."""
 
     act: Act
     known: Known
     missed: tuple[Version, ...]
-    """What it did not know of, oldest first."""
+    """What others wrote to the object in the meantime, oldest first."""
+
+
+class _Sightings:
+    """Sightings by who learned (tasks, Caches or actors) and what of (an object, or a kind)."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], list[Sighting]] = {}
+
+    def add(self, who: str, what: str, sighting: Sighting) -> None:
+        """Note one more; they come in the order of the Trace."""
+        self._found.setdefault((who, what), []).append(sighting)
+
+    def of(self, who: str, key: str) -> Iterator[list[Sighting]]:
+        """Those of the object itself, then the lists of its kind; each oldest first."""
+        for what in (key, _kind_of(key)):
+            yield self._found.get((who, what), [])
+
+    def last(self, who: str, key: str, since: int, until: int) -> Iterator[Sighting]:
+        """The last one of the object, and the last list of its kind, between these turns."""
+        for found in self.of(who, key):
+            place = bisect_right(found, until, key=_step_of)
+            if place and found[place - 1].step >= since:
+                yield found[place - 1]
 
 
 class Knowledge:
@@ -131,16 +155,24 @@ class Knowledge:
         self.versions: dict[str, list[Version]] = {}
         """Every write, by object, oldest first."""
         self.acts: list[Act] = []
-        self._looks: dict[tuple[str, str], list[Sighting]] = {}
-        """By who looked (a task, a Cache, an actor) and at what (an object, or a kind)."""
-        self._took: dict[tuple[str, str], list[int]] = {}
-        """The turns in which a task looked into the Cache of that kind."""
-        self._born: dict[str, list[int]] = {}
+        self._of_tasks = _Sightings()
+        """By path: what the task itself was given."""
+        self._of_caches = _Sightings()
+        """By actor: what its Caches were given."""
+        self._of_all_tasks = _Sightings()
+        """By actor: what may have reached every task of it."""
+        self._of_actors = _Sightings()
+        """By actor: everything that any part of it learned."""
+        self._cache_reads: dict[tuple[str, str], list[int]] = {}
+        """By task and kind: the turns in which the task read the Cache."""
+        self._lives: dict[str, list[int]] = {}
+        """By actor: the turns in which its lives began."""
         self._asked: dict[str, int] = {}
+        """By request: the turn that asked for it."""
         self._served: dict[int, tuple[Step, int]] = {}
-        """By number: what was served, and the Store's revision then."""
-        self._seen_by: dict[tuple[str, str], Sighting] = {}
-        """How each actor lists or watches a kind: which objects, which fields."""
+        """By number: the Steps that served a request, and the Store's revision then."""
+        self._shown: dict[tuple[str, str], Sighting] = {}
+        """By actor and kind: which objects and fields its lists and watches show."""
         self._revision = 0
         for item in trace.items:
             if isinstance(item, Record):
@@ -154,27 +186,29 @@ class Knowledge:
     def _note(self, step: Step) -> None:
         option, marks = step.option, step.marks
         if step.kind == SERVE:
-            self._serves(step)
+            self._note_served(step)
         elif step.kind == ANSWER:
-            self._answered(step)
+            self._note_answered(step)
         elif step.kind == DELIVER:
-            self._delivered(step)
+            self._note_delivered(step)
         elif step.kind == START and option.path == f"{option.actor}/main":
-            self._born.setdefault(option.actor, []).append(step.number)
+            self._lives.setdefault(option.actor, []).append(step.number)
         for key in dict.fromkeys(marks.reads):
             if key.startswith("cache:"):
-                plural = key.partition("/")[2].partition("/")[0]
-                self._took.setdefault((_mover(step), plural), []).append(step.number)
+                kind = _kind_of(key.partition("/")[2])
+                self._cache_reads.setdefault((_task_of(step), kind), []).append(step.number)
 
-    def _serves(self, step: Step) -> None:
+    def _note_served(self, step: Step) -> None:
+        """(1 and 3) The Versions that a request wrote, and the act they are."""
         option, operation = step.option, step.operation
         verb, _, part = option.verb.partition(".")
         request = request_key(option.path, verb, option.key, option.nth)
+        # Served in several parts, it was still decided in the turn that caused the first of them.
         if not part:
             self._asked[request] = step.causes[-1] if step.causes else step.number
         self._served[step.number] = (step, self._revision)
         if operation is not None and operation.verb in (LIST, WATCH):
-            self._seen_by[option.actor, operation.plural] = Sighting(
+            self._shown[option.actor, operation.plural] = Sighting(
                 0, 0, LIST, 0, operation.selector, operation.options.get("fields")
             )
         word = spoken(*verb.partition("/")[::2])
@@ -190,91 +224,89 @@ class Knowledge:
             act = Act(step.number, decided, option.path, option.actor, word, tuple(made))
             self.acts.append(act)
 
-    def _answered(self, step: Step) -> None:
-        # An answer that follows from something else than its request is a fault's, or a refusal.
+    def _note_answered(self, step: Step) -> None:
+        """(2) What an answer says was true when its request was served."""
+        # An answer with another cause than its request comes from a fault, or is a refusal.
         served, then = self._served.get(step.causes[-1], (None, 0))
         if served is None or served.operation is None:
             return
         operation, revision = served.operation, _number(served.revision)
-        told = step.number
+        now, read = step.number, served.number
         if served.marks.changes:
             for change in served.marks.changes:
-                self._learn(step, change.key, Sighting(told, served.number, WROTE, change.revision))
+                self._learn(step, change.key, Sighting(now, read, WROTE, change.revision))
         elif operation.verb == GET and served.outcome in ("", "NotFound"):
-            # What is absent is absent at the Store's own revision.
-            self._learn(step, operation.key, Sighting(told, served.number, GET, revision or then))
+            # An absent object has no revision: it was absent at the revision of the Store.
+            self._learn(step, operation.key, Sighting(now, read, GET, revision or then))
         elif operation.verb == LIST and not served.outcome:
-            how = self._seen_by[served.option.actor, operation.plural]
-            look = attrs.evolve(how, step=told, read=served.number, revision=revision)
-            self._learn(step, operation.plural, look)
+            shown = self._shown[served.option.actor, operation.plural]
+            sighting = attrs.evolve(shown, step=now, read=read, revision=revision)
+            self._learn(step, operation.plural, sighting)
 
-    def _delivered(self, step: Step) -> None:
+    def _note_delivered(self, step: Step) -> None:
+        """(2) What a watch delivers is read and learned in the same turn."""
         option = step.option
         if step.outcome or option.change in (BOOKMARK, "BROKEN"):
             return
-        plural = option.key.partition("/")[0]
-        how = self._seen_by.get((option.actor, plural), Sighting(0, 0, WATCH, 0))
-        told, revision = step.number, _number(step.revision)
-        look = attrs.evolve(how, step=told, read=told, how=WATCH, revision=revision)
-        self._learn(step, option.key, look)
+        shown = self._shown.get((option.actor, _kind_of(option.key)), Sighting(0, 0, WATCH, 0))
+        now, revision = step.number, _number(step.revision)
+        sighting = attrs.evolve(shown, step=now, read=now, how=WATCH, revision=revision)
+        self._learn(step, option.key, sighting)
 
-    def _learn(self, step: Step, what: str, look: Sighting) -> None:
-        """Its task is told, its actor is, and its Cache if this turn has written it."""
-        option = step.option
-        caches = [key for key in dict.fromkeys(step.marks.writes) if key.startswith("cache:")]
-        is_handed_on = not caches or step.marks.is_handed_on
-        look = attrs.evolve(look, by_cache=bool(caches), is_handed_on=is_handed_on)
-        told = [_mover(step), option.actor]
-        if caches:
-            told.append(f"cache:{option.actor}/{what.partition('/')[0]}")
+    def _learn(self, step: Step, what: str, sighting: Sighting) -> None:
+        """(2) Give it to the task, to the actor, and to the Cache if this turn wrote it."""
+        actor = step.option.actor
+        by_cache = any(key.startswith("cache:") for key in step.marks.writes)
+        # What goes into a Cache alone reaches a task when the task reads the Cache. But a handler
+        # can tell any task, and so can a task that got it itself: no trace shows how.
+        is_handed_on = not by_cache or step.marks.is_handed_on
+        sighting = attrs.evolve(sighting, by_cache=by_cache, is_handed_on=is_handed_on)
+        self._of_tasks.add(_task_of(step), what, sighting)
+        self._of_actors.add(actor, what, sighting)
+        if by_cache:
+            self._of_caches.add(actor, what, sighting)
         if is_handed_on:
-            told.append(_all_tasks(option.actor))
-        for who in told:
-            self._looks.setdefault((who, what), []).append(look)
+            self._of_all_tasks.add(actor, what, sighting)
 
     # -- asking ---------------------------------------------------------------------------------
 
     def known(self, path: str, key: str, at: int) -> Known | None:
-        """What that task took for true of that object in turn `at`; None if it had never looked."""
-        actor, plural = path.partition("/")[0], key.partition("/")[0]
+        """What that task knew of that object in turn `at`; None if it had never learned of it."""
+        actor = path.partition("/")[0]
         born = self._birth(actor, at)
-        # A task that has not looked into the Cache may have been handed things by its handlers.
-        taken = self._looked(path, plural, at)
-        looked = at if taken is None else taken
-        found = [(look.step, look) for look in self._last(path, key, born, at)]
-        for look in self._last(f"cache:{actor}/{plural}", key, born, looked):
-            found.append((look.step if taken is None else looked, look))
-        found += [(look.step, look) for look in self._last(_all_tasks(actor), key, born, at)]
+        cache_read = self._last_cache_read(path, key, at)
+        # Each with the turn in which the task got it. A story blames no task for what it may have
+        # known, so the newest counts. Of a Cache that is the turn in which the task read it, and
+        # what the Cache held then: a task that never read the Cache may know it from a handler.
+        found = [(s.step, s) for s in self._of_tasks.last(path, key, born, at)]
+        if cache_read is None:
+            found += [(s.step, s) for s in self._of_caches.last(actor, key, born, at)]
+        else:
+            held = self._of_caches.last(actor, key, born, cache_read)
+            found += [(cache_read, s) for s in held]
+        found += [(s.step, s) for s in self._of_all_tasks.last(actor, key, born, at)]
         if not found:
-            found = [(look.step, look) for look in self._last(actor, key, born, at)]
+            found = [(s.step, s) for s in self._of_actors.last(actor, key, born, at)]
         if not found:
             return None
-        look = max(found, key=lambda pair: (pair[0], pair[1].step))[1]
-        entry = self.entry(key, look.revision)
-        return Known(key, look, entry if look.selector.has(entry) else None)
+        sighting = max(found, key=lambda pair: (pair[0], pair[1].step))[1]
+        entry = self.entry(key, sighting.revision)
+        return Known(key, sighting, entry if sighting.selector.has(entry) else None)
 
     def _birth(self, actor: str, at: int) -> int:
-        """When the life began that it was in."""
-        births = self._born.get(actor, [])
+        """The turn in which the life began that the actor was in at turn `at`."""
+        births = self._lives.get(actor, [])
         place = bisect_right(births, at)
         return births[place - 1] if place else 0
 
-    def _looked(self, path: str, plural: str, at: int) -> int | None:
-        """When that task had last looked into its Cache of that kind; None if never."""
-        took = self._took.get((path, plural), [])
-        place = bisect_right(took, at)
-        return took[place - 1] if place else None
-
-    def _last(self, who: str, key: str, born: int, at: int) -> Iterator[Sighting]:
-        """The last look at the object, and the last list of its kind, in that life."""
-        for what in (key, key.partition("/")[0]):
-            looks = self._looks.get((who, what), [])
-            place = bisect_right(looks, at, key=_step_of)
-            if place and looks[place - 1].step >= born:
-                yield looks[place - 1]
+    def _last_cache_read(self, path: str, key: str, at: int) -> int | None:
+        """When that task last read its Cache of the object's kind; None if it never did."""
+        reads = self._cache_reads.get((path, _kind_of(key)), [])
+        place = bisect_right(reads, at)
+        return reads[place - 1] if place else None
 
     def entry(self, key: str, revision: int) -> Entry | None:
-        """The object as it was at that revision, if it was."""
+        """The object as it was at that revision; None if there was none."""
         versions = self.versions.get(key, [])
         place = bisect_right(versions, revision, key=_revision_of)
         if place:
@@ -282,7 +314,7 @@ class Knowledge:
         return versions[0].change.old if versions else None
 
     def stale(self, act: Act, keys: Iterable[str]) -> Iterator[StaleAct]:
-        """For each of these objects that others had changed before the act, unknown to it."""
+        """(3) For each of these objects that the act was stale on, what it missed."""
         for key in keys:
             known = self.known(act.path, key, act.decided)
             if known is not None:
@@ -291,33 +323,32 @@ class Knowledge:
                     yield StaleAct(act, known, missed)
 
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
-        """Of each of these objects the last write of that life's own that its Cache did not show
-        yet when it was decided, if its task had looked there since. What it remembers is its own.
-        """
+        """For each of these objects, the actor's own last write that its Cache did not show when
+        the act was decided. Only writes of the same life, made before the task last read the Cache:
+        what it wrote after that, the task remembers by itself."""
         for key in keys:
-            plural = key.partition("/")[0]
             born = self._birth(act.actor, act.decided)
-            looked = self._looked(act.path, plural, act.decided)
-            if looked is None:
+            cache_read = self._last_cache_read(act.path, key, act.decided)
+            if cache_read is None:
                 continue
-            looks = self._last(f"cache:{act.actor}/{plural}", key, born, act.decided)
-            look = max(looks, key=_revision_of, default=None)
-            if look is None:
+            shown = self._of_caches.last(act.actor, key, born, act.decided)
+            sighting = max(shown, key=_revision_of, default=None)
+            if sighting is None:
                 continue
             versions = self.versions.get(key, [])
-            later = versions[bisect_right(versions, look.revision, key=_revision_of) :]
-            own = [v for v in later if v.actor == act.actor and born <= v.step <= looked]
-            if own and look.shows(own[-1].change):
+            later = versions[bisect_right(versions, sighting.revision, key=_revision_of) :]
+            own = [v for v in later if v.actor == act.actor and born <= v.step <= cache_read]
+            if own and sighting.shows(own[-1].change):
                 yield own[-1]
 
     def missed(self, known: Known, act: Act) -> Iterator[Version]:
-        """What others wrote of that object after what was known, and before the act."""
+        """What others wrote to that object after what was known, and before the act."""
         versions = self.versions.get(known.key, [])
-        first = bisect_right(versions, known.look.revision, key=_revision_of)
+        first = bisect_right(versions, known.sighting.revision, key=_revision_of)
         for version in islice(versions, first, None):
             if version.step >= act.step:
                 return
-            if version.actor != act.actor and known.look.shows(version.change):
+            if version.actor != act.actor and known.sighting.shows(version.change):
                 yield version
 
     def version(self, key: str, revision: int) -> Version | None:
@@ -327,41 +358,39 @@ class Knowledge:
         found = versions[place - 1] if place else None
         return found if found is not None and found.revision == revision else None
 
-    def heard(self, act: Act, version: Version) -> Sighting | None:
-        """When its actor was first told of that write, or of a later one, in the life in which it
-        acted; else when an earlier life was; None if none ever was."""
-        plural = version.key.partition("/")[0]
-        looks = [
-            look
-            for what in (version.key, plural)
-            for look in self._looks.get((act.actor, what), [])
-            if look.revision >= version.revision
+    def first_told(self, act: Act, version: Version) -> Sighting | None:
+        """When the actor first learned of that write, or of a later one, in the life in which it
+        acted; else in an earlier life; None if it never did."""
+        sightings = [
+            sighting
+            for found in self._of_actors.of(act.actor, version.key)
+            for sighting in found
+            if sighting.revision >= version.revision
         ]
-        return min(
-            looks, key=lambda look: (not self.is_of_life(look, act), look.step), default=None
-        )
+        return min(sightings, key=lambda s: (not self.is_of_life(s, act), s.step), default=None)
 
-    def is_of_life(self, look: Sighting, act: Act) -> bool:
-        """Whether the actor was told so in the life in which it acted."""
-        return self._birth(act.actor, look.step) == self._birth(act.actor, act.decided)
-
-
-def _all_tasks(actor: str) -> str:
-    return f"{actor}/*"
+    def is_of_life(self, sighting: Sighting, act: Act) -> bool:
+        """Whether the actor learned it in the life in which it acted."""
+        return self._birth(act.actor, sighting.step) == self._birth(act.actor, act.decided)
 
 
 def changed_nothing(step: Step) -> bool:
-    """Whether it is a write that left all as it was, so that no revision came of it."""
+    """Whether it is a write that left everything as it was, so that it made no revision."""
     verb, _, part = step.option.verb.partition(".")
     is_write = step.kind == SERVE and verb.partition("/")[0] not in READS
-    # Of a request in several parts another may have written; a refusal has no revision.
+    # Of a request in several parts, another part may have written. A refusal has no revision.
     return is_write and not part and bool(step.revision) and not step.marks.changes
 
 
-def _mover(step: Step) -> str:
-    """The task that moved: of a delivery it is not the watch, but who reads it."""
+def _task_of(step: Step) -> str:
+    """The task that moved; for a delivery, the task that reads the watch."""
     seat = step.option.seat
     return step.option.path if seat is None else str(seat.path)
+
+
+def _kind_of(key: str) -> str:
+    """The plural of a key: `pods` of `pods/default/c`, or of itself."""
+    return key.partition("/")[0]
 
 
 def _number(revision: str) -> int:

@@ -1,4 +1,4 @@
-"""Mermaid: the rows of a diagram as a sequence diagram that forges draw in an issue."""
+"""Mermaid: the rows of a diagram as a sequence diagram that GitHub and others draw in an issue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FRAME = 6
 
 
 def sequence(rows: Rows, lines_max: int) -> list[str]:
-    """The lines of a Mermaid block, at most so many if that is possible; empty without a row."""
+    """The lines of a Mermaid block, at most `lines_max` if possible; none if there is no row."""
     room = lines_max - FRAME - len({row.actor for row in rows.all})
     fits = max(room - room // 4, 4)
     shown = rows.shown((fits // 2, fits, fits))
@@ -29,6 +29,8 @@ def sequence(rows: Rows, lines_max: int) -> list[str]:
         if isinstance(row, Fold):
             lines.append(f"Note over {across}: {escaped(str(row))}")
             continue
+        # A sequence diagram has no dotted lifelines. So a note stands where an actor first does not
+        # know what has changed, right behind the row that changed it.
         for actor in actors:
             is_blind = rows.is_blind(actor, row.step)
             if is_blind and actor not in blind and row.actor != actor:
@@ -44,15 +46,15 @@ def sequence(rows: Rows, lines_max: int) -> list[str]:
 
 
 def _line(row: Row, names: dict[str, str]) -> str:
-    who, said = names[row.actor], escaped(f"{row.said} (step {row.step})")
+    who, text = names[row.actor], escaped(f"{row.text} (step {row.step})")
     if row.mark == DID:
-        return f"{who}->>{STORE}: {said}"
+        return f"{who}->>{STORE}: {text}"
     if row.mark == TOLD:
-        return f"{STORE}-->>{who}: {said.removeprefix('is told of ')}"
+        return f"{STORE}-->>{who}: {text.removeprefix('is told of ')}"
     mark = "" if row.mark == ASKED else f"{row.mark} "
-    return f"Note over {who}: {mark}{said}"
+    return f"Note over {who}: {mark}{text}"
 
 
 def escaped(text: str) -> str:
-    """Text that no character of can end or change a line of Mermaid."""
+    """The text with every character replaced that Mermaid would take for syntax."""
     return "".join(ESCAPED.get(letter, letter) for letter in text)

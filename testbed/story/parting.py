@@ -1,4 +1,10 @@
-"""Parting: two Runs of one scenario side by side, and the step at which they part for good."""
+"""Parting: two Runs of one scenario side by side, and the write at which they part for good.
+
+1. After each write, the state of the Store gets a number: equal states, in either Run, get the same
+   one. When something was made, and as which revision, does not count.
+2. The Runs part after the last state that both were in: before it, any difference was undone;
+   behind it, they are never again alike.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +22,24 @@ from testbed.words import spoken
 ROWS_MAX = 24
 WIDTH = 46
 NOTHING = 0
-"""The number of what is not there."""
+"""The number of an object that is not there."""
 
 
 @attrs.frozen
 class Commit:
-    """One write of a Run, and what the Store then holds."""
+    """One write of a Run, and the state of the Store after it."""
 
-    said: str
+    text: str
     state: int
-    """The number of what it holds, but for when each thing was made."""
+    """The number of that state."""
 
 
 class States:
-    """Numbers what the Store of a scenario may hold, so that what is alike has one number.
+    """Numbers the states of a scenario's Store, so that equal states have the same number.
 
-    A tree stands over all keys: a leaf has the number of what is kept there, a node that of the
-    pair below it. So a write costs one path to the root, whose number is that of the whole.
+    It is a tree over all keys. A leaf has the number of the object at its key, a node the number of
+    the pair below it, and the root so the number of the whole state. A write changes only the path
+    from its leaf to the root, so it costs the logarithm of the number of keys.
     """
 
     def __init__(self, *traces: Trace) -> None:
@@ -57,7 +64,7 @@ class States:
             for change in step.marks.changes:
                 self._write(nodes, change.key, change.new)
             if step.marks.changes:
-                found.append(Commit(_said(step), nodes[1]))
+                found.append(Commit(_written(step), nodes[1]))
         return found
 
     def _write(self, nodes: list[int], key: str, entry: Entry | None) -> None:
@@ -72,15 +79,14 @@ class States:
 
 
 def _essence(value: object) -> bytes:
-    """What a value is, but for what tells when it was made."""
+    """The value as bytes, without what depends on when it was made."""
     if isinstance(value, Object):
         value = value.with_meta(uid="", created_ms=0, revision=UNSET)
     return encode(value)
 
 
 def side_by_side(calm: Trace, here: Trace) -> str:
-    """The writes of both, and a line where they part: what they hold is alike before it, and never
-    again after."""
+    """The writes of both Runs, and a line where they part for good."""
     states = States(calm, here)
     one, other = states.of(calm), states.of(here)
     left, right = _last_alike(states.start, one, other)
@@ -92,7 +98,8 @@ def side_by_side(calm: Trace, here: Trace) -> str:
 
 
 def _last_alike(start: int, one: list[Commit], other: list[Commit]) -> tuple[int, int]:
-    """How many writes of each lead to the last state that both had."""
+    """How many writes of each Run lead to the last state that both were in."""
+    # One Run may be in a state several times: its last time counts, for both.
     lefts = {start: 0} | {commit.state: left for left, commit in enumerate(one, start=1)}
     for right in range(len(other), 0, -1):
         if (left := lefts.get(other[right - 1].state)) is not None:
@@ -106,10 +113,11 @@ def _rows(one: list[Commit], other: list[Commit]) -> Iterator[tuple[str, str]]:
         yield f"… {hidden} writes more", ""
         one, other = one[-ROWS_MAX:], other[-ROWS_MAX:]
     for row in range(max(len(one), len(other))):
-        yield tuple(each[row].said if row < len(each) else "" for each in (one, other))  # type: ignore[misc]
+        yield tuple(each[row].text if row < len(each) else "" for each in (one, other))  # type: ignore[misc]
 
 
-def _said(step: Step) -> str:
+def _written(step: Step) -> str:
+    """`  12 alpha bind pods/default/c`."""
     option = step.option
     verb, _, subresource = option.verb.partition("/")
     keys = ", ".join(change.key for change in step.marks.changes)

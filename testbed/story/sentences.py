@@ -1,17 +1,18 @@
-"""Tale: the few sentences that say who knew what, when it went stale, who acted on it, what broke.
+"""Tale: the few sentences that say who knew what, what changed it, who acted on it, what broke.
 
-1. Each stale act that matters gives up to four: what was known, what changed it, why that was not
-   heard, and what was done all the same.
-2. So do the faults and restarts in its slice, and who had not yet seen what it wrote itself. If
-   nothing was stale, the last writes of what the Violation speaks of are told instead; a long to
-   and fro is one sentence.
-3. The dullest are left out until eight are left, and two of what actors say of why. They stand in
+1. Each stale act gives up to four sentences: what was known, what changed it, why the actor had not
+   learned of that, and what it did all the same.
+2. Beside these, the tale has what the actors had written and not yet seen themselves, the faults
+   and restarts of the slice, and what was held back. If nothing was stale, it has the last writes
+   of what the Violation names instead. A long to and fro is one sentence.
+3. The eight sentences that matter most are kept, and two of what actors say of why. They stand in
    the order in which things happened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 
 import attrs
 
@@ -21,13 +22,13 @@ from testbed.story.knowledge import (
     GET,
     LIST,
     WATCH,
+    WROTE,
     Known,
     Sighting,
     StaleAct,
     Version,
     changed_nothing,
 )
-from testbed.story.knowledge import WROTE as WROTE_ITSELF
 from testbed.story.slice import Slice
 from testbed.story.wording import changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, START, request_key
@@ -37,19 +38,37 @@ from testbed.words import past, spoken, withheld
 SENTENCES_MAX, WHYS_MAX = 8, 2
 FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
 TURNS_MIN = 5
-"""So many writes of one object, each by another than the one before, are a to and fro."""
-VIOLATED, ACTED, WROTE, LATE, STRUCK, KNEW, HELD, DID = range(8)
-"""Why a sentence is told: the first of these matter most."""
+"""This many writes of one object, each by another actor than the one before, are a to and fro."""
+
+
+class Weight(IntEnum):
+    """Why a sentence is in the tale. The lowest matter most, and are the last to be left out."""
+
+    VIOLATED = 0
+    """What broke."""
+    ACTED = 1
+    """What an actor did on old news, or actors did in turn."""
+    WROTE = 2
+    """A write that made something old news."""
+    LATE = 3
+    """Why an actor had not learned of it."""
+    STRUCK = 4
+    """A fault, or a restart."""
+    KNEW = 5
+    """What an actor knew."""
+    HELD = 6
+    """What was held back."""
+    SAYS = 7
+    """What an actor says of why it did something."""
 
 
 @attrs.frozen
 class Beat:
-    """One sentence, and where it belongs."""
+    """One sentence, and its place in the tale."""
 
     step: int
-    said: str
-    weight: int
-    """A small one matters most."""
+    text: str
+    weight: Weight
     steps: tuple[int, ...] = ()
     """The Steps it speaks of."""
     key: str = ""
@@ -57,34 +76,35 @@ class Beat:
 
 
 class Tale:
-    """What is told of one Run in words, and what it speaks of."""
+    """One Run in a few sentences, and the Steps that they speak of."""
 
-    def __init__(self, matter: Slice) -> None:
-        self.matter = matter
-        self._steps = matter.causality.steps
-        beats = list(self._stale())
-        if matter.violation is not None:
+    def __init__(self, slice_: Slice) -> None:
+        self.slice = slice_
+        self._steps = slice_.causality.steps
+        beats = list(self._stale())  # 1.
+        if slice_.violation is not None:
             faults, holds = list(self._faults()), list(self._holds())
-            beats += [
+            beats += [  # 2.
                 *list(self._unseen())[-OWN_MAX:],
                 *faults[-FAULTS_MAX:],
                 *holds[-HOLDS_MAX:],
-                *self._instead(),
+                *self._last_writes(),
             ]
-            beats.append(self._broken(matter.violation))
-        whys = list(self._why(beats))
+            beats.append(self._violated(slice_.violation))
+        whys = list(self._whys(beats))
+        # 3. Two stale acts may rest on the same write: what they share is told once.
         unique = {(beat.step, beat.key, beat.weight): beat for beat in [*beats, *whys]}.values()
-        by_said = {beat.said: beat for beat in unique}.values()
-        told = sorted(by_said, key=lambda beat: (beat.weight, -beat.step))
-        told, rest = told[:SENTENCES_MAX], told[SENTENCES_MAX:]
-        told += [beat for beat in rest if beat in whys][:WHYS_MAX]
-        self.beats = sorted(told, key=lambda b: (b.weight == VIOLATED, b.step, b.weight == LATE))
+        by_text = {beat.text: beat for beat in unique}.values()
+        ranked = sorted(by_text, key=lambda beat: (beat.weight, -beat.step))
+        kept, rest = ranked[:SENTENCES_MAX], ranked[SENTENCES_MAX:]
+        kept += [beat for beat in rest if beat in whys][:WHYS_MAX]
+        self.beats = sorted(kept, key=_told_order)
         """In the order in which things happened; what broke comes last."""
 
     @property
     def sentences(self) -> list[str]:
-        """What is told."""
-        return [beat.said for beat in self.beats]
+        """The sentences, in their order."""
+        return [beat.text for beat in self.beats]
 
     @property
     def spoken_of(self) -> set[int]:
@@ -94,97 +114,104 @@ class Tale:
     # -- what was stale -------------------------------------------------------------------------
 
     def _stale(self) -> Iterator[Beat]:
-        for stale in self.matter.stale:
+        for stale in self.slice.stale:
             act, known = stale.act, stale.known
-            first = stale.missed[0]
-            yield self._knew(act.actor, known, first)
+            yield self._known(act.actor, known, stale.missed[0])
             for version in stale.missed[-2:]:
-                yield self._wrote(version, is_judged=self.matter.violation is not None)
+                yield self._written(version, is_judged=self.slice.violation is not None)
             late = self._late(stale)
             if late is not None:
                 yield late
-            yield from self._idle(stale)
+            yield from self._idle_writes(stale)
             yield self._acted(stale)
 
-    def _knew(self, actor: str, known: Known, missed: Version) -> Beat:
-        look, key = known.look, known.key
+    def _known(self, actor: str, known: Known, missed: Version) -> Beat:
+        """`alpha read notes/default/list at rv 2 (step 3): data.signed was empty`."""
+        sighting, key = known.sighting, known.key
         how = {
             GET: "",
             LIST: f", by a list of {key.partition('/')[0]}",
             WATCH: ", by its watch",
-        }.get(look.how, ", for it had written it")
-        verb = "read" if look.how == GET else "knew"
-        was = f"{key} at rv {known.entry.revision}" if known.entry else f"of no {key}"
-        content = "" if look.how == WROTE_ITSELF else self._content(known, missed)
-        said = f"{actor} {verb} {was}{how} ({self._at(look.read)}){content}."
-        return Beat(look.read, said, KNEW, key=key)
+        }.get(sighting.how, ", for it had written it")
+        verb = "read" if sighting.how == GET else "knew"
+        what = f"{key} at rv {known.entry.revision}" if known.entry else f"of no {key}"
+        # Its own write stands in the tale for itself, if it matters.
+        is_told = known.entry is not None and sighting.how != WROTE
+        fields = were(known.entry.value, missed.change) if known.entry and is_told else ""
+        text = f"{actor} {verb} {what}{how} ({self._at(sighting.read)}){fields}."
+        return Beat(sighting.read, text, Weight.KNEW, key=key)
 
-    def _content(self, known: Known, missed: Version) -> str:
-        """What it knew of the fields that were then changed."""
-        change = missed.change
-        if known.entry is None:
-            return ""
-        return were(known.entry.value, change)
-
-    def _wrote(self, version: Version, *, is_judged: bool = False) -> Beat:
-        said = f"{version.actor} {did(version)} at rv {version.revision}"
-        said += f" ({self._at(version.step)})" + changed(version.change)
-        if is_judged and self.matter.was_right(version):
-            said += "; what it knew was up to date"
-        return Beat(version.step, f"{said}.", WROTE, key=version.key)
+    def _written(self, version: Version, *, is_judged: bool = False) -> Beat:
+        """`beta updated notes/default/list at rv 3 (step 6): data.signed empty → "beta"`."""
+        text = f"{version.actor} {did(version)} at rv {version.revision}"
+        text += f" ({self._at(version.step)}){changed(version.change)}"
+        if is_judged and self.slice.was_right(version):
+            text += "; what it knew was up to date"
+        return Beat(version.step, f"{text}.", Weight.WROTE, key=version.key)
 
     def _late(self, stale: StaleAct) -> Beat | None:
-        """Why it had not heard: it had decided by then, or its watch was late."""
+        """Why the actor had not learned of it: it had decided by then, or its watch was late."""
         act, version = stale.act, stale.missed[0]
-        plural, at = version.key.partition("/")[0], max(act.decided, version.step)
         if act.decided <= version.step:
-            if act.record:
-                return None
-            said = f"{act.actor} had decided before that ({self._at(act.decided)}), and its "
-            said += f"{act.word} was on its way"
-            return Beat(at, f"{said}.", LATE, (version.step,), version.key)
-        if not (stale.known.look.by_cache or stale.known.look.how == WATCH):
+            return None if act.record else self._decided_before(stale)
+        if not (stale.known.sighting.by_cache or stale.known.sighting.how == WATCH):
             return None
-        heard = self.matter.knowledge.heard(act, version)
-        if heard is not None and heard.step <= act.decided:
-            return self._had_heard(stale, heard)
-        if heard is not None and not self.matter.knowledge.is_of_life(heard, act):
-            heard = None
-        held = self._held(act.actor, version)
-        steps = (*(step.number for step in held), heard.step if heard else version.step)
-        said = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural}"
-        said += f", held back since {self._at(held[0].number)}," if held else ""
-        said += f" told it of rv {version.revision}"
-        if heard is not None:
-            said += f" ({self._at(heard.step)}{self._lag(heard, version)})"
-        return Beat(at, f"{said}.", LATE, steps, version.key)
+        told = self.slice.knowledge.first_told(act, version)
+        if told is not None and told.step <= act.decided:
+            return self._told_before(stale, told)
+        # What a later life learned says nothing of how late this one would have been told.
+        if told is not None and not self.slice.knowledge.is_of_life(told, act):
+            told = None
+        return self._told_after(stale, told)
 
-    def _had_heard(self, stale: StaleAct, heard: Sighting) -> Beat:
-        """It had been told, and did not go by that: in a life before, or since it had looked."""
+    def _decided_before(self, stale: StaleAct) -> Beat:
+        """The write came between the actor's decision and its effect."""
         act, version = stale.act, stale.missed[0]
-        at, steps = self._at(heard.step), (heard.step, version.step)
-        if self.matter.knowledge.is_of_life(heard, act):
-            said = f"{act.actor} decided ({self._at(act.decided)}) by what it had looked up before "
-            said += f"it was told of rv {version.revision} ({at})"
+        text = f"{act.actor} had decided before that ({self._at(act.decided)}), and its "
+        text += f"{act.word} was on its way."
+        return Beat(version.step, text, Weight.LATE, (version.step,), version.key)
+
+    def _told_after(self, stale: StaleAct, told: Sighting | None) -> Beat:
+        """The actor decided before its watch showed it the write, if it ever did."""
+        act, version = stale.act, stale.missed[0]
+        held = self._held(act.actor, version)
+        steps = (*(step.number for step in held), told.step if told else version.step)
+        text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of "
+        text += version.key.partition("/")[0]
+        text += f", held back since {self._at(held[0].number)}," if held else ""
+        text += f" told it of rv {version.revision}"
+        if told is not None:
+            text += f" ({self._at(told.step)}{self._lag(told, version)})"
+        return Beat(act.decided, f"{text}.", Weight.LATE, steps, version.key)
+
+    def _told_before(self, stale: StaleAct, told: Sighting) -> Beat:
+        """The actor was told, and did not act on that: it had read its Cache before, or it was
+        told in an earlier life."""
+        act, version = stale.act, stale.missed[0]
+        at, steps = self._at(told.step), (told.step, version.step)
+        if self.slice.knowledge.is_of_life(told, act):
+            text = f"{act.actor} decided ({self._at(act.decided)}) by what it had looked up before "
+            text += f"it was told of rv {version.revision} ({at})"
         else:
-            said = f"{act.actor} had been told of rv {version.revision} of {version.key} ({at}) "
-            said += "before it began again"
-        return Beat(max(heard.step, version.step), f"{said}.", LATE, steps, version.key)
+            text = f"{act.actor} had been told of rv {version.revision} of {version.key} ({at}) "
+            text += "before it began again"
+        step = max(told.step, version.step)
+        return Beat(step, f"{text}.", Weight.LATE, steps, version.key)
 
     def _unseen(self) -> Iterator[Beat]:
-        """Who had not seen yet, when it decided, what it had written itself."""
-        for act, own in self.matter.unseen:
+        """The acts that were decided before the actor's own write came back to its Cache."""
+        for act, own in self.slice.unseen:
             plural = own.key.partition("/")[0]
-            said = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
-            said += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
-            yield Beat(act.decided, f"{said}.", LATE, (own.step, act.decided), own.key)
+            text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
+            text += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
+            yield Beat(act.decided, f"{text}.", Weight.LATE, (own.step, act.decided), own.key)
 
-    def _lag(self, heard: Sighting, version: Version) -> str:
-        ms = self._steps[heard.step].now_ms - self._steps[version.step].now_ms
+    def _lag(self, told: Sighting, version: Version) -> str:
+        ms = self._steps[told.step].now_ms - self._steps[version.step].now_ms
         return f": {ms:,} ms late" if ms else ""
 
     def _held(self, actor: str, version: Version) -> list[Step]:
-        """The Steps that held this news back from it, or let it go."""
+        """The Steps that held the news of this write back from the actor."""
         return [
             step
             for step in self._steps.values()
@@ -194,8 +221,9 @@ class Tale:
             and step.number > version.step
         ]
 
-    def _idle(self, stale: StaleAct) -> Iterator[Beat]:
-        """What it wrote by what it knew, on its way to the act, and was so already."""
+    def _idle_writes(self, stale: StaleAct) -> Iterator[Beat]:
+        """The actor's writes between what it missed and its act that changed nothing: each set the
+        object to what it was already."""
         act, key = stale.act, stale.known.key
         for number in range(stale.missed[0].step + 1, act.step):
             step = self._steps.get(number)
@@ -203,64 +231,71 @@ class Tale:
                 continue
             if changed_nothing(step):
                 word = spoken(*step.option.verb.partition("/")[::2])
-                said = f"{act.actor} {past(word)} {key} to what it was already ({self._at(number)})"
-                said += f": nothing changed, so it stayed at rv {step.revision}"
-                yield Beat(number, f"{said}.", ACTED, key=key)
+                text = f"{act.actor} {past(word)} {key} to what it was already ({self._at(number)})"
+                text += f": nothing changed, so it stayed at rv {step.revision}"
+                yield Beat(number, f"{text}.", Weight.ACTED, key=key)
 
     def _acted(self, stale: StaleAct) -> Beat:
+        """What the actor did on old news: a record, a write over it, or a write of another object.
+
+        `alpha still knew rv 2 and updated it at rv 4, over rv 3 (step 9): data.signed "beta" →
+        "alpha"`.
+        """
         act, known = stale.act, stale.known
         at, key = self._at(act.step), known.key
         rv = known.entry.revision if known.entry else 0
         if act.record is not None:
             knew = f"still knew rv {rv} of {key}" if rv else f"still knew of no {key}"
-            said = f"{act.actor} {knew} when it {act.record.said}"
-            return Beat(act.step, f"{said} ({at}){self._torn(stale)}.", ACTED, key=key)
+            text = f"{act.actor} {knew} when it {act.record.said} ({at}){self._torn(stale)}."
+            return Beat(act.step, text, Weight.ACTED, key=key)
         version = next((v for v in act.versions if v.key == key), act.versions[0])
         if version.key == key:
             knew = f"still knew rv {rv}" if rv else "still knew of none"
             over = f"over rv {stale.missed[-1].revision}"
-            said = f"{act.actor} {knew} and {past(act.word)} it at rv {version.revision}, {over}"
+            acted = f"{act.actor} {knew} and {past(act.word)} it at rv {version.revision}, {over}"
         else:
             knew = f"By what it still knew of {key} (rv {rv})" if rv else f"Knowing of no {key}"
-            said = f"{knew}, {act.actor} {did(version)} at rv {version.revision}"
-        return Beat(act.step, f"{said} ({at}){changed(version.change)}.", ACTED, key=version.key)
+            acted = f"{knew}, {act.actor} {did(version)} at rv {version.revision}"
+        text = f"{acted} ({at}){changed(version.change)}."
+        return Beat(act.step, text, Weight.ACTED, key=version.key)
 
     def _torn(self, stale: StaleAct) -> str:
-        """Of one write of several objects it knew a part, and not the other."""
+        """If one write changed several objects: one that the actor did know as that write left it.
+        It saw half of a transaction."""
         act, missed = stale.act, stale.missed[-1]
-        versions = self.matter.knowledge.versions
+        versions = self.slice.knowledge.versions
         for key in sorted(versions):
-            known = self.matter.knowledge.known(act.path, key, act.decided)
-            whole = any(v.step == missed.step for v in versions[key])
-            is_other = key != missed.key and whole
-            if is_other and known is not None and known.look.revision >= missed.revision:
+            known = self.slice.knowledge.known(act.path, key, act.decided)
+            is_of_it = any(v.step == missed.step for v in versions[key])
+            is_other = key != missed.key and is_of_it
+            if is_other and known is not None and known.sighting.revision >= missed.revision:
                 return f"; {key} it knew at rv {missed.revision}, after that same write"
         return ""
 
     # -- what else ------------------------------------------------------------------------------
 
     def _faults(self) -> Iterator[Beat]:
-        """The faults of the slice, and who began again after one."""
-        matter = self.matter
+        """The faults of the slice, and the actors that began again after one."""
         for step in self._steps.values():
-            option = step.option
-            if step.kind == FAULT and step.number in matter.slice:
-                said = option.fault.describe(option.key) + self._all_the_same(step)
-                said = f"T{said[1:]}" if said.startswith("the ") else said
-                over = matter.over(step)
+            option, is_needed = step.option, step.number in self.slice.needed
+            if step.kind == FAULT and is_needed:
+                text = option.fault.describe(option.key) + self._all_the_same(step)
+                text = f"T{text[1:]}" if text.startswith("the ") else text
+                over = self.slice.over(step)
                 until = f" until {self._at(over.number)}" if over else ""
+                text += f" ({self._at(step.number)}){until}."
                 steps = (step.number, over.number) if over else ()
-                yield Beat(step.number, f"{said} ({self._at(step.number)}){until}.", STRUCK, steps)
-            elif option.nth > 1 and step.kind == START and step.number in matter.slice:
-                said = f"{option.actor} began again, knowing nothing"
-                yield Beat(step.number, f"{said} ({self._at(step.number)}).", STRUCK)
+                yield Beat(step.number, text, Weight.STRUCK, steps)
+            elif option.nth > 1 and step.kind == START and is_needed:
+                text = f"{option.actor} began again, knowing nothing ({self._at(step.number)})."
+                yield Beat(step.number, text, Weight.STRUCK)
 
     def _holds(self) -> Iterator[Beat]:
-        """What of an object that matters was held back, and until when; news is told with the act
-        on what was known without it."""
+        """What was held back of an object that matters, and until when. Held back deliveries are
+        not among them: `_told_after` tells them with the act that was decided without the news."""
         for step in self._steps.values():
             option, kind = step.option, step.option.label
-            if step.kind != HOLD or kind == DELIVER or option.key not in self.matter.shared:
+            if step.kind != HOLD or kind == DELIVER or option.key not in self.slice.shared:
                 continue
             same = [
                 later.number
@@ -269,61 +304,63 @@ class Tale:
                 and later.kind == kind
                 and later.option.sentence[1:] == option.sentence[1:]
             ]
-            held = withheld(kind, option.verb, option.key, f"{option.actor}'s")
-            said = f"{held[0].upper()}{held[1:]} was" if held.startswith("the ") else f"{held} was"
-            said += " held back"
+            what = withheld(kind, option.verb, option.key, f"{option.actor}'s")
+            what = f"T{what[1:]}" if what.startswith("the ") else what
             until = f" until {self._at(same[0])}" if same else ""
-            yield Beat(step.number, f"{said} ({self._at(step.number)}){until}.", HELD)
+            text = f"{what} was held back ({self._at(step.number)}){until}."
+            yield Beat(step.number, text, Weight.HELD)
 
     def _all_the_same(self, fault: Step) -> str:
-        """What had been done, if nobody was told of it because of this fault."""
-        for act in self.matter.knowledge.acts:
+        """What the request did before this fault kept its answer from the caller."""
+        for act in self.slice.knowledge.acts:
             asked = self._steps[act.step].option
             request = request_key(asked.path, asked.verb, asked.key, asked.nth)
             if act.versions and act.step < fault.number and request in fault.marks.writes:
                 return f"; it had taken effect, at rv {act.versions[-1].revision}"
         return ""
 
-    def _instead(self) -> Iterator[Beat]:
-        """What was done last to what the Violation speaks of; a to and fro as one."""
-        matter = self.matter
-        for key in sorted(matter.named_keys or matter.shared):
-            versions = matter.knowledge.versions.get(key, [])
+    def _last_writes(self) -> Iterator[Beat]:
+        """A to and fro over what the Violation names. If nothing was stale, also the last write of
+        each such object, and the records that the Violation is about."""
+        slice_ = self.slice
+        for key in sorted(slice_.named_keys or slice_.shared):
+            versions = slice_.knowledge.versions.get(key, [])
             turns = to_and_fro(versions)
             if len(turns) >= TURNS_MIN:
                 yield self._in_turn(key, turns)
-            elif not matter.stale and versions:
-                yield self._wrote(versions[-1])
-        if not matter.stale:
-            for act in matter.knowledge.acts:
-                if act.record and act.step in matter.about:
-                    yield self._said(act.actor, act.record)
+            elif not slice_.stale and versions:
+                yield self._written(versions[-1])
+        if not slice_.stale:
+            for act in slice_.knowledge.acts:
+                if act.record and act.step in slice_.about:
+                    yield self._recorded(act.actor, act.record)
 
-    def _why(self, told: list[Beat]) -> Iterator[Beat]:
-        """What actors themselves say of why: of the writes that are told, the record that each
-        follows from; and of what the Violation names, the last of each thing that they say of
-        it, by its first word. Where nothing is broken, all they say. Each is told once."""
-        records = [act.record for act in self.matter.knowledge.acts if act.record]
-        said = {record.number: record for record in records if record.facts.get(SAID)}
-        found = list(said)
-        if self.matter.violation is not None:
-            steps = [n for beat in told for n in beat.steps or (beat.step,) if n in self._steps]
+    def _whys(self, beats: list[Beat]) -> Iterator[Beat]:
+        """What actors say themselves of why, each once. Of each write in the tale: the record that
+        it follows from. Of each object that the Violation names: the last record of each sort,
+        which is its first word. Without a Violation: every record."""
+        records = [act.record for act in self.slice.knowledge.acts if act.record]
+        saying = {record.number: record for record in records if record.facts.get(SAID)}
+        found = list(saying)
+        if self.slice.violation is not None:
+            steps = [n for beat in beats for n in beat.steps or (beat.step,) if n in self._steps]
             found = [self._steps[number].because for number in steps]
-            for key in sorted(self.matter.named_keys):
-                of = {n: record for n, record in said.items() if key in record.speaks_of}
+            for key in sorted(self.slice.named_keys):
+                of = {n: record for n, record in saying.items() if key in record.speaks_of}
                 found += {record.said.partition(" ")[0]: n for n, record in of.items()}.values()
-        last = {said[number].said: said[number] for number in sorted(found) if number in said}
+        last = {saying[number].said: saying[number] for number in sorted(found) if number in saying}
         for record in last.values():
-            yield self._said(record.path.partition("/")[0], record)
+            yield self._recorded(record.path.partition("/")[0], record)
 
-    def _said(self, actor: str, record: Record) -> Beat:
-        said = f"{actor} {record.said} ({self._at(record.step)})."
-        return Beat(record.step, said, DID, key=f"{record.number}")
+    def _recorded(self, actor: str, record: Record) -> Beat:
+        text = f"{actor} {record.said} ({self._at(record.step)})."
+        return Beat(record.step, text, Weight.SAYS, key=f"{record.number}")
 
     def _in_turn(self, key: str, turns: list[Version]) -> Beat:
+        """`left and right wrote notes/default/rope in turn, 8 times, from rv 3 to rv 10`."""
         actors = list(dict.fromkeys(version.actor for version in turns))
         first, last = turns[0], turns[-1]
-        said = (
+        text = (
             f"{listed(actors)} wrote {key} in turn, {len(turns)} times, from rv {first.revision} "
             f"({self._at(first.step)}) to rv {last.revision} ({self._at(last.step)})"
         )
@@ -331,12 +368,17 @@ class Tale:
         before, now = turns[-3].change.new, last.change.new
         is_back = before and now and not [*changed_fields(before.value, now.value)]
         back = ", and back" if is_back else ""
-        return Beat(first.step, f"{said}{changed(last.change)}{back}.", ACTED, steps, key)
+        text = f"{text}{changed(last.change)}{back}."
+        return Beat(first.step, text, Weight.ACTED, steps, key)
 
-    def _broken(self, violation: Violation) -> Beat:
-        said = f"So {violation.invariant} is broken: {violation.said}"
-        return Beat(violation.step, f"{said} ({self._at(violation.step)}).", VIOLATED)
+    def _violated(self, violation: Violation) -> Beat:
+        text = f"So {violation.invariant} is broken: {violation.said} ({self._at(violation.step)})."
+        return Beat(violation.step, text, Weight.VIOLATED)
 
     def _at(self, number: int) -> str:
         step = self._steps.get(number)
         return f"step {number}" + (f", {step.now_ms:,} ms" if step and step.now_ms else "")
+
+
+def _told_order(beat: Beat) -> tuple[bool, int, bool]:
+    return beat.weight == Weight.VIOLATED, beat.step, beat.weight == Weight.LATE

@@ -1,12 +1,13 @@
-"""Matter: of all that happened in a Run, what a Violation rests on, and who acted on old news.
+"""Slice: the part of a Run that a Violation rests on, and who acted on old news in it.
 
-1. A Violation was found at a Step and speaks of objects and actors. What it is about is that Step,
-   the last write of each object it names, the last record, or else Step, of each actor it names.
-   If it names no object that was written, it is about those of the kind that this Step wrote, or
-   about all if it neither wrote nor recorded.
-2. What these rest on, by `Causality.flow`, is its slice: nothing outside it can have mattered.
-3. In the slice, each act on what others had changed meanwhile is *stale*. The more closely it has
-   to do with what the Violation names, the more it explains.
+1. A Violation was found at a Step, and names objects and actors. It is *about* that Step, the last
+   write of each object it names, and the last record (or else Step) of each actor it names. If it
+   names no object that was written, it is about the objects of the kind that this Step wrote; if
+   the Step neither wrote nor recorded, about all objects.
+2. Its slice is those Steps and what they rest on, by `Causality.flow`. Nothing outside the slice
+   can have mattered.
+3. In the slice, an act on what others had changed meanwhile is *stale*. Each stale act has a
+   weight: the closer it is to what the Violation names, the more it explains.
 """
 
 from __future__ import annotations
@@ -25,16 +26,17 @@ from testbed.turns.trace import Step, Trace
 
 NAME = re.compile(r"[\w./-]+")
 STALE_MAX = 3
-"""So many stale acts are told; what explains a race is one or two."""
+"""At most this many stale acts are told; one or two explain most races."""
 ACTS_MAX = 400
-"""So many acts are looked at, the last ones first."""
+"""Only the last acts are looked at, at most this many."""
 
 
 class Slice:
-    """What matters in one kept Trace; to its Violation, if there is one."""
+    """What matters in one kept Trace: to its Violation, or all of it if there is none."""
 
     def __init__(self, trace: Trace, violation: Violation | None = None) -> None:
         self.steps = trace.steps
+        """All Steps of the Run, in the slice or not."""
         self.violation = violation
         self.knowledge = Knowledge(trace)
         self.causality = Causality(self.steps)
@@ -42,7 +44,7 @@ class Slice:
         self.actors = {step.option.actor for step in self.steps if step.option.actor}
         self.named_actors = {name for name in self.actors if name in words}
         self.named_keys = {key for key in self._keys() if _is_named(key, words)}
-        """The objects the Violation speaks of, by key or by name."""
+        """The objects that the Violation names, by key or by name."""
 
     def _keys(self) -> dict[str, None]:
         asked = [step.option.key for step in self.steps if step.kind == SERVE]
@@ -51,7 +53,7 @@ class Slice:
 
     @cached_property
     def about(self) -> set[int]:
-        """The Steps the Violation is about."""
+        """(1) The numbers of the Steps that the Violation is about."""
         violation, versions = self.violation, self.knowledge.versions
         if violation is None:
             return {step.number for step in self.steps}
@@ -71,26 +73,28 @@ class Slice:
         return self.knowledge.acts
 
     @cached_property
-    def slice(self) -> set[int]:
-        """All that the Violation rests on, and the faults that struck who took part."""
+    def needed(self) -> set[int]:
+        """(2) The numbers of the Steps in the slice."""
         needed = self.causality.needed_by(self.about)
         steps = self.causality.steps
         actors = {steps[number].option.actor for number in needed}
         end = self.violation.step if self.violation else len(self.steps)
+        # A fault that only made something late wrote nothing that a later Step reads, so `flow`
+        # need not lead back to it. It matters all the same to each actor that it struck.
         struck = (s for s in self.steps if s.kind == FAULT and s.number <= end)
         return needed | {s.number for s in struck if not s.option.actor or s.option.actor in actors}
 
     @cached_property
     def shared(self) -> set[str]:
-        """The objects of the slice that one actor wrote and another read or wrote."""
+        """The objects of the slice that one actor wrote and another actor read or wrote."""
         touched: dict[str, set[str]] = {}
         for step in self.steps:
-            if step.number in self.slice and step.option.actor:
+            if step.number in self.needed and step.option.actor:
                 for key in _touched(step):
                     touched.setdefault(key, set()).add(step.option.actor)
         shared = set(self.named_keys)
         for key in self.knowledge.versions:
-            # Who lists a kind has read each object of it.
+            # An actor that lists a kind reads each object of it.
             actors = touched.get(key, set()) | touched.get(key.partition("/")[0], set())
             if len(actors) > 1:
                 shared.add(key)
@@ -98,31 +102,33 @@ class Slice:
 
     @cached_property
     def stale(self) -> list[StaleAct]:
-        """The stale acts that explain most, oldest first. Without a Violation only those over an
-        object that its writer did not know as it was."""
+        """(3) The stale acts that explain most, oldest first. Without a Violation, only the
+        writes of an actor over an object that it knew in an older version."""
         found: list[tuple[int, StaleAct]] = []
-        acts = [act for act in self._acts if act.step in self.slice]
+        acts = [act for act in self._acts if act.step in self.needed]
         for act in acts[-ACTS_MAX:]:
             keys = self.shared if self.violation else self.shared.intersection(act.keys)
             for stale in self.knowledge.stale(act, sorted(keys)):
                 found.append((self._weight(stale), stale))
         best = max((weight for weight, _ in found), default=0)
-        told = [stale for weight, stale in found if weight >= best - 1 or not self.violation]
-        return told[-STALE_MAX:]
+        explaining = [stale for weight, stale in found if weight >= best - 1 or not self.violation]
+        return explaining[-STALE_MAX:]
 
     @cached_property
     def unseen(self) -> list[tuple[Act, Version]]:
-        """The acts that the Violation is about, or that were stale, each with what its actor had
-        itself written by then, and had not seen yet; oldest first."""
-        told = {stale.act.step for stale in self.stale} | self.about
-        acts = [act for act in self._acts[-ACTS_MAX:] if act.step in told & self.slice]
+        """Acts that the Violation is about or that were stale, each with a write of the same actor
+        that its own Cache did not show yet; oldest first."""
+        explaining = {stale.act.step for stale in self.stale} | self.about
+        acts = [act for act in self._acts[-ACTS_MAX:] if act.step in explaining & self.needed]
         keys = sorted(self.shared)
         return [(act, own) for act in acts for own in self.knowledge.unseen(act, keys)]
 
     def _weight(self, stale: StaleAct) -> int:
-        """How much it has to do with what the Violation speaks of."""
+        """How closely it has to do with what the Violation names."""
         act, key = stale.act, stale.known.key
         writers = {version.actor for version in stale.missed}
+        # A write explains more than a record. Then comes whether the Violation names the two
+        # sides, the actor that missed something and the actor that wrote it; then the object.
         return (
             10 * bool(act.versions)
             + 8 * (act.step in self.about)
@@ -135,7 +141,7 @@ class Slice:
 
     @cached_property
     def _spoken_of(self) -> set[tuple[str, int]]:
-        """The writes that put somewhere what the Violation names, as the node of a pod."""
+        """The writes that set a field to something the Violation names, such as a pod's node."""
         written = (version for versions in self.knowledge.versions.values() for version in versions)
         return {(v.key, v.step) for v in written if self._is_spoken_of(v)}
 
@@ -147,7 +153,8 @@ class Slice:
         return any(str(field_of(new.value, field)) in self._words for field in fields)
 
     def over(self, fault: Step) -> Step | None:
-        """The first Step after a fault that lasted; None if none came, or its target crashed."""
+        """The first Step after a lasting fault was over; None if the Run or its target ended first,
+        or if the fault does not last."""
         until = fault.option.fault.ends_ms(fault.now_ms)
         if until is None:
             return None
@@ -161,7 +168,7 @@ class Slice:
         return None
 
     def was_right(self, version: Version) -> bool:
-        """Whether whoever wrote it had looked at what matters, and it was still so."""
+        """Whether the writer had looked at what matters, and it was still true when it wrote."""
         act = next(a for a in self._acts if a.step == version.step and not a.record)
         keys = sorted(self.shared)
         looked = any(self.knowledge.known(act.path, key, act.decided) for key in keys)
@@ -173,8 +180,8 @@ def _touched(step: Step) -> set[str]:
     return keys | {step.option.key} if step.kind == SERVE else keys
 
 
-def _words(said: str) -> set[str]:
-    words = {word.strip("./") for word in NAME.findall(said)}
+def _words(text: str) -> set[str]:
+    words = {word.strip("./") for word in NAME.findall(text)}
     return words | {word.partition("/")[0] for word in words}
 
 

@@ -1,4 +1,4 @@
-"""Wording: one write, one value or one list of names, as a sentence of a story has it."""
+"""Wording: a write, a value or a list of names, as the sentences of a story say it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def did(version: Version) -> str:
 
 
 def changed(change: Change) -> str:
-    """What a write did to the fields of an object, the first of them."""
+    """How a write changed an object: its first fields, before → after."""
     if change.old is None or change.new is None:
         return ""
     old, new = change.old.value, change.new.value
@@ -32,7 +32,7 @@ def changed(change: Change) -> str:
 
 
 def were(known: object, change: Change) -> str:
-    """What the fields that a write changed were in an older version, the first of them."""
+    """What the first fields that a write changed were in an older version, `known`."""
     if change.old is None or change.new is None:
         return ""
     fields = list(changed_fields(change.old.value, change.new.value))[:FIELDS_MAX]
@@ -45,12 +45,13 @@ def were(known: object, change: Change) -> str:
 
 
 def _became(old: object, new: object) -> str:
-    """What a value was and is; of conditions, those that are not as they were."""
+    """A field before → after. Of a list of conditions, only those that changed."""
     was, now = (_shown(_others(one, other)) for one, other in ((old, new), (new, old)))
     return f"{was}, in other words" if was == now else f"{was} → {now}"
 
 
 def _others(value: object, known: object) -> object:
+    """The value; without the conditions that the other value has too."""
     if not (isinstance(value, tuple) and isinstance(known, tuple)):
         return value
     return tuple(each for each in value if each not in known or not isinstance(each, Condition))
@@ -67,7 +68,7 @@ def _shown(value: object) -> str:
 
 
 def to_and_fro(versions: list[Version]) -> list[Version]:
-    """The longest end of these in which two actors wrote in turn."""
+    """The last of these writes, as long as the same two actors wrote in turn."""
     turns: list[Version] = []
     for version in reversed(versions):
         if len(turns) > 1 and version.actor != turns[-2].actor:

@@ -1,4 +1,4 @@
-"""Testing: what a test holds and calls.
+"""Testing: what a test of your own calls, and the results it gets.
 
 May use: errors, words, turns, fault, invariant, chooser, choosers, world, races, search, story.
 In order: failure, run, seek, mutant.

@@ -1,4 +1,10 @@
-"""Failing: how a failing test tells a Run: what was breached, who did what, the line to paste."""
+"""Failure: the text of a failing test: what was breached, who did what, the command to paste.
+
+1. The Verdict: what was breached, or what a race file expected and what came instead.
+2. The story of the Run.
+3. The race file, which is left in `.testbed/`, unless it was the race file that failed.
+4. The command that plays the same Run again.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +22,12 @@ from testbed.story.explain import story
 from testbed.turns.trace import Trace
 
 FOLDER = ".testbed"
-"""Where failing tests leave races; nothing in it is worth a commit until somebody moves it."""
+"""Where failing tests leave race files. Git ignores it: move a file elsewhere to keep it."""
 
 
-def told(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
-    """The Verdict, who did what, the race, and the line that plays it again. The race is left in
-    `.testbed/` under that name; without one it is only shown."""
+def failure_text(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
+    """The text for a Run that failed. Its race is left in `.testbed/` under that name; with an
+    empty name it is only shown."""
     path = leave(race, name) if name else None
     where = f", in {path}" if path else ""
     lines = "".join(f"  {line}\n" for line in race.text().splitlines())
@@ -29,14 +35,15 @@ def told(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
     return f"{verdict}\n\n{drawn}\n\nThe race{where}:\n\n{lines}\nAgain: {again}"
 
 
-def told_side(side: Side, again: str) -> str:
-    """What was expected of a race file, what came instead, who did what, the line to paste."""
+def side_text(side: Side, again: str) -> str:
+    """The text for a race file that did not do what it expects; `again` is the command to paste."""
     gone = "".join(f"{line}\n" for line in side.gone)
     drawn = story(side.played.trace, side.played.verdict)
     return f"{_instead(side)}\n{gone}\n{drawn}\n\nAgain: {again}"
 
 
 def _instead(side: Side) -> str:
+    """What the race file expects, and what came instead."""
     expected, verdict = side.expected, side.played.verdict
     assert expected is not None
     if not expected.violates:
@@ -50,7 +57,10 @@ def _instead(side: Side) -> str:
 
 
 def _again(race: Race, path: Path | None) -> str:
-    """A scenario of a test's own is at home in that test, and may not be found elsewhere."""
+    """The command that plays it again: `testbed replay`, or pytest if that cannot find the
+    scenario."""
+    # A scenario that a test module defines has a name like `test_x:scenario`, which only pytest can
+    # import.
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
     if path is None or (test and ":" in race.scenario):
         return pytest_line(test)
@@ -58,7 +68,7 @@ def _again(race: Race, path: Path | None) -> str:
 
 
 def pytest_line(test: str) -> str:
-    """The line that runs that test again."""
+    """The command that runs that test again; without a test, all."""
     return shlex.join(["python", "-m", "pytest", *([test] if test else [])])
 
 
@@ -73,7 +83,7 @@ def leave(race: Race, name: str) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole, or not at all: of two processes that do so at one time the last one counts."""
+    """Write the file whole, or not at all. If two processes write it at once, the last one wins."""
     with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
         file.write(text)
     Path(file.name).replace(path)

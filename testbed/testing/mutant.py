@@ -1,8 +1,8 @@
-"""Mutant: a part with a bug put into it on purpose, and the claim that must find it.
+"""Mutant: an actor or part with a bug put into it on purpose, and the claim that must find it.
 
-A claim that never fired proves nothing. So a package of actors keeps, beside them, a list of what
-could be wrong with them, each as a small World in which it is; whoever judges them must kill every
-one. `testbed mutants` hunts them.
+A claim that never fired proves nothing. So a package of actors has a list of Mutants: each is one
+bug, with a small World in which it can show. A claim kills a Mutant if it fires in one of the Runs
+of that World. Every Mutant must be killed; `testbed mutants` checks that.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 
 RUNS_MAX = 300
-"""How many Runs a mutant may outlive, unless it is said otherwise."""
+"""How many Runs are played before a mutant counts as a survivor, by default."""
 
 
 @attrs.frozen
 class Mutant:
-    """One bug: what it is called, what it breaks, where it lives, and what must kill it."""
+    """One bug: its name, what it breaks, a World that has it, and the claim that must fire."""
 
     name: str
     breaks: str
-    """What it does wrong, in a few words."""
+    """What goes wrong with it, in a few words."""
     build: Callable[[World], None]
-    """Assembles a World in which it is; with the part as it should be, every claim there holds."""
+    """Assembles a World that has the bug. Without the bug, every claim of that World would hold."""
     claim: str
     """The name of the claim that must fire."""
 
 
 @attrs.frozen
 class Hunt:
-    """What became of a Mutant."""
+    """The result of hunting one Mutant."""
 
     mutant: Mutant
     runs: int
     """How many were played."""
     said: str
-    """What the claim has said; empty if it never fired."""
+    """The text of the claim's Violation; empty if it never fired."""
     others: tuple[str, ...] = ()
-    """What else has fired on the way, in order."""
+    """The other claims that fired, in the order in which they did."""
 
     @property
     def is_killed(self) -> bool:
@@ -59,8 +59,10 @@ def hunt(
     seed: int = 0,
     switches: Mapping[str, Any] | None = None,
 ) -> Hunt:
-    """Play the calm Run, then what samplers draw, then Runs of one deviation, until its claim
-    fires. A Run goes on after what others find, so that none hides it."""
+    """Play the calm Run, then sampled Runs, then Runs of one deviation, until its claim fires.
+
+    A Run does not stop at the Violations of other claims: they could hide the one that counts.
+    """
     said = ""
     others: dict[str, None] = {}
 
@@ -79,8 +81,8 @@ def hunt(
         return not said
 
     played, scenario = 0, of(build, mutant.name)
-    few, *drawn, walk = choosers(runs_max, seed)
-    for chooser, most in ((Calm(), 1), *drawn, few, walk):
+    one_deviation, *sampled, walk = choosers(runs_max, seed)
+    for chooser, most in ((Calm(), 1), *sampled, one_deviation, walk):
         if not said:
             runs = min(most, runs_max - played)
             how: dict[str, Any] = {"runs_max": runs, "switches": switches, "driver": "direct"}

@@ -1,4 +1,4 @@
-"""Run: one Run that is over, as a test holds it: what it has shown, and the claim that it held."""
+"""Run: one Run that is over, as a test gets it, with the assertion that it held."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
-from testbed.testing.failure import told
+from testbed.testing.failure import failure_text
 from testbed.turns.trace import Trace
 from testbed.words import counted
 from testbed.world.fault_kinds import parse_fault
@@ -21,17 +21,17 @@ from testbed.world.scenario import Scenario, find, of
 from testbed.world.world import World
 
 Recipe = Scenario | Callable[..., None] | str
-"""What tests may name a scenario by: itself, its function, its short name or `module:function`."""
+"""How a test may name a scenario: itself, its function, its short name or `module:function`."""
 
 
 class NotHeld(AssertionError):
-    """A test asked a Run to hold, and it did not; the text tells the Run, and how to play it."""
+    """A Run did not hold. The text tells its story, and how to play it again."""
 
 
 @cache
 def not_held(what: str) -> type[NotHeld]:
-    """The error of just that claim: a test runner that shrinks what it has drawn tells two errors
-    apart by their types, and must not slip from one claim to another on its way."""
+    """The error class for that claim alone. Hypothesis tells two failures apart by their type: with
+    one class for all claims, it could shrink a breach of one claim into a breach of another."""
     return type(f"NotHeld[{what}]", (NotHeld,), {"__module__": __name__})
 
 
@@ -41,16 +41,17 @@ class Run:
 
     recipe: Scenario
     switches: Mapping[str, Any]
-    """Those that were given; the others had their defaults."""
+    """The switches that were set; the others had their defaults."""
     faults: tuple[Fault, ...]
-    """Those allowed beside the scenario's own."""
+    """The Faults that were allowed beside the scenario's own."""
     world: World
     is_last: bool = True
-    """Whether it is worth being told in full; who shrinks plays hundreds that are not."""
+    """Whether a failure gets its full text. While Hypothesis shrinks, it plays hundreds of Runs
+    that nobody reads."""
 
     @property
     def verdict(self) -> Verdict:
-        """What it has shown."""
+        """Whether its claims held."""
         assert self.world.verdict is not None
         return self.world.verdict
 
@@ -60,27 +61,28 @@ class Run:
         return self.world.trace
 
     def race(self) -> Race:
-        """What deviates in it from the calm run, with its breach as what is expected."""
+        """The Run as a race: its deviations from the calm run; it expects the same breach."""
         race = race_of(self.recipe, self.switches, self.trace.choices, faults=self.faults)
         broken = self.verdict.violations[:1]
         expect = tuple(Expectation(violates=violation.invariant) for violation in broken)
         return attrs.evolve(race, expect=expect)
 
     def must_hold(self) -> None:
-        """Raise, with the story of the Run, unless it has come to its end and breached no claim.
-        The race is left in `.testbed/`, under a name that the scenario and the claim make."""
+        """Raise NotHeld, with the story of the Run, if it breached a claim or did not come to its
+        end. The race file is left in `.testbed/`, named after the scenario and the claim."""
         __tracebackhide__ = True
         if not self.verdict.is_held:
             broken = [violation.invariant for violation in self.verdict.violations]
-            raise not_held(broken[0] if broken else "undecided")(self._told(broken))
+            raise not_held(broken[0] if broken else "undecided")(self._text(broken))
 
-    def _told(self, broken: list[str]) -> str:
+    def _text(self, broken: list[str]) -> str:
         if not self.is_last:
             return str(self.verdict)
+        # A race file can only name a scenario that can be imported.
         build = self.recipe.build
         is_found = broken and "<locals>" not in build.__qualname__
         name = f"{build.__name__}-{broken[0]}" if is_found else ""
-        return told(self.verdict, self.trace, self.race(), name)
+        return failure_text(self.verdict, self.trace, self.race(), name)
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value}" for name, value in self.world.switches.items())
@@ -88,19 +90,19 @@ class Run:
         return f"<{self.recipe.name}{given}: {self.verdict.outcome}, {turns}>"
 
     def _repr_pretty_(self, printer: Any, _: bool) -> None:
-        """What Hypothesis asks for first: it would print every field otherwise."""
+        """What Hypothesis prints: without this, it prints every field."""
         printer.text(repr(self))
 
 
 def recipe_of(given: Recipe) -> Scenario:
-    """The Scenario that was named."""
+    """The Scenario that a test has named."""
     if isinstance(given, Scenario):
         return given
     return find(given) if isinstance(given, str) else of(given)
 
 
 def faults_of(given: Iterable[Fault | str]) -> tuple[Fault, ...]:
-    """The Faults that were named, as themselves or as texts such as `2*crash:alpha`."""
+    """The Faults that a test has named: as objects, or as texts such as `2*crash:alpha`."""
     return tuple(parse_fault(fault) if isinstance(fault, str) else fault for fault in given)
 
 

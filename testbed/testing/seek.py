@@ -1,4 +1,4 @@
-"""Seeking: what a test does with a scenario: plays Runs until one breaches a claim."""
+"""Seek: a test plays Runs of a scenario until one breaches a claim, and gets it shrunk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from testbed.invariant import Verdict
 from testbed.races.playing import race_of
 from testbed.races.shrink import Shrunk, shrink
 from testbed.search.effort import EFFORTS
-from testbed.testing.failure import told
+from testbed.testing.failure import failure_text
 from testbed.testing.run import Recipe, faults_of, not_held, recipe_of
 from testbed.turns.option import Choice
 from testbed.words import counted
@@ -30,39 +30,41 @@ from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
 
 SAMPLERS = (URW, SURW, POS, PCT)
-"""Who draws Runs, beside a plain random walk, once the Runs of one deviation are played."""
+"""The choosers that sample Runs after the Runs of one deviation, before a plain random walk."""
 
 
 @attrs.frozen
 class Sought:
-    """What a search has found, and how far it looked."""
+    """The result of a search: what it found, and how far it looked."""
 
     recipe: Scenario
     runs: int
-    """How many were played, shrinking apart."""
+    """How many Runs were played, not counting those for shrinking."""
     undecided: tuple[Verdict, ...]
-    """Those that reached a limit."""
+    """The Verdicts of Runs that reached a limit."""
     shrunk: Shrunk | None
     """The first breach, as the smallest race for it; None if there was none."""
 
     def must_hold(self) -> None:
-        """Raise, with the story of the race, if one was found, or if no Run came to its end."""
+        """Raise NotHeld, with the story, if a race was found or if no Run came to its end."""
         __tracebackhide__ = True
         if self.shrunk is not None:
             invariant = self.shrunk.violation.invariant
-            raise not_held(invariant)(self.told(f"{self.recipe.build.__name__}-{invariant}"))
+            name = f"{self.recipe.build.__name__}-{invariant}"
+            raise not_held(invariant)(self.failure_text(name))
         if len(self.undecided) == self.runs:
             raise not_held("undecided")(f"{self.looked}\n{self.undecided[0]}")
 
-    def told(self, name: str) -> str:
-        """The race that was found, as a failing test shows it; it is left under that name."""
+    def failure_text(self, name: str) -> str:
+        """The text for the race that was found. Its file is left in `.testbed/` under that name."""
         assert self.shrunk is not None
         played = self.shrunk.played
-        return f"{self.looked}\n{told(played.verdict, played.trace, self.shrunk.race, name)}"
+        text = failure_text(played.verdict, played.trace, self.shrunk.race, name)
+        return f"{self.looked}\n{text}"
 
     @property
     def looked(self) -> str:
-        """How far it looked, in a line."""
+        """How far it looked, in one line."""
         if self.shrunk is not None:
             return f"{self.recipe.name}: a breach in run {self.runs:,}, shrunk to this:"
         more = f", {len(self.undecided):,} of them undecided" if self.undecided else ""
@@ -70,7 +72,7 @@ class Sought:
 
 
 def runs_of(effort: str) -> int:
-    """How many Runs that word stands for; UnknownName if for none."""
+    """How many Runs that effort allows; UnknownName if it is not the name of one."""
     runs = {name: effort.runs_max for name, effort in EFFORTS.items() if effort.runs_max}
     if effort not in runs:
         raise UnknownName("effort", effort, runs, see="say runs=1000, or one of these")
@@ -78,8 +80,11 @@ def runs_of(effort: str) -> int:
 
 
 def choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
-    """Who plays, and how many Runs at most: those with one deviation, up to half of all, and then
-    each sampler as many, all learning from one another."""
+    """The choosers in their order, each with the most Runs it may play.
+
+    First the Runs of one deviation, at most half of all: most races take one. Then the samplers, an
+    equal share each; they learn from one another's Runs. A plain random walk plays what is left.
+    """
     learned = Learned()
     yield Bounded(deviations_max=1), (runs_max + 1) // 2
     each = runs_max // 2 // (len(SAMPLERS) + 1)
@@ -97,7 +102,7 @@ def seek(
     switches: Mapping[str, Any] | None = None,
     faults: Iterable[Fault | str] = (),
 ) -> Sought:
-    """Play up to so many Runs, few deviations first; what is breached first is shrunk."""
+    """Play up to `runs` Runs, or those of `effort`, few deviations first; shrink the first race."""
     runs_max = runs or runs_of(effort)
     scenario, allowed = recipe_of(recipe), faults_of(faults)
     world = scenario.world(switches)

@@ -10,8 +10,14 @@ from textwrap import dedent
 
 import pytest
 
-# Loaded here once: what is first imported within an inner pytest is forgotten with it, and YAML's
-# own C code cannot be loaded twice.
+# Loaded here once: what is first imported within an inner pytest is forgotten with it, and the C
+# code of YAML and of numpy cannot be loaded twice.
+import scenarios.crash_and_resync  # noqa: F401
+import testbed.pytest_plugin
+import testbed.races.racefile
+import testbed.races.window
+import testbed.strategies
+import testbed.testing.seek  # noqa: F401
 
 ROOT = Path(__file__).parent.parent.parent
 PAIR = """\

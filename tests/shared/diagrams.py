@@ -22,8 +22,8 @@ def rows_of(world: World, chooser: Chooser, said: str = "") -> Rows:
     violation = verdict.violations[0] if verdict.violations else None
     if said:
         violation = Violation("claimed", said, len(trace.steps), world.table.now_ms)
-    matter = Slice(trace, violation)
-    return Rows(trace, matter, Tale(matter))
+    slice_ = Slice(trace, violation)
+    return Rows(trace, slice_, Tale(slice_))
 
 
 def binders() -> World:

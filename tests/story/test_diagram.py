@@ -125,8 +125,8 @@ def test_what_is_held_back_is_shown() -> None:
         option = Option(kind, "alpha/main", lambda: None, actor="alpha")
         option.about("update", "notes/default/list", label="serve")
         trace.items.append(Step(len(trace.steps) + 1, option, 0, 1, Marks()))
-    matter = Slice(trace)
-    said = diagram(Rows(trace, matter, Tale(matter)))
+    slice_ = Slice(trace)
+    said = diagram(Rows(trace, slice_, Tale(slice_)))
     assert said.count("◌ its update of notes/default/list is held back") == 2
     assert said.count("◌") == 2
 

@@ -66,12 +66,12 @@ WRITES_BETWEEN = ("serve alpha/main get*", "start beta*", "serve beta*", "answer
 def test_what_was_read_before_another_wrote_is_stale() -> None:
     """By a get: at which revision, in which Step it was read, and who wrote it since."""
     (found,) = stale(known_after(Cued(*WRITES_BETWEEN), alpha=get_and_write, beta=write), "alpha")
-    assert (found.known.key, found.known.look.how) == (N, GET)
+    assert (found.known.key, found.known.sighting.how) == (N, GET)
     assert found.known.entry is not None
     assert found.known.entry.revision == 2
     (missed,) = found.missed
     assert (missed.actor, missed.revision, missed.word) == ("beta", 4, "update")
-    assert found.known.look.read < missed.step < found.act.step
+    assert found.known.sighting.read < missed.step < found.act.step
 
 
 def test_what_was_read_after_another_wrote_is_not() -> None:
@@ -81,7 +81,7 @@ def test_what_was_read_after_another_wrote_is_not() -> None:
     assert stale(knowledge, "beta") == []
     known = knowledge.known("beta/main", N, last_act(knowledge, "beta").decided)
     assert known is not None
-    assert known.look.revision == 4
+    assert known.sighting.revision == 4
 
 
 def test_ones_own_write_is_known() -> None:
@@ -94,7 +94,7 @@ def test_ones_own_write_is_known() -> None:
     assert stale(known_after(Calm(), alpha=write_twice), "alpha") == []
     cues = ("answer alpha*", "start beta*", "serve beta*")
     (found,) = stale(known_after(Cued(*cues), alpha=write_twice, beta=write), "alpha")
-    assert found.known.look.how == WROTE
+    assert found.known.sighting.how == WROTE
 
 
 def test_what_another_task_of_the_same_actor_wrote_is_its_own() -> None:
@@ -147,7 +147,7 @@ def test_a_list_is_of_all_it_selects() -> None:
         doing = lister(Selector(name=name))
         found = stale(known_after(Cued(*cues), alpha=doing, beta=write), "alpha")
         assert [s.known.key for s in found] == keys
-        assert all(s.known.look.how == LIST for s in found)
+        assert all(s.known.sighting.how == LIST for s in found)
 
 
 def test_what_is_selected_no_longer_was_seen_to_go() -> None:
@@ -270,13 +270,13 @@ def test_a_cache_knows_what_its_watch_has_told() -> None:
     assert stale(early, "alpha") == []
     known = early.known("alpha/main", N, last_act(early, "alpha").decided)
     assert known is not None
-    assert (known.look.how, known.look.by_cache) == (WATCH, True)
+    assert (known.sighting.how, known.sighting.by_cache) == (WATCH, True)
     late = known_after(Calm(), alpha=watcher(), beta=lambda client: write_at(client, 5, 15))
     (found,) = stale(late, "alpha")
-    assert (found.known.look.revision, [v.revision for v in found.missed]) == (4, [5])
-    heard = late.heard(found.act, found.missed[0])
-    assert heard is not None
-    assert heard.step < found.act.step
+    assert (found.known.sighting.revision, [v.revision for v in found.missed]) == (4, [5])
+    told = late.first_told(found.act, found.missed[0])
+    assert told is not None
+    assert told.step < found.act.step
 
 
 def test_a_watch_of_ones_own_tells_who_reads_it() -> None:
@@ -297,7 +297,7 @@ def test_a_watch_of_ones_own_tells_who_reads_it() -> None:
     assert stale(knowledge, "alpha") == []
     known = knowledge.known("alpha/main", N, last_act(knowledge, "alpha").decided)
     assert known is not None
-    assert known.look.how == WATCH
+    assert known.sighting.how == WATCH
 
 
 def test_a_field_nobody_declared_is_nothing_to_miss() -> None:

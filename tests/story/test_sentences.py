@@ -32,16 +32,7 @@ from testbed.races.race_chooser import Raced
 from testbed.store.footprint import Marks
 from testbed.story.diagram import Rows, diagram
 from testbed.story.knowledge import changed_nothing
-from testbed.story.sentences import (
-    ACTED,
-    DID,
-    KNEW,
-    SENTENCES_MAX,
-    STRUCK,
-    WHYS_MAX,
-    Beat,
-    Tale,
-)
+from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Beat, Tale, Weight
 from testbed.story.slice import Slice
 from testbed.story.wording import changed
 from testbed.turns.option import SERVE, Option
@@ -425,14 +416,14 @@ def test_of_what_a_claim_names_each_thing_that_was_said_is_told_once() -> None:
 
 def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
     """The last two; who knew what when does not say why it was decided so."""
-    whys = {f"chose-{n}": Beat(n, f"alpha chose {n}.", DID, key=f"{n}") for n in range(4)}
-    others = [Beat(9, f"alpha was stale {n}.", ACTED, key=f"{n}") for n in range(9)]
+    whys = {f"chose-{n}": Beat(n, f"alpha chose {n}.", Weight.SAYS, key=f"{n}") for n in range(4)}
+    others = [Beat(9, f"alpha was stale {n}.", Weight.ACTED, key=f"{n}") for n in range(9)]
 
     class Whole(Tale):
         def _stale(self) -> Iterator[Beat]:
             yield from others
 
-        def _why(self, told: list[Beat]) -> Iterator[Beat]:
+        def _whys(self, beats: list[Beat]) -> Iterator[Beat]:
             yield from whys.values()
 
     said = Whole(Slice(*played(world_of(), Calm()))).sentences
@@ -442,17 +433,17 @@ def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
 
 def test_a_fault_goes_before_what_was_known() -> None:
     """Without it nobody would have been stale."""
-    fault = Beat(1, "alpha was cut off.", STRUCK)
+    fault = Beat(1, "alpha was cut off.", Weight.STRUCK)
 
     class Whole(Tale):
         def _stale(self) -> Iterator[Beat]:
-            yield from (Beat(9, f"alpha knew {n}.", KNEW, key=f"{n}") for n in range(9))
+            yield from (Beat(9, f"alpha knew {n}.", Weight.KNEW, key=f"{n}") for n in range(9))
 
         def _faults(self) -> Iterator[Beat]:
             yield fault
 
     said = Whole(Slice(*played(world_of(), Calm(), said="n is there"))).sentences
-    assert said[0] == fault.said
+    assert said[0] == fault.text
     assert len(said) == SENTENCES_MAX
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from testbed.races.expecting import Side, expect
 from testbed.races.racefile import parse
-from testbed.testing.failure import told_side
+from testbed.testing.failure import side_text
 from testbed.world.scenario import find, of
 from testbed.world.world import World
 
@@ -47,7 +47,7 @@ def test_a_race_is_as_expected_or_says_what_came_instead(
     """By the claim that was named and no other; `holds` of a Run that was not ended by a breach."""
     side = side_of(expected)
     assert side.is_as_expected is is_as_expected
-    assert is_as_expected or told_side(side, "").startswith(said)
+    assert is_as_expected or side_text(side, "").startswith(said)
 
 
 def test_a_line_that_matches_nothing_is_no_way_to_breach_a_claim() -> None:
@@ -56,7 +56,7 @@ def test_a_line_that_matches_nothing_is_no_way_to_breach_a_claim() -> None:
     more = "  - hold: alpha update notes/default/lst\n    until: quiet\n"
     side = side_of(f"{{violates: {CLAIM}}}", more)
     assert not side.is_as_expected
-    told = told_side(side, "testbed replay a.race.yaml")
+    told = side_text(side, "testbed replay a.race.yaml")
     assert told.startswith(f"{CLAIM} was breached, but not by this race.\nViolated: {CLAIM}")
     assert (
         "line 6 matched nothing: hold alpha update notes/default/lst until quiet; "
@@ -78,4 +78,4 @@ def test_a_run_that_reached_a_limit_has_not_held() -> None:
     race = parse("scenario: lost_update\nexpect: {holds: []}\n", "a.race.yaml")
     side = expect(race, of(short), race.expect[0], "a.race.yaml")
     assert not side.is_as_expected
-    assert "Undecided: turns_max" in told_side(side, "")
+    assert "Undecided: turns_max" in side_text(side, "")

@@ -1,4 +1,4 @@
-"""The benchmarks, one file each: ratios against something measured in the same run.
+"""The benchmarks, one file each. They compare with something measured on the same machine.
 
 May use: nothing.
 In order: load, cycles; then siblings.

@@ -1,8 +1,9 @@
-"""bench api: what the API server costs with 1,000 pods, and with 50,000; with 1 watcher, and 100.
+"""bench api: the cost of the API server with 1,000 and 50,000 pods, and with 1 and 100 watchers.
 
-A request is handled from beginning to end as a World would, what it touches noted; nothing else
-moves. Pods stand in namespaces of a hundred, each with a budget that covers them, and a thousand
-kubelets watch for their own. The same pods are made, read, changed, bound, evicted and deleted.
+A request is handled from beginning to end as in a World, and its footprint is noted; nothing else
+moves. Pods stand in namespaces of a hundred, each with a disruption budget that covers them, and a
+thousand kubelets watch for their own pods. The same pods are created, read, changed, bound, evicted
+and deleted.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ ROUNDS = 5
 OPERATIONS = 1_000
 IN_NAMESPACE = 100
 KUBELETS = 1_000
-"""Watches on pods of another node: they must cost nothing."""
+"""The number of watches on the pods of other nodes: they must cost nothing."""
 VERBS = (
     "create", "get", "list", "update", "patch", "bind", "patch_status", "evict", "delete",
     "footprint",
 )  # fmt: skip
-"""In the order in which each is done to the same pods; a list is of one namespace, and a footprint
-is what a request may touch."""
+"""What is measured of the same pods, in the order in which it is shown. A list is of one namespace;
+a footprint is what a request may touch."""
 SPREAD = 10
 APP, CHANGED = Map(app="bench"), Map(app="bench", n="1")
 
@@ -59,8 +60,8 @@ def measure(
     sizes: tuple[int, int] = SIZES,
     watchers: tuple[int, int] = WATCHERS,
 ) -> dict[str, Any]:
-    """Requests and deliveries a second at both sizes, taken alternately; and how much dearer one
-    is among more objects, and a delivery among more watchers."""
+    """Requests and deliveries per second at both sizes, measured alternately; and how much more one
+    costs with more objects, and a delivery with more watchers."""
     benches = {size: Bench(size) for size in sizes}
     rates: dict[tuple[str, int], list[float]] = {}
     for number in range(rounds):
@@ -90,12 +91,12 @@ def _growth(before: list[float], after: list[float]) -> float:
 
 
 class Bench:
-    """An API server before a Store with so many pods."""
+    """An API server in front of a Store with `size` pods."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.store = store = Store()
-        # The actors stand behind the testbed, which knows none of them but by name.
+        # The testbed may not import `actors`, so the server is found by name.
         self.server = import_module("actors.apiserver").ApiServer(store)
         plain = StoreEndpoint(store)
         for place in range(size):
@@ -103,29 +104,29 @@ class Bench:
                 answer_at_once(plain, _writing("create", _budget(self.namespace(place))), "bench")
             pod = Pod.of(f"{self.namespace(place)}/p{place}", cpu_m=100, labels=APP, node_name="n0")
             answer_at_once(plain, _writing("create", self.server.completed(pod)), "bench")
-        # The first object a server makes is dear: it counts those that were made before it.
+        # The first create and delete cost much: the server then counts all that is there.
         self.ask(_writing("create", Pod.of("ns0/first")))
         self.ask(_writing("delete", Pod.of("ns0/first")))
         for number in range(KUBELETS):
             self.watch(Selector(fields=(("spec.node_name", f"other-{number}"),)))
 
     def namespace(self, place: int) -> str:
-        """Where the pod of that number stands."""
+        """The namespace of the pod with that number."""
         return f"ns{place % self.size // IN_NAMESPACE}"
 
     def ask(self, operation: Operation) -> Any:
-        """The answer to a request."""
+        """Handle one request, and return its answer."""
         self.store.marks = Marks()
         return answer_at_once(self.server, operation, "bench")
 
     def watch(self, selector: Selector) -> Watch:
-        """A watch on those pods, from now on."""
+        """Open a watch on these pods, from now on."""
         now = Revision(self.store.revision)
         return self.ask(Operation("watch", "pods", selector=selector, revision=now))  # type: ignore[no-any-return]
 
     def requests(self, operations: int, number: int) -> dict[str, float]:
-        """Requests of each verb in a second. What is read is all over the Store; what is written
-        is in ten namespaces, so that no budget has more to remember in one Store than in another.
+        """Requests per second, for each verb. Reads go all over the Store. Writes go to ten
+        namespaces, so that a disruption budget remembers equally many pods at both sizes.
         """
         apart = self.size // SPREAD
         made = [
@@ -166,7 +167,7 @@ class Bench:
         return rates
 
     def deliveries(self, operations: int, many: int) -> float:
-        """Deliveries in a second to so many who watch all pods, the writes included."""
+        """Deliveries per second to `many` watchers of all pods, with the writes included."""
         watches = [self.watch(Selector()) for _ in range(many)]
         self.store.marks = None
         entries = self.store.range("pods/", limit=operations // min(many, 10) or 1)

@@ -1,10 +1,10 @@
-"""Cycles: a scheduler's cycles in whole Worlds of different sizes, timed from within and without.
+"""Cycles: how many pods a scheduler decides per second, in Worlds of different sizes.
 
-Each size is played alternately with plain trio checkpoints; figures are medians. `cycle` is what a
-second within the scheduler's cycles decides: snapshot, filters, scores or preemption, the record
-that says why, assuming, or what is to be written of victims and of the pod; but not while it waits
-for an answer. `whole` is what a second of the whole World does, from its first turn to its last:
-the API server, the watches, the binds, the Events, the trace that is kept and not rendered.
+Each size is played alternately with plain trio checkpoints; the figures are medians. `cycle` counts
+only the time within the scheduling cycles: snapshot, filters, scores or preemption, the record of
+why, the assume step, and the writes for victims and pod, but not the waits for answers. `whole`
+counts the time of the whole World from its first turn to its last, with the API server, watches,
+binds, Events, and a trace that is kept but not rendered.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from testbed.world.world import World
 ROUNDS = 3
 TURNS_MAX = 10_000_000
 VIRTUAL_MS = 500
-"""Everything is decided at once; what would be tried again later is not waited for."""
+"""All pods are decided at once; a requeued pod is not waited for."""
 Fill = Callable[[World, int, int], None]
-"""Puts so many nodes, and so many pods to decide of, into a World."""
+"""Adds this many nodes, and pods to decide on, to a World."""
 
 
 class Stopwatch:
-    """How long the cycles of one World have taken, and how many they were."""
+    """The time that the cycles of one World took, and their number."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -40,8 +40,8 @@ class Stopwatch:
 
 
 class Timed:
-    """A coroutine whose own moves are timed; while it waits, others move. No request fails here, so
-    nothing is ever raised into it."""
+    """A coroutine that is timed while it moves, and not while it waits. No request fails here, so
+    no error is ever raised into it."""
 
     def __init__(self, stopwatch: Stopwatch, moves: Coroutine[Any, Any, None]) -> None:
         self._stopwatch = stopwatch
@@ -61,8 +61,8 @@ class Timed:
 
 
 def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any) -> dict[str, Any]:
-    """Decisions a second at each size, also for every thousand checkpoints of plain trio; and how
-    what one costs grows with the nodes: 1 is in proportion, 0 not at all."""
+    """Decisions per second at each size, also per thousand checkpoints of plain trio; and the
+    exponent by which the cost of one grows with the nodes: 1 in proportion, 0 not at all."""
     plain: list[float] = []
     cycles: dict[int, list[float]] = {size: [] for size in nodes}
     wholes: dict[int, list[float]] = {size: [] for size in nodes}
@@ -93,27 +93,27 @@ def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any)
 
 
 def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
-    """Decisions a second of one World, from within the cycles and from without."""
+    """Decisions per second of one World: by the time within its cycles, and by the whole time."""
     world, stopwatch = World("bench"), Stopwatch()
     world.limit(
         turns_max=TURNS_MAX, instant_turns_max=TURNS_MAX, virtual_ms_max=VIRTUAL_MS,
         trace_bytes_max=1 << 40,
     )  # fmt: skip
-    # The actors stand behind the testbed, which knows none of them but by name.
+    # The testbed may not import `actors`, so they are found by name.
     world.serve(import_module("actors.apiserver").ApiServer)
     fill(world, nodes, pods)
     module = import_module("actors.scheduler.scheduler")
 
     class TimedLoop(module.SchedulingLoop):  # type: ignore[misc, name-defined]
-        """One whose cycles are timed."""
+        """A scheduling loop whose cycles are timed."""
 
         async def cycle(self, queued: Any) -> None:
-            """And counted."""
+            """Time and count one cycle."""
             stopwatch.decided += 1
             await Timed(stopwatch, super().cycle(queued))
 
     class TimedScheduler(module.Scheduler):  # type: ignore[misc, name-defined]
-        """One with such a loop."""
+        """A scheduler with that loop."""
 
         loop = TimedLoop
 
@@ -125,7 +125,8 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
 
 
 def exponent(rates: dict[int, list[float]]) -> float:
-    """Of the cost of one against the nodes: the slope of its logarithm, by least squares."""
+    """The exponent of the cost of one decision against the nodes: the slope of the logarithms, by
+    least squares."""
     points = [(log(size), -log(median(some))) for size, some in rates.items()]
     x = sum(each for each, _ in points) / len(points)
     y = sum(each for _, each in points) / len(points)

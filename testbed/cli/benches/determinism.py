@@ -1,4 +1,4 @@
-"""bench determinism: one digest over the traces of many Runs, to be compared between processes."""
+"""bench determinism: one digest of the traces of many Runs, to compare between processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUNS = 10_000
 
 
 def length(runs: int = RUNS, **_: Any) -> int:
-    """How many Runs there are to be done."""
+    """The number of Runs to play, for the progress bar."""
     return runs * len(known())
 
 
@@ -27,7 +27,7 @@ def measure(
     crashes: int = 0,
     done: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Play so many Runs of each scenario, with up to so many crashes in each, and digest them."""
+    """Play `runs` Runs of each scenario, each with at most `crashes` crashes, and digest them."""
     digest = hashlib.sha256()
     scenarios = known()
     struck = violated = 0

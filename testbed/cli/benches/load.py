@@ -1,4 +1,4 @@
-"""Load: the made-up actors that the benchmarks play."""
+"""Load: made-up actors for the benchmarks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Writer(Actor):
 
 
 def world(kind: type[NoteReader] | type[Writer], turns: int) -> World:
-    """Ten actors of one kind, with about so many turns before them."""
+    """A World of ten actors of one kind, which takes about `turns` turns."""
     loaded = World()
     loaded.limit(turns_max=2 * turns + 1000, instant_turns_max=2 * turns + 1000)
     names = [f"actor-{number}" for number in range(ACTORS)]

@@ -1,4 +1,4 @@
-"""bench preempt: how often a scheduler makes room in a second, among few full nodes and many."""
+"""bench preempt: preemptions per second of a scheduler, with few full nodes and with many."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from testbed.world.world import World
 NODES = (100, 1_000, 5_000)
 PODS = 500
 HERE = 8
-"""So many pods fill a node."""
+"""The number of pods that fill a node."""
 
 
 def length(nodes: Sequence[int] = NODES, rounds: int = cycles.ROUNDS, **_: Any) -> int:
-    """How many Worlds it plays."""
+    """The number of Worlds to play, for the progress bar."""
     return rounds * len(nodes)
 
 
 def measure(
     nodes: Sequence[int] = NODES, pods: int = PODS, rounds: int = cycles.ROUNDS, done: Any = int
 ) -> dict[str, Any]:
-    """All preemptors come at once; each needs one victim, and none of those has ended yet."""
+    """All preemptors come at once. Each needs one victim, and no victim has ended yet."""
     if pods > HERE * min(nodes):
         raise ScenarioError(
             f"--pods {pods} --nodes {min(nodes)}: there are {HERE * min(nodes)} pods to evict; "
@@ -38,7 +38,7 @@ def measure(
 
 
 def fill(world: World, nodes: int, pods: int) -> None:
-    """Nodes that are full of unimportant pods, and important ones."""
+    """Nodes full of pods of low priority, and pending pods of high priority."""
     for number in range(nodes):
         world.add(Node.of(f"n{number}", cpu_m=HERE * 1000))
         for nth in range(HERE):

@@ -1,4 +1,4 @@
-"""bench runs: whole Runs a second, assembled, played and judged; both drivers, in turn."""
+"""bench runs: whole Runs per second, assembled, played and judged, with both drivers in turn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RUNS = 300
 
 
 def measure(rounds: int = ROUNDS, runs: int = RUNS) -> dict[str, Any]:
-    """For each scenario, Runs a second under each driver, and how they compare."""
+    """For each scenario, Runs per second with each driver, and their ratio."""
     figures: dict[str, Any] = {}
     for scenario in known():
         rates: dict[str, list[float]] = {"trio": [], "direct": []}

@@ -1,4 +1,4 @@
-"""bench schedule: how many pods a scheduler places in a second, among few nodes and many."""
+"""bench schedule: pods that a scheduler places per second, with few nodes and with many."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ GI = 1 << 30
 
 
 def length(nodes: Sequence[int] = NODES, rounds: int = cycles.ROUNDS, **_: Any) -> int:
-    """How many Worlds it plays."""
+    """The number of Worlds to play, for the progress bar."""
     return rounds * len(nodes)
 
 
 def measure(
     nodes: Sequence[int] = NODES, pods: int = PODS, rounds: int = cycles.ROUNDS, done: Any = int
 ) -> dict[str, Any]:
-    """All pods come at once, and there is room for each of them on every node."""
+    """All pods come at once, and every node has room for each of them."""
     return cycles.measure(fill, nodes, pods, rounds, done)
 
 

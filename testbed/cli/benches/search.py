@@ -1,13 +1,16 @@
 """bench search: how many Runs each Chooser takes to the first Violation of each race.
 
-Every scenario with a `guard`, if it needs a race at all, is played with the guard off, by every
-Chooser that draws from a seed, once for each of some seeds, until it is violated or so many Runs
-are over; then that trial is *censored*, and counts as longer than all that are not. Beside the
-medians stand those of an imagined Chooser that takes each interleaving of the effects alike, where
-these are few enough to play them all: what there is to gain by knowing nothing but their number.
+A race is a scenario with a `guard`, played with the guard off; scenarios that need no race
+are left out. A trial is one Chooser with one seed: it plays until a Run is violated, or up to a
+limit. A trial that reaches the limit is *censored*, and counts as longer than all others. Each line
+shows the median of the trials of one Chooser.
 
-What the first few seeds met is shrunk, as a search would: how many deviations are left says whether
-a Chooser meets races that can be brought down to the same few lines.
+If the interleavings of effects are few enough to play them all, one line (`all alike`) has the
+median of an imagined Chooser for which all of them are equally likely: a Chooser is worth something
+if it is faster than that.
+
+The races that the first few seeds found are shrunk, as in a search. How many deviations are left
+shows whether the races that a Chooser finds come down to the same few lines.
 """
 
 from __future__ import annotations
@@ -35,16 +38,16 @@ SEEDS = 21
 RUNS_MAX = 200
 INTERLEAVINGS_MAX = 1_000
 RATED = 50
-"""So many Runs are timed, in one session."""
+"""The number of Runs that are timed, in one session."""
 SHRUNK = 3
-"""The first Violations of so many seeds are shrunk: each takes as long as a hundred Runs."""
+"""The number of seeds whose first Violation is shrunk, which takes as long as a hundred Runs."""
 RESAMPLES = 1_000
-"""Of the bootstrap interval, which leaves out 5 in 100."""
+"""The resamples of the bootstrap interval, which covers 95 in 100."""
 SWITCHES = {"guard": "off"}
 
 
 def length(seeds: int = SEEDS, scenario: str = "", chooser: str = "", **_: Any) -> int:
-    """How many trials there are to be done."""
+    """The number of trials to play, for the progress bar."""
     return seeds * len(_races(scenario)) * len(_choosers(chooser))
 
 
@@ -56,8 +59,8 @@ def measure(
     chooser: str = "",
     done: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """For each race, or one of them, and each Chooser, or one of them: Runs to the first Violation,
-    in the median of the seeds."""
+    """For each race and each Chooser, or only those named: the median of Runs to the first
+    Violation."""
     figures: dict[str, Any] = {}
     names = _choosers(chooser)
     for race in _races(scenario):
@@ -91,16 +94,16 @@ def _choosers(name: str) -> list[str]:
 
 @attrs.frozen
 class ChooserTrial:
-    """What one Chooser of one seed has come to."""
+    """The result of one Chooser with one seed."""
 
     runs: int | None
-    """Which Run, from 1, was the first to be violated; None if none was."""
+    """The number of the first violated Run, from 1; None if none was."""
     choices: Sequence[Choice] = ()
-    """Of that Run."""
+    """The choices of that Run."""
 
 
 def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> ChooserTrial:
-    """Play until a Run is violated, or so many are over."""
+    """Play until a Run is violated, or `runs_max` Runs are over."""
     found: list[Sequence[Choice]] = []
 
     def look(world: World) -> bool:
@@ -113,13 +116,13 @@ def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> ChooserTrial:
 
 
 def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int | None:
-    """Which Run, from 1, is the first to be violated; None if none of so many is."""
+    """The number of the first violated Run, from 1; None if there is none up to `runs_max`."""
     return trial(scenario, chooser, runs_max).runs
 
 
 def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]:
-    """How many deviations the races of the first few trials that met one are shrunk to, in the
-    median, and what the race of that size says; None and nothing if there was none."""
+    """The median of deviations to which the races of the first few trials shrink, and the lines of
+    the race of that size; None and no lines if no trial found a race."""
     met = [each for each in trials if each.runs is not None][:SHRUNK]
     wholes = [race_of(scenario, SWITCHES, each.choices) for each in met]
     races = [shrink(whole, scenario).race for whole in wholes]
@@ -130,12 +133,12 @@ def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]
 
 
 def lines_of(race: Race) -> list[str]:
-    """Its deviations, each as a race file says it."""
+    """The deviations of a race, as lines of a race file."""
     return [str(line) for line in (*race.holds, *race.faults, *race.picks)]
 
 
 def _runs_per_s(scenario: Scenario, name: str) -> int:
-    """How fast it is, learning included, violated or not."""
+    """Runs per second of that Chooser, with its learning, violated or not."""
     chooser = chooser_of(name)
     began = perf_counter()
     play_runs(scenario, chooser, lambda _: True, runs_max=RATED, switches=SWITCHES, driver="direct")
@@ -143,7 +146,7 @@ def _runs_per_s(scenario: Scenario, name: str) -> int:
 
 
 def summary(found: list[int | None]) -> dict[str, Any]:
-    """The median of these trials with its bootstrap interval; None is longer than all of them."""
+    """The median of these trials, with its bootstrap interval; None counts as the longest."""
     low, high = interval(found)
     return {
         "median": median(found),
@@ -155,12 +158,12 @@ def summary(found: list[int | None]) -> dict[str, Any]:
 
 
 def median(found: list[int | None]) -> int | None:
-    """The lower of the middle ones, so that it is one of them."""
+    """The median; of two middle ones the lower, so that it is one of the trials."""
     return sorted(found, key=_longest_last)[(len(found) - 1) // 2]
 
 
 def interval(found: list[int | None]) -> tuple[int | None, int | None]:
-    """Where the median of such trials would lie, 95 times in 100."""
+    """The interval in which the median of such trials lies, 95 times in 100."""
     bits = Random("bench search").getrandbits
     medians = [
         median([found[(bits(32) * len(found)) >> 32] for _ in found]) for _ in range(RESAMPLES)
@@ -174,8 +177,8 @@ def _longest_last(first: int | None) -> tuple[bool, int]:
 
 
 def alike(scenario: Scenario) -> int | None:
-    """The median of Runs to the first Violation if every interleaving of effects were as likely;
-    None if there are too many to play them all, or none of them is violated."""
+    """The median of Runs to the first Violation, if all interleavings of effects were equally
+    likely. None if there are too many to play them all, or none of them is violated."""
     every = Every()
     violated = 0
 
@@ -190,7 +193,7 @@ def alike(scenario: Scenario) -> int | None:
 
 
 def median_of(chance: Fraction) -> int:
-    """After how many Runs it is as likely as not that one was violated."""
+    """The number of Runs after which one was violated with a chance of one half."""
     runs, missed = 0, Fraction(1)
     while missed > Fraction(1, 2):
         runs += 1
@@ -199,7 +202,7 @@ def median_of(chance: Fraction) -> int:
 
 
 class Every(Sampler):
-    """Takes each interleaving of effects once, depth first; nothing is late, and nothing fails."""
+    """Plays each interleaving of effects once, depth first, with nothing late and no fault."""
 
     strays = False
 
@@ -207,9 +210,9 @@ class Every(Sampler):
         super().__init__(alone=False)
         self.is_exhausted = False
         self._taken: list[int] = []
-        """At each effect of this Run, which of those that were ready."""
+        """At each effect of this Run, the index of the one that was taken."""
         self._of: list[int] = []
-        """How many were."""
+        """At each effect of this Run, how many were ready."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         if run.number:

@@ -1,7 +1,8 @@
-"""bench store: what the Store costs with 1,000 objects in it, and with 100,000.
+"""bench store: the cost of the Store with 1,000 objects and with 100,000.
 
-A write is an update as an actor's is: preconditions checked, revision stamped, committed, offered
-to whoever watches. Keys are taken at random, so a larger Store also pays for colder memory.
+A write is an update as an actor sends it: preconditions are checked, the revision is set, it is
+committed and offered to the watches. Keys are scattered, so a larger Store also pays for memory
+that is not in the processor's cache.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ ROUNDS = 7
 OPERATIONS = 10_000
 WATCHES = 10
 BYSTANDERS = 1_000
-"""Watches on something else: they must cost nothing."""
+"""The number of watches on something else: they must cost nothing."""
 
 
 def measure(
     rounds: int = ROUNDS, operations: int = OPERATIONS, sizes: tuple[int, int] = SIZES
 ) -> dict[str, Any]:
-    """Writes, reads and watch deliveries a second at both sizes, taken alternately."""
+    """Writes, reads and deliveries per second at both sizes, measured alternately."""
     stores = {size: _filled(size) for size in sizes}
     rates: dict[str, list[float]] = {}
     for number in range(rounds):
@@ -66,16 +67,16 @@ def _rates(store: Store, size: int, operations: int, number: int) -> dict[str, f
         store.get(key)
     read = perf_counter()
     delivered = _deliver(store, keys[: operations // WATCHES], notes[0])
-    told = perf_counter()
+    watched = perf_counter()
     return {
         "writes": operations / (wrote - began),
         "reads": operations / (read - wrote),
-        "deliveries": delivered / (told - read),
+        "deliveries": delivered / (watched - read),
     }
 
 
 def _deliver(store: Store, keys: list[str], value: Note) -> int:
-    """Write with ten watches open on everything, and a thousand on something else."""
+    """Write, with ten watches open on everything and a thousand on something else."""
     cursor = Cursor(store, "bench", "notes")
     others = [
         Watch(cursor, Selector(fields=(("data.n", f"other-{n}"),)), since=store.revision)

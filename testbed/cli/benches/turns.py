@@ -1,7 +1,7 @@
-"""bench turns: turns a second, against ten plain trio tasks that only checkpoint.
+"""bench turns: turns per second, compared with ten plain trio tasks that only checkpoint.
 
-A turn is one Option performed: an operation is two, its serve and its answer. Both are measured
-alternately in one run; the figures are medians.
+A turn is one Option performed; an operation takes two, its serve and its answer. Turns and
+checkpoints are measured alternately; the figures are medians.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TURNS = 40_000
 
 
 def measure(rounds: int = ROUNDS, turns: int = TURNS) -> dict[str, Any]:
-    """Ten actors that read (and, apart, that write), uniform choices, the full trace kept."""
+    """Ten actors that read, and ten that write, with uniform choices and the full trace kept."""
     plain, reads, writes, direct, handoffs = [], [], [], [], []
     for number in range(rounds):
         plain.append(checkpoints_per_s(load.ACTORS, 0.3))
@@ -46,7 +46,7 @@ def measure(rounds: int = ROUNDS, turns: int = TURNS) -> dict[str, Any]:
 def _turns_per_s(
     kind: type[load.NoteReader] | type[load.Writer], turns: int, seed: int, driver: str
 ) -> tuple[float, float]:
-    """Turns a second, and how often the turn went from one task to another in a second."""
+    """Turns per second, and how often per second the turn went from one task to another."""
     world = load.world(kind, turns)
     trace = Trace({}, keep=True)
     with collected_between():

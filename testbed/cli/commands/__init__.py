@@ -1,4 +1,4 @@
-"""The commands, one file each.
+"""The commands of the command line, one file each.
 
 May use: show, playing, progress, raised, races, own.
 Siblings: no file here imports another.

@@ -1,4 +1,4 @@
-"""testbed bench: what this testbed does in a second, on this machine."""
+"""testbed bench: measures what the testbed does in a second, on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.turns.session import DRIVERS
 
@@ -26,7 +26,7 @@ BENCHES = {
 
 
 def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Whole numbers with commas between, each once."""
+    """Whole numbers from 1, separated by commas, each once."""
     words = [] if value is None else value.split(",")
     for nth, word in enumerate(words):
         if not (word.isascii() and word.isdigit() and int(word)) or word in words[:nth]:
@@ -40,30 +40,31 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 
 @click.command("bench", epilog=EXIT_CODES)
 @click.argument("name", required=False)
-@click.option("--runs", type=click.IntRange(min=1), help="Of each scenario (runs, determinism).")
-@click.option("--seed", type=int, help="Of determinism's choices.")
-@click.option("--driver", help=f"What carries the tasks of determinism: {', '.join(DRIVERS)}.")
-@click.option("--crashes", type=click.IntRange(min=0), help="In each run of determinism, at most.")
-@click.option("--seeds", type=click.IntRange(min=1), help="So many trials of each (search).")
-@click.option("--runs-max", type=click.IntRange(min=1), help="Runs of a trial of search, at most.")
-@click.option("--scenario", help="Of search: this race alone.")
-@click.option("--chooser", help="Of search: this Chooser alone.")
-@click.option("--nodes", callback=_sizes, help="Sizes, as in 100,1000 (schedule, preempt).")
-@click.option("--pods", type=click.IntRange(min=1), help="To decide of (schedule, preempt).")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), help="Runs of each scenario (runs, determinism)."
+)
+@click.option("--seed", type=int, help="Seed of the choices (determinism).")
+@click.option("--driver", help=f"How actors are run (determinism): {', '.join(DRIVERS)}.")
+@click.option("--crashes", type=click.IntRange(min=0), help="The most in each Run (determinism).")
+@click.option("--seeds", type=click.IntRange(min=1), help="Trials of each chooser (search).")
+@click.option("--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (search).")
+@click.option("--scenario", help="Only this race (search).")
+@click.option("--chooser", help="Only this chooser (search).")
+@click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000 (schedule, preempt).")
+@click.option("--pods", type=click.IntRange(min=1), help="Pods to decide on (schedule, preempt).")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or all: turns, store, api, schedule, preempt, runs,
-    determinism, search.
+    """Measure NAME, or everything: turns, store, api, schedule, preempt, runs, determinism, search.
 
     \b
-    turns         turns a second, as a ratio to plain trio checkpoints
-    store         writes, reads, deliveries a second; growth from 1,000 to 100,000 objects
-    api           requests a second by verb, deliveries; growth from 1,000 to 50,000 pods
-    schedule      pods placed a second, by the cycle alone and by the whole World
-    preempt       the same of pods for which room must be made on full nodes
-    runs          whole runs a second, both drivers
-    determinism   one digest over the traces of many runs, to compare between processes
-    search        runs to the first violation of each race, by each chooser that draws
+    turns         turns per second, also relative to plain trio checkpoints
+    store         writes, reads, deliveries per second; growth from 1,000 to 100,000 objects
+    api           requests per second by verb, deliveries; growth from 1,000 to 50,000 pods
+    schedule      pods placed per second: by the scheduling cycle alone, by the whole World
+    preempt       the same for pods that must preempt others on full nodes
+    runs          whole Runs per second, with both drivers
+    determinism   one digest of the traces of many Runs, to compare between processes
+    search        Runs to the first violation of each race, for each chooser with a seed
     """
     if name is not None and name not in BENCHES:
         raise UnknownName("benchmark", name, BENCHES, see="testbed bench --help")
@@ -127,8 +128,8 @@ HEAD = ("scenario", "chooser", "median", "95 in 100", "censored", "shrunk", "run
 
 
 def _print_search(figures: dict[str, Any], indent: str) -> None:
-    """A line for each race and Chooser; of what is longer than all Runs only that is told. Beneath
-    it what the shrunk races say, and by whom each was met."""
+    """Print a line for each race and Chooser; `more` stands for more than all Runs. Below it come
+    the shrunk races, and which Choosers found each."""
     rows = [HEAD]
     for race, by_chooser in figures.items():
         for name, found in by_chooser.items():
@@ -148,7 +149,7 @@ def _print_search(figures: dict[str, Any], indent: str) -> None:
 
 
 def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
-    """Each different shrunk race of a scenario, whole, after those that met it."""
+    """Print each different shrunk race of a scenario, with the Choosers that found it."""
     met: dict[tuple[str, ...], list[str]] = {}
     for name, found in by_chooser.items():
         if name != "alike" and found["shrunk"] is not None:

@@ -1,4 +1,4 @@
-"""testbed check: whether race files still do what they are expected to do."""
+"""testbed check: checks that race files still do what they expect."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from testbed.cli.races import ENDINGS, open_race, side_as_dict, told, trust_of, whose_code
+from testbed.cli.races import ENDINGS, notes, open_race, side_as_dict, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
 from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, both_sides
@@ -23,14 +23,14 @@ HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
 @click.command("check", epilog=f"0 all as expected, 1 not, 2 a bad file. {EXIT_CODES}")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...")
 @whose_code
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     paths: tuple[str, ...], scenario: str | None, folders: tuple[str, ...], as_json: bool
 ) -> int:
-    """Play each race FILE, and each *.race.yaml in a DIR, on every side of its expectation.
+    """Play each race FILE, and each *.race.yaml in a DIR, once for each entry of its `expect:`.
 
-    A line for each: what was expected, and whether it is so. What one of them raises ends none
-    of the others.
+    Prints a line for each: what is expected, and whether it is so. If one file raises an error,
+    the others are still checked.
     """
     trust = trust_of(scenario, folders)
     results: list[dict[str, Any]] = []
@@ -91,8 +91,8 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
 
 
 def _bad(path: str, error: str) -> dict[str, Any]:
-    said = error if error.startswith(path) else f"{path}: {error}"
-    return {"file": path, "code": BAD, "switches": "", "error": said, "unmatched": []}
+    text = error if error.startswith(path) else f"{path}: {error}"
+    return {"file": path, "code": BAD, "switches": "", "error": text, "unmatched": []}
 
 
 def _result(path: str, side: Side) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _result(path: str, side: Side) -> dict[str, Any]:
         "verdict": verdict.outcome,
         "said": str(verdict),
         "unmatched": [fate.deviation.line for fate in side.unmatched],
-        "notes": list(told(side, path)),
+        "notes": list(notes(side, path)),
         **side_as_dict(side),
     }
 
@@ -120,20 +120,20 @@ def _line(result: dict[str, Any]) -> str:
     line = f"{mark} {result['file']}{under}: {result['expected']}"
     if result["unmatched"]:
         line += f"; matched nothing: {', '.join(f'line {n}' for n in result['unmatched'])}"
-    notes = [f"    {note}" for note in result["notes"]]
+    below = [f"    {note}" for note in result["notes"]]
     if result["code"] == NOT_AS_EXPECTED:
-        notes.insert(0, f"    {result['said']}")
-    return "\n".join([line, *notes])
+        below.insert(0, f"    {result['said']}")
+    return "\n".join([line, *below])
 
 
 def _closer(result: dict[str, Any]) -> str:
-    """What looks closer: a line that speaks of nothing is looked for, else each is shown."""
+    """The option that looks closer: `--heal` for lines that matched nothing, else `--match`."""
     return "--heal" if result["unmatched"] and not result["code"] else "--match"
 
 
 def _replay(path: str, trust: Trust, option: str) -> str:
-    """The line that looks closer at it; at what nobody can read, when it is mended. What finds its
-    scenario is in it, though it was not given, or was given for another file."""
+    """The command that looks closer at a race file; for a file that cannot be read, the command to
+    check it once it is fixed. It has the option that finds the scenario, given or not."""
     try:
         trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
     except HarnessError:

@@ -1,4 +1,4 @@
-"""testbed demo: a race is found, and told."""
+"""testbed demo: finds a race, and tells its story."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.cli.show import EXIT_CODES, as_dict, command_line, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, as_dict, command_line, say, say_json
 from testbed.errors import HarnessBug
 from testbed.invariant import Verdict
 from testbed.story.explain import story
@@ -19,9 +19,10 @@ SEEDS_MAX = 1000
 
 
 @click.command("demo", epilog=EXIT_CODES)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(as_json: bool) -> int:
-    """Find a race in `lost_update`, tell it, and show that the guard keeps it away.
+    """Find a race in the scenario `lost_update`, tell its story, and show that the scenario's guard
+    prevents it.
 
     Exits 0 when it has shown that.
     """

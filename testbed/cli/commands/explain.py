@@ -1,4 +1,4 @@
-"""testbed explain: why a race, or a recorded Run, breaks what was claimed."""
+"""testbed explain: tells why a race, or a recorded Run, breaks a claim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import is_race, open_race, trust_of, whose_code
-from testbed.cli.show import EXIT_CODES, as_dict, exit_code, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import TraceRefused
 from testbed.invariant import Verdict
 from testbed.invariants.confluence import Confluent
@@ -34,12 +34,12 @@ from testbed.world.scenario import Scenario
 
 Deviation = Hold | Strike | Picked
 DEVIATIONS_MAX = 60
-"""A race of more than so many is one that nobody has shrunk yet."""
+"""A race with more deviations than this was not shrunk yet; they are not tried one by one."""
 
 
 @attrs.frozen
 class _Run:
-    """What is to be explained: a Race, and the Run it is."""
+    """What is explained: a Race, and the Run that was played of it."""
 
     recipe: Scenario
     race: Race
@@ -55,10 +55,10 @@ class _Run:
 @click.command("explain", epilog=EXIT_CODES)
 @click.argument("file")
 @whose_code
-@click.option("--md", "as_md", is_flag=True, help="As Markdown, ready for an issue.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--growth", "with_growth", is_flag=True, help="How the chance to fail grows.")
-@click.option("--seed", type=int, default=0, help="Of the random continuations for --growth.")
+@click.option("--md", "as_md", is_flag=True, help="Print Markdown, ready for an issue.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
+@click.option("--growth", "with_growth", is_flag=True, help="Show how the chance to fail grows.")
+@click.option("--seed", type=int, default=0, help="Seed of the random Runs for --growth.")
 def command(
     file: str,
     scenario: str | None,
@@ -68,12 +68,12 @@ def command(
     with_growth: bool,
     seed: int,
 ) -> int:
-    """Play the race file or the recorded Run in FILE, and tell why it breaks what was claimed.
+    """Play the race file or the recorded Run in FILE, and tell why it breaks a claim.
 
     \b
     testbed explain race.yaml                who knew what when, and which deviations it takes
-    testbed explain race.yaml --md           the same, to be pasted into an issue
-    testbed explain race.yaml --growth       and after which step the run was as good as lost
+    testbed explain race.yaml --md           the same, to paste into an issue
+    testbed explain race.yaml --growth       and after which step the Run was as good as lost
     """
     trust = trust_of(scenario, folders)
     run = _played(file, trust)
@@ -82,15 +82,15 @@ def command(
         say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
         return exit_code(run.verdict)
     flipped = _necessary(run)
-    chances = _growth(run, seed) if with_growth and run.claim else []
+    rates = _growth(run, seed) if with_growth and run.claim else []
     if as_json:
-        say_json(_as_dict(run, flipped, chances, again))
+        say_json(_as_dict(run, flipped, rates, again))
         return exit_code(run.verdict)
     steps = {step.number: step.option for step in run.trace.steps}
     say(story(run.trace, run.verdict) + "\n")
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
         say(side_by_side(_calm(run), run.trace) + "\n")
-    for lines in (_about(run, flipped), growth_lines(chances, steps)):
+    for lines in (_deviation_lines(run, flipped), growth_lines(rates, steps)):
         if lines:
             say("\n".join(lines) + "\n")
     say(str(run.verdict))
@@ -99,7 +99,7 @@ def command(
 
 
 def _played(file: str, trust: Trust) -> _Run:
-    """The Run of a race file, or of a trace: that one begins with a brace."""
+    """Play the Run of a race file, or of a trace, whose first character is a brace."""
     try:
         with Path(file).open("rb") as opened:
             is_trace = not is_race(file) and opened.read(1) == b"{"
@@ -123,7 +123,7 @@ def _played(file: str, trust: Trust) -> _Run:
 
 
 def _calm(run: _Run) -> Trace:
-    """The calm run that it ends otherwise than."""
+    """The calm run, which ends in another state than this Run."""
     trace = Trace({}, keep=True)
     run.recipe.world(run.race.switches, without=run.race.without).run(
         Calm(), driver="direct", trace=trace
@@ -132,7 +132,7 @@ def _calm(run: _Run) -> Trace:
 
 
 def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
-    """Whether the same claim still breaks, for each deviation that is left out."""
+    """For each deviation: whether the same claim still breaks without it."""
     race = run.race
     if not run.claim or len(race) > DEVIATIONS_MAX:
         return ()
@@ -150,7 +150,8 @@ def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
     return necessary((*race.holds, *race.faults, *race.picks), breaches)
 
 
-def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
+def _deviation_lines(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
+    """Each deviation, and whether it is needed."""
     left_out = [f"Left out of the scenario: {run.race.left_out}."] if run.race.without else []
     if flipped:
         head = "What the calm run would not do; needed is what this does not break without:"
@@ -162,7 +163,7 @@ def _about(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
 
 
 def _growth(run: _Run, seed: int) -> list[FailureRate]:
-    """Continue the Run at random from points along it: after each effect, and each pick."""
+    """The failure rate along the Run, after each effect and each pick."""
     faults = [strike.fault for strike in run.race.faults]
     end = run.verdict.violations[0].step
 
@@ -184,10 +185,10 @@ def _growth(run: _Run, seed: int) -> list[FailureRate]:
 
 
 def _as_dict(
-    run: _Run, flipped: Sequence[Flipped[Deviation]], chances: Sequence[FailureRate], again: str
+    run: _Run, flipped: Sequence[Flipped[Deviation]], rates: Sequence[FailureRate], again: str
 ) -> dict[str, Any]:
     deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in flipped]
-    along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in chances]
+    along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in rates]
     return as_dict(
         run.verdict,
         scenario=run.recipe.name,

@@ -1,4 +1,4 @@
-"""testbed init: a scenario, an actor, a race and a test of your own, to begin with."""
+"""testbed init: writes a scenario, an actor, a race file and a test to start from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from testbed.cli.races import write_new
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError
 
 ACTOR = '''\
@@ -25,22 +25,22 @@ class Buyer(Actor):
     """Buys from a shelf, if there is anything left on it."""
 
     guard: bool = False
-    """Whether it insists that nobody has written since it read, and looks again if so."""
+    """Whether its update fails if the shelf has changed since it read, and it then reads again."""
 
     async def run(self, client: Client) -> None:
         while True:
-            # Every `await` is a point where anybody else may come between.
+            # At every `await` another actor may move first.
             shelf = await client.get(Note, "shelf")
             left = int(shelf.data["left"])
             if not left:
                 return
             try:
                 fewer = shelf.saying(left=str(left - 1))
-                # Without the guard it writes over whatever stands there by now: that is the race.
+                # Without the guard it overwrites what is there by now: that is the race.
                 await client.update(fewer, whatever_it_was=not self.guard)
             except Conflict:
                 continue
-            # A record goes into the trace. No actor can read it; claims and stories do.
+            # A record goes into the trace. Claims and stories read it; no actor can.
             client.record("bought")
             return
 '''
@@ -62,7 +62,7 @@ def last_one(world: World, *, guard: bool = False) -> None:
     """Two buyers reach for the last thing on a shelf."""
     world.add(Note("shelf", data=Map(left="1")))
     world.start(Buyer("alpha", guard=guard), Buyer("beta", guard=guard))
-    # `always` looks after every write and record, `quiescent` when nothing can move any more.
+    # `always` is checked after every write and record, `quiescent` when nothing can move any more.
     world.claim(always(nothing_is_sold_twice))
 '''
 RACE = """\
@@ -95,7 +95,7 @@ def test_the_textbook_run_holds(testbed_play, guard):
 
 @given(run=runs(last_one, switches={"guard": "on"}, faults=fault_budgets("crash")))
 def test_with_the_guard_no_run_sells_it_twice(run):
-    """Say off here, and it fails: it tells who did what, and leaves a race file in `.testbed/`."""
+    """Try "off": it fails, tells who did what, and leaves a race file in `.testbed/`."""
     run.must_hold()
 '''
 FILES = {
@@ -111,15 +111,15 @@ TRY = (
     "testbed check my_race.race.yaml --scenario-path .",
     "python -m pytest test_my_scenario.py",
 )
-"""What to do next, in the folder."""
+"""Commands to try in that folder, in this order."""
 
 
 @click.command("init", epilog=EXIT_CODES)
 @click.argument("folder", default=".", metavar="[DIR]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(folder: str, as_json: bool) -> int:
-    """Write a scenario of your own into DIR, or into the current folder: an actor, a scenario, a
-    race file and a test, each commented. Nothing that is there is written over.
+    """Write an actor, a scenario, a race file and a test of your own into DIR, or into the current
+    folder, each with comments. No file is overwritten.
     """
     root = Path(folder)
     clashes = [name for name in FILES if (root / name).exists()]

@@ -1,4 +1,4 @@
-"""testbed keep: a race that was found becomes a test that is red until the code is mended."""
+"""testbed keep: turns a race that was found into a test that fails until the code is fixed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.races.expecting import both_sides
 from testbed.races.racefile import parse
@@ -27,21 +27,23 @@ from testbed.races.rewriting import kept
 from testbed.races.trust import line_for
 
 FOLDER = "tests"
-"""Where a race is kept unless another place is named."""
+"""Where a race is kept by default."""
 
 
 @click.command("keep", epilog=EXIT_CODES)
 @click.argument("file")
 @whose_code
-@click.option("--out", metavar="DIR", help="Where to, if not to tests; it is made if missing.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--out", metavar="DIR", help="Folder to write to, if not `tests`; made if missing.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     file: str, scenario: str | None, folders: tuple[str, ...], out: str | None, as_json: bool
 ) -> int:
-    """Turn the race FILE, which says what is violated, into one that says what must hold.
+    """Turn the race FILE, which expects a violation, into a new file that expects the claim to
+    hold.
 
-    It is red until the code is mended, and stays as a regression test. Comments are kept. Nothing
-    is written over: in tests it gets another name if its own is taken. Exits 0 when it is written.
+    The new file fails until the code is fixed, and then stays as a regression test. Comments are
+    kept. No file is overwritten: in `tests`, it gets another name if its own is taken. Exits 0 when
+    it is written.
     """
     trust = trust_of(scenario, folders)
     opened = open_race(file, trust, "keep")
@@ -75,8 +77,8 @@ def command(
 
 
 def _place(opened: NamedRace, out: str | None, text: str) -> Path:
-    """Where it is to be written: under its own name in the folder that was named, or under the
-    first that is free in tests."""
+    """The path to write: the race's own name in the folder that was named, or the first free name
+    in `tests`."""
     folder, stem = Path(FOLDER if out is None else out), stem_of(Path(opened.path).name)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,17 +1,17 @@
-"""testbed list: the scenarios that can be run by a short name."""
+"""testbed list: lists the scenarios that have a short name."""
 
 from __future__ import annotations
 
 import click
 
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.world.scenario import known
 
 
 @click.command("list", epilog=EXIT_CODES)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(as_json: bool) -> None:
-    """The scenarios that can be run by a short name, with their switches."""
+    """List the scenarios that have a short name, with their switches."""
     scenarios = known()
     if as_json:
         say_json(

@@ -1,4 +1,4 @@
-"""testbed manifest: what is understood of manifests, and what is wrong with them."""
+"""testbed manifest: checks manifests, and shows what the testbed understands of them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 import click
 
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.objects.manifests.manifest import Manifest, read
 from testbed.objects.meta import Object
 from testbed.words import counted
 
 FINE, BAD = 0, 2
 NAMES_MAX = 5
-"""So many names of each kind are shown; the others are counted."""
+"""The number of names shown of each kind; the others are counted."""
 
 
 @click.command("manifest", epilog=f"0 all is understood, 2 a mistake. {EXIT_CODES}")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(paths: tuple[str, ...], as_json: bool) -> int:
-    """Check manifests as kubectl writes them, YAML or JSON: each FILE, and those in a DIR.
+    """Check Kubernetes manifests, in YAML or JSON: each FILE, and those in a DIR.
 
-    Shows what objects a World would get of them, what they say that is kept and not modelled, and
-    what is skipped.
+    Shows the objects that a World would get from them, the fields that are kept but not modelled,
+    and what is skipped.
     """
     found = _read(paths)
     if as_json:
@@ -41,12 +41,12 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
 
 def _read(paths: tuple[str, ...]) -> Manifest:
     with ExitStack() as stack:
-        said: dict[str, Callable[[int, int], None]] = {}
+        counters: dict[str, Callable[[int, int], None]] = {}
 
         def on_progress(what: str, done: int, total: int) -> None:
-            if what not in said:
-                said[what] = stack.enter_context(counting(f"{what} read"))
-            said[what](done, total)
+            if what not in counters:
+                counters[what] = stack.enter_context(counting(f"{what} read"))
+            counters[what](done, total)
 
         return read(*paths, on_progress=on_progress)
 

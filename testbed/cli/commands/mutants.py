@@ -1,4 +1,4 @@
-"""testbed mutants: whether the claims kill every bug that was put in on purpose."""
+"""testbed mutants: checks that the claims find every bug that was put in on purpose."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ import click
 
 from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant, hunt
 from testbed.words import counted
 
 PACKAGE = "actors"
-"""Whose packages are looked through if none is named."""
+"""The package whose packages are looked through if none is named."""
 MODULE, LIST = "mutants", "MUTANTS"
-"""What a package keeps its mutants in."""
+"""The module and the name in which a package has its mutants."""
 
 
 @click.command("mutants", epilog=f"0 all killed, 1 one survives. {EXIT_CODES}")
 @click.argument("packages", nargs=-1, metavar="[PACKAGE...]")
-@click.option("--only", "names", multiple=True, metavar="NAME", help="Hunt just this one; repeat.")
+@click.option(
+    "--only", "names", multiple=True, metavar="NAME", help="Only this mutant. Repeatable."
+)
 @click.option("--runs", "runs_max", default=RUNS_MAX, show_default=True,
-              type=click.IntRange(1, 1_000_000), help="Runs that each may outlive.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Of the choosers that draw.")
-@click.option("--switch", "given", multiple=True, metavar="K=V", help="Say profile=seed, …")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              type=click.IntRange(1, 1_000_000), help="Runs to play of each, at most.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Seed of the random choices.")
+@click.option("--switch", "given", multiple=True, metavar="K=V", help="Set profile=seed, …")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     packages: tuple[str, ...],
     names: tuple[str, ...],
@@ -39,11 +41,11 @@ def command(
     given: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Hunt the mutants of each PACKAGE (such as actors.apiserver): parts with a bug put into them
-    on purpose, each with the claim that must find it.
+    """Hunt the mutants of each PACKAGE, such as actors.apiserver. A mutant is a part with a bug put
+    into it on purpose, and names the claim that must find the bug.
 
-    Each is played in a World of its own, the calm Run first, until that claim fires.
-    Exits 1 if one survives.
+    Plays Runs of each mutant's own World, the calm Run first, until that claim fires. Exits 1 if a
+    mutant survives.
     """
     found = [(package, mutant) for package in packages or _packages() for mutant in _of(package)]
     known = [mutant.name for _, mutant in found]
@@ -69,7 +71,7 @@ def command(
 
 
 def _packages() -> list[str]:
-    """The packages of actors that keep mutants."""
+    """The packages of actors that have mutants."""
     root = import_module(PACKAGE)
     names = [info.name for info in iter_modules(root.__path__, f"{PACKAGE}.") if info.ispkg]
     return [
@@ -80,7 +82,7 @@ def _packages() -> list[str]:
 
 
 def _of(package: str) -> tuple[Mutant, ...]:
-    """The mutants of one package, in their order."""
+    """The mutants of one package, in the order of its list."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -101,7 +103,7 @@ def _of(package: str) -> tuple[Mutant, ...]:
 
 
 def _show(hunts: list[Hunt]) -> None:
-    """A line for each: its name, what killed it and when, what it breaks."""
+    """Print a line for each mutant: its name, what killed it after how many Runs, what is wrong."""
     lines = [["mutant", "killed by", "runs", "what is wrong"]]
     for one in hunts:
         killer = one.mutant.claim if one.is_killed else "nobody"
@@ -119,7 +121,7 @@ def _show(hunts: list[Hunt]) -> None:
 
 
 def _as_dict(package: str, one: Hunt) -> dict[str, Any]:
-    """One of them as `--json` shows it."""
+    """One Hunt as `--json` shows it."""
     mutant = one.mutant
     return {
         "package": package, "mutant": mutant.name, "breaks": mutant.breaks, "claim": mutant.claim,

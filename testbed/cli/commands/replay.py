@@ -1,4 +1,4 @@
-"""testbed replay: a recorded Run again, from its choices alone; or a race, from its race file."""
+"""testbed replay: plays a recorded Run again from its choices alone, or a race from its file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from testbed.cli.playing import check_driver, compare, how_to_play, parse_switch
 from testbed.cli.races import (
     ENDINGS,
     NamedRace,
-    beside,
     is_race,
     matches,
+    notes,
+    notes_on_matched,
     open_race,
     refuse_stale,
     side_as_dict,
     stem_of,
-    told,
     trust_of,
     whose_code,
     write_new,
@@ -45,10 +45,12 @@ from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
+SIDE = "Race files: set a switch, and expect what the file says for it. Repeatable."
+
 
 @attrs.frozen
 class How:
-    """What is asked of one replay."""
+    """The options of one replay."""
 
     switches: tuple[str, ...]
     match: bool
@@ -65,16 +67,22 @@ class How:
 @click.command("replay", epilog=EXIT_CODES)
 @click.argument("file")
 @whose_code
-@click.option("--switch", "switches", multiple=True, metavar="K=V", help="Of a race: this side.")
-@click.option("--match", is_flag=True, help="Of a race: what each line matched, or came closest.")
-@click.option("--shrink", is_flag=True, help="Write the few lines the breach takes; see --out.")
-@click.option("--heal", is_flag=True, help="Of a race that no longer applies: look for it nearby.")
-@click.option("--out", metavar="FILE", help="Where the shrunk or healed race is written.")
-@click.option("--trace", "trace_file", metavar="FILE", help="Record it again.")
+@click.option("--switch", "switches", multiple=True, metavar="K=V", help=SIDE)
+@click.option(
+    "--match", is_flag=True, help="Race files: show what each line matched, or comes closest."
+)
+@click.option(
+    "--shrink", is_flag=True, help="Write a smaller race file with the same breach; see --out."
+)
+@click.option(
+    "--heal", is_flag=True, help="Race files: find and rewrite lines that no longer match."
+)
+@click.option("--out", metavar="FILE", help="Where to write the shrunk or healed race.")
+@click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
 @how_to_play
 def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: Any) -> int:
-    """Play the Run recorded in FILE again, and check that it is the same to the byte; or play the
-    race that FILE.race.yaml describes, and say whether it is as expected.
+    """Play the Run that was recorded in FILE again, and check that it is the same to the byte. Or
+    play the race of FILE.race.yaml, and say whether it does what the file expects.
     """
     how = How(**asked)
     check_driver(how.driver)
@@ -134,7 +142,7 @@ def _race(file: NamedRace, how: How) -> int:
 
 
 def _side(file: NamedRace, given: Mapping[str, str]) -> Expectation | None:
-    """The expectation of the side that is asked for: the first, unless switches say another."""
+    """The entry of `expect:` to play: the one with the given switches, or else the first."""
     if not given:
         return file.race.expect[0] if file.race.expect else None
     return expected_under(file.race, file.recipe, given)
@@ -148,14 +156,15 @@ def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
         say(story(side.played.trace, verdict) + "\n")
     for line in matches(side) if how.match else ():
         say(line)
-    # What matched nothing is told once: of a breach by the error that ends it.
-    for line in (beside if how.match or side.is_stale else told)(side, file.path):
+    # Lines that matched nothing are shown once: `--match` has shown them, and if they are an error,
+    # `refuse_stale` shows them.
+    for line in (notes_on_matched if how.match or side.is_stale else notes)(side, file.path):
         say(line)
     if side.unmatched and not side.is_stale:
         say(f"Next, for what matched nothing: {file.line('replay', '--heal')}")
     say(str(verdict))
-    said = side.said
-    say(f"{said[0].upper()}{said[1:]}. Again: {again}")
+    result = side.said
+    say(f"{result[0].upper()}{result[1:]}. Again: {again}")
 
 
 def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:
@@ -164,7 +173,7 @@ def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:
         "switches": side.played.world.switches,
         "trace": how.trace_file,
         **side_as_dict(side),
-        "notes": list(told(side, file.path)),
+        "notes": list(notes(side, file.path)),
     }
     say_json(as_dict(side.played.verdict, **more, again=again))
 
@@ -172,21 +181,21 @@ def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:
 def _heal(file: NamedRace, how: How) -> int:
     healer = Healer(file.race, file.recipe, file.path)
     if healer.is_well or healer.is_red:
-        said = "it applies as it is" if healer.is_well else (
+        result = "it applies as it is" if healer.is_well else (
             "what is to hold is violated: it is the code that must be mended"
         )  # fmt: skip
-        return _healed(file, how, said, None, healer, 1 if healer.is_red else 0)
+        return _healed(file, how, result, None, healer, 1 if healer.is_red else 0)
     found = healer.heal()
     runs = counted(healer.runs, "run")
     if found is None:
-        said = f"no race nearby shows what is expected, in {runs}; nothing is written"
-        return _healed(file, how, said, None, healer, 1)
+        result = f"no race nearby shows what is expected, in {runs}; nothing is written"
+        return _healed(file, how, result, None, healer, 1)
     text = changed(file.text, file.path, found.changes, found.added)
     return _healed(file, how, f"healed in {runs}", text, healer, 0)
 
 
 def _healed(
-    file: NamedRace, how: How, said: str, text: str | None, healer: Healer, code: int
+    file: NamedRace, how: How, result: str, text: str | None, healer: Healer, code: int
 ) -> int:
     path = how.out or file.path
     if text is not None and how.out is not None:
@@ -195,12 +204,12 @@ def _healed(
         Path(path).write_text(text, encoding="utf-8")
     opened = attrs.evolve(file, path=path if text is not None else file.path)
     if how.as_json:
-        say_json({"file": opened.path, "said": said, "runs": healer.runs, "race": text})
+        say_json({"file": opened.path, "said": result, "runs": healer.runs, "race": text})
         return code
     if text is not None:
         old, new = (each.splitlines(keepends=True) for each in (file.text, text))
         say("".join(difflib.unified_diff(old, new, file.path, path)).rstrip())
-    say(f"{file.path}: {said}. Again: {opened.line()}")
+    say(f"{file.path}: {result}. Again: {opened.line()}")
     return code
 
 
@@ -280,7 +289,7 @@ def _tell_trace(world: World, recorded: Recorded, how: How, again: str) -> int:
 
 
 def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
-    """The scenario that a trace was recorded from, if it may be run."""
+    """The scenario that a trace was recorded from; an error if it may not be run."""
     name: str = recorded.header["scenario"]
     path = recorded.path
     again = line_for("replay", path, trust_in(name))
@@ -289,7 +298,7 @@ def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
 
 
 def _keep_apart(file: str, trace_file: str | None) -> None:
-    """What is replayed is not written over: it may turn out to be another Run."""
+    """Refuse to overwrite the trace that is replayed: the Run may turn out to be another one."""
     if trace_file is not None and Path(trace_file).exists() and Path(trace_file).samefile(file):
         raise ScenarioError(
             f"--trace {trace_file}: that is the file to be replayed; it would be lost.\n"
@@ -298,8 +307,9 @@ def _keep_apart(file: str, trace_file: str | None) -> None:
 
 
 def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
-    """Every line must be the same, but for the version in the header and for switches that were
-    not there yet, on which all sums depend, and for the end of a Run that was interrupted."""
+    """Raise ReplayDiverged unless every line is the same. Three things may differ: the version in
+    the header, switches that did not exist yet, and the end of a Run that was interrupted."""
+    # Each line ends in a sum over all lines before it, so with another header all sums differ.
     lines, now = list(recorded.lines), decode(played[0])
     _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), again)
     header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
@@ -315,7 +325,7 @@ def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
 
 
 def _check_switches(then: dict[str, str], now: dict[str, str], again: str) -> None:
-    """What was in force is in force; a component may have got other switches since."""
+    """Refuse if a switch of the recorded Run has another value now. New switches are no matter."""
     for name in then:
         if now.get(name, then[name]) != then[name]:
             raise ReplayDiverged(

@@ -1,4 +1,4 @@
-"""testbed run: one Run of a scenario."""
+"""testbed run: plays one Run of a scenario."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import click
 
 from testbed.cli.own import own_policies
 from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
-from testbed.cli.show import EXIT_CODES, as_dict, command_line, exit_code, say, say_json
+from testbed.cli.show import (
+    EXIT_CODES,
+    SCENARIO_PATH,
+    SWITCH,
+    as_dict,
+    command_line,
+    exit_code,
+    say,
+    say_json,
+)
 from testbed.races.trust import folders_of, line_for, trust_in
 from testbed.turns.trace import Trace
 from testbed.world.chooser_kinds import known
@@ -19,11 +28,11 @@ from testbed.world.world import World
 
 @click.command("run", epilog=EXIT_CODES)
 @click.argument("scenario")
-@click.option("--seed", type=int, help="Of the random choices; without it the run is calm.")
-@click.option("--chooser", help=f"Who decides: {', '.join(known())}, or your own module:Class.")
-@click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
-@click.option("--trace", "trace_file", metavar="FILE", help="Record the run here.")
-@click.option("--scenario-path", metavar="DIR", help="Where your own module:function is.")
+@click.option("--seed", type=int, help="Seed of the random choices; without it, the Run is calm.")
+@click.option("--chooser", help=f"What decides: {', '.join(known())}, or your own module:Class.")
+@click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
+@click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
+@click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
 @own_policies
 @how_to_play
 def command(
@@ -41,8 +50,8 @@ def command(
     """Play one Run of SCENARIO: a name from `testbed list`, or module:function.
 
     \b
-    testbed run lost_update                       the calm run
-    testbed run lost_update --seed 1              another one
+    testbed run lost_update                       the calm Run
+    testbed run lost_update --seed 1              one with random choices
     testbed run lost_update --seed 1 --switch guard=on
     """
     folders = _looked_in(scenario_path)
@@ -79,7 +88,7 @@ def command(
 
 
 def _looked_in(folder: str | None) -> tuple[str, ...]:
-    """The folder that was named, where modules are found from now on."""
+    """The folder that was named; modules are imported from there from now on."""
     folders = folders_of([] if folder is None else [folder])
     sys.path[:0] = folders
     return folders

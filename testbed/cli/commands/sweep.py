@@ -1,4 +1,4 @@
-"""testbed sweep: one fault at every operation of every actor, as a table."""
+"""testbed sweep: lets one fault strike at every operation of every actor, and shows a table."""
 
 from __future__ import annotations
 
@@ -15,39 +15,48 @@ from click.core import ParameterSource
 
 from testbed import policy
 from testbed.cli.own import own_policies
-from testbed.cli.playing import check_driver, parse_switches
+from testbed.cli.playing import DRIVER, check_driver, parse_switches
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, as_dict, carried, say, say_json
+from testbed.cli.show import (
+    EXIT_CODES,
+    JSON,
+    SCENARIO_PATH,
+    SWITCH,
+    as_dict,
+    carried,
+    say,
+    say_json,
+)
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.trust import Trust, line_for, trust_in
 from testbed.search.sweep import RUNS_MAX, WHENS, Cell, Swept, sweep
-from testbed.turns.session import DRIVERS
 from testbed.words import counted
 from testbed.world.fault_kinds import fault_of, parse_fault, parse_setting
 from testbed.world.scenario import Scenario, find
 
 NOWHERE = "·"
-"""In the table: there the fault could not strike."""
+"""In the table: the fault could not strike there."""
+FAULT = "The fault, such as crash, stall, or crash:alpha for one actor."
+SETTING = "A setting of the fault, such as restart=2s or by=500ms. Repeatable."
+MOST_RUNS = "The most Runs to play; the places after that are left out."
 OUTCOMES = ("held", "violated", "undecided")
 
 
 @click.command("sweep", epilog=EXIT_CODES)
 @click.argument("scenario")
-@click.option("--fault", "text", required=True, metavar="WORD[:TARGET]", help="crash, stall, …")
-@click.option("--restart-ms", type=click.IntRange(min=0), help="A crashed one starts again then.")
-@click.option("--with", "settings", multiple=True, metavar="K=V", help="restart=2s, by=500ms, …")
-@click.option("--switch", "switches", multiple=True, metavar="K=V", help="Say guard=on, …")
-@click.option("--driver", default="direct", help=f"What carries the tasks: {', '.join(DRIVERS)}.")
-@click.option(
-    "--runs-max", type=click.IntRange(min=1), default=RUNS_MAX, help="Leave out places after that."
-)
-@click.option("--scenario-path", metavar="DIR", help="Where your own module:function is.")
+@click.option("--fault", "text", required=True, metavar="WORD[:TARGET]", help=FAULT)
+@click.option("--restart-ms", type=click.IntRange(min=0), help="When a crashed actor starts again.")
+@click.option("--with", "settings", multiple=True, metavar="K=V", help=SETTING)
+@click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
+@click.option("--driver", default="direct", help=DRIVER)
+@click.option("--runs-max", type=click.IntRange(min=1), default=RUNS_MAX, help=MOST_RUNS)
+@click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
 @own_policies
-@click.option("--out", metavar="DIR", help="Write a race file for each violated Run here.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--out", metavar="DIR", help="Write a race file here for each violated Run.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     scenario: str,
     text: str,
@@ -60,18 +69,18 @@ def command(
     out: str | None,
     as_json: bool,
 ) -> int:
-    """Let one fault strike at every operation of every actor of the calm run of SCENARIO, once in
-    each Run; all else stays calm.
+    """Play the calm Run of SCENARIO again and again, and let one fault strike in each: at every
+    operation of every actor in turn.
 
-    A row is an operation that an actor asked for, a delivery it read, or a timer of its own. The
-    fault strikes there up to three times:
+    A row is an operation that an actor asked for, a delivery that it read, or a timer of its own.
+    The fault strikes it in up to three Runs:
 
     \b
-    before   it is announced, or due, and has had no effect yet
-    after    it has taken effect, and its caller has not been told
-    told     its caller has been told, and has gone on to its next await
+    before   it is asked for, or due, and has had no effect yet
+    after    it has taken effect, and its caller has no answer yet
+    told     its caller has its answer, and has gone on to its next await
 
-    A dot says that the fault cannot strike there. Exits 1 if a place is violated.
+    A dot means that the fault cannot strike there. Exits 1 if a claim is violated.
 
     \b
     testbed sweep double_bind --fault crash --restart-ms 0
@@ -102,19 +111,19 @@ def command(
 
 @attrs.frozen
 class _Red:
-    """One violated Run, and the Race it is."""
+    """One violated Run, as a Race."""
 
     cell: Cell
     race: Race
 
     @property
     def run(self) -> tuple[int, str]:
-        """Which Run it is; the places of one turn share it."""
+        """Names the Run: the fault's turn and target. Several places of the table may share it."""
         return self.cell.place.turn, self.cell.place.target
 
 
 def _fault(text: str, restart_ms: int | None, settings: tuple[str, ...]) -> Fault:
-    """The Fault of the command line; a sweep strikes once in each Run."""
+    """The Fault that the command line describes; it may strike once in each Run."""
     fault = parse_fault(text)
     given: dict[str, Any] = attrs.asdict(fault)
     given.update(parse_setting(fault.word, setting) for setting in settings)
@@ -129,7 +138,7 @@ def _fault(text: str, restart_ms: int | None, settings: tuple[str, ...]) -> Faul
 
 
 def _reds(recipe: Scenario, switches: Mapping[str, Any], swept: Swept) -> list[_Red]:
-    """The violated Runs as Races, each once, in the order of their first cells."""
+    """The violated Runs as Races, each once, in the order of the table."""
     found: dict[tuple[int, str], _Red] = {}
     for cell in swept.of("violated"):
         if (cell.place.turn, cell.place.target) not in found:
@@ -141,7 +150,7 @@ def _reds(recipe: Scenario, switches: Mapping[str, Any], swept: Swept) -> list[_
 
 
 def _write(folder: Path, recipe: Scenario, fault: Fault, reds: list[_Red]) -> list[Path]:
-    """A race file for each; one that is there already, and says something else, is kept."""
+    """Write a race file for each. A file that is there with another content is not overwritten."""
     name = re.sub(r"\W+", "_", recipe.name.rpartition(":")[2])
     files = [folder / f"{name}-{fault.word}-{n:02}.race.yaml" for n in range(1, len(reds) + 1)]
     try:
@@ -168,7 +177,7 @@ def _again(files: list[Path], trust: Trust, driver: str) -> list[str]:
 
 
 def _with_out(context: click.Context) -> str:
-    """The same command again, writing race files."""
+    """The same command again, with the option to write race files."""
     words = ["testbed", "sweep", context.params["scenario"]]
     for option in context.command.params:
         value = context.params.get(option.name or "", ())
@@ -199,20 +208,20 @@ def _show(swept: Swept, reds: list[_Red], again: list[str], *, is_written: bool)
 
 
 def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
-    """A line for each row and target; a violated cell bears the number of its Run."""
+    """A line for each row and target. A violated cell has the number of its Run."""
     rows: dict[tuple[int, str, str, str], dict[str, str]] = {}
     for cell in swept.cells:
         place = cell.place
-        said = cell.verdict.outcome
+        outcome = cell.verdict.outcome
         if cell.verdict.is_violated:
-            said += f" [{runs.index((place.turn, place.target)) + 1}]"
+            outcome += f" [{runs.index((place.turn, place.target)) + 1}]"
         row = (place.step, place.actor, place.operation, place.target)
-        rows.setdefault(row, {})[place.when] = said
+        rows.setdefault(row, {})[place.when] = outcome
     lines = [["actor", "operation", f"{swept.fault.word} of", *WHENS]]
     for (_, actor, operation, target), cells in rows.items():
         lines.append([actor, operation, target, *(cells.get(when, NOWHERE) for when in WHENS)])
     if all(re.split("[ /]", target)[0] == actor for _, actor, _, target in rows):
-        # Each strikes the actor of its row, or the request that the row is.
+        # Every target is the actor of its row, or the row's request: the column would tell nothing.
         lines = [line[:2] + line[3:] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = (zip(line, widths, strict=True) for line in lines)
@@ -222,13 +231,13 @@ def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
 def _summary(swept: Swept) -> str:
     runs, places = counted(swept.runs, "run"), counted(len(swept.cells), "place")
     outcomes = ", ".join(f"{len(found)} {o}" for o in OUTCOMES if (found := swept.of(o)))
-    said = f"{swept.fault.word}: {runs} for {places}: {outcomes}."
+    summary = f"{swept.fault.word}: {runs} for {places}: {outcomes}."
     if undecided := swept.of("undecided"):
-        said += f"\nUndecided: {undecided[0].verdict.end}."
+        summary += f"\nUndecided: {undecided[0].verdict.end}."
     if swept.left:
         more = swept.runs * 10
-        said += f"\nLeft out: {counted(swept.left, 'place')}. Next: --runs-max {more}"
-    return said
+        summary += f"\nLeft out: {counted(swept.left, 'place')}. Next: --runs-max {more}"
+    return summary
 
 
 def _content(

@@ -1,4 +1,4 @@
-"""testbed switches: how each component may behave, and how it does in each profile."""
+"""testbed switches: shows how each component may behave, and how it does in each profile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from textwrap import wrap
 
 import click
 
-from testbed.cli.show import EXIT_CODES, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import UnknownName
 from testbed.switches import USUAL, Component, text_of
 
 PACKAGE, MODULE = "actors", "switches"
-"""Where the components stand that come with the testbed: a package, and what in it says so."""
+"""Where the components of the testbed are found: in each package of `actors`, its `switches`."""
 WIDTH = 96
 
 
 @click.command("switches", epilog=EXIT_CODES)
 @click.argument("names", nargs=-1, metavar="[COMPONENT...]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(names: tuple[str, ...], as_json: bool) -> None:
-    """How each COMPONENT may behave where versions, and people, differ; without a name, all.
+    """Show how each COMPONENT, or every one, may behave where versions of Kubernetes, or people's
+    settings, differ.
 
     \b
     --switch scheduler.queue=fifo        all schedulers
@@ -29,7 +30,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     --switch profile=seed                all components, as a profile has them
     --switch alpha.profile=k8s-1.26      the actor alpha
 
-    What is said of one actor goes before what is said of all, and a switch before a profile.
+    A switch of one actor overrides that of all, and a switch overrides a profile.
     """
     there = known()
     for name in names:
@@ -60,7 +61,7 @@ def _of(package: str) -> list[Component]:
 
 
 def as_dict(component: Component) -> dict[str, object]:
-    """One of them as `--json` shows it."""
+    """One component as `--json` shows it."""
     said = component.says()
     flat = {profile: component.flat(component.of(profile)) for profile in component.known_profiles}
     return {
@@ -78,7 +79,7 @@ def as_dict(component: Component) -> dict[str, object]:
 
 
 def _show(component: Component) -> None:
-    """Each switch with what it may be and what it is, and below that what it is about."""
+    """Print each switch with its default and its possible values, and below that what it does."""
     said, usual = component.says(), component.flat(component.of())
     say(f"{component.name}: as in {USUAL}, unless it is said otherwise")
     for name, kind in component.kinds.items():

@@ -1,5 +1,5 @@
-"""What `testbed search` does, from the words on the command line to the exit code.
+"""What `testbed search` does, from the options on the command line to the exit code.
 
 May use: show, playing, progress, races.
-In order: folder, junit, live, told, search.
+In order: folder, junit, live, report, search.
 """

@@ -1,4 +1,4 @@
-"""The folder where a search writes its race files, and keeps what others wrote there."""
+"""The folder in which a search writes race files. It overwrites only what it wrote itself."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from testbed.search.finding import Finding
 from testbed.world.scenario import Scenario
 
 FOLDER = "races"
-"""Where race files go if nothing else is said."""
+"""Where race files go by default."""
 
 
 class Races:
-    """The folder of race files; each is there as soon as its Finding is."""
+    """The race files of one search. Each is written as soon as its Finding is made."""
 
     def __init__(self, folder: str, recipe: Scenario, folders: Sequence[str] = ()) -> None:
         self.folders = folders
-        """Where the scenario was found, if it is one's own."""
+        """Where the scenario was found, if it is the user's own."""
         self.folder = Path(folder)
         self.recipe = recipe
         self.unwritten: dict[str, ScenarioError] = {}
-        """By Finding, why it has no file."""
+        """By the name of a Finding: why it has no file."""
         self._paths: dict[str, Path] = {}
-        """By Finding, the file it has."""
+        """By the name of a Finding: its file."""
         self._written: dict[Path, bytes] = {}
-        """What this search has written, and where."""
+        """By file: what this search has written."""
 
     def path(self, finding: Finding) -> str:
-        """`races/double_bind-no_node_is_overcommitted.race.yaml`, or with a number if that is
-        there and says something else."""
+        """`races/double_bind-no_node_is_overcommitted.race.yaml`, or with a number if that file
+        is there already and has another content."""
         return str(self._paths.get(finding.name) or self._free(finding))
 
     def kept(self, finding: Finding) -> str:
-        """The file that has its name and is another's; empty if there is none."""
+        """The file that has the name of this Finding and is not of this search; empty if none."""
         first = next(self._names(finding))
         return "" if self.path(finding) == str(first) else str(first)
 
@@ -53,8 +53,8 @@ class Races:
             yield self.folder / f"{stem}-{number}{ENDINGS[0]}"
 
     def _free(self, finding: Finding) -> Path:
-        """The first name that no other Finding has, and no file that says something else: what a
-        person may have changed is never written over."""
+        """The first name that no other Finding has, and no file with another content: a person may
+        have edited that file."""
         others = [path for name, path in self._paths.items() if name != finding.name]
         text = finding.race.encode()
         return next(
@@ -64,7 +64,8 @@ class Races:
         )
 
     def write(self, finding: Finding) -> None:
-        """In one piece, or not at all. What stood for the same Finding before goes with it."""
+        """Write the file whole, or not at all; it replaces the earlier file of the same Finding."""
+        # A Finding is written before it is shrunk, and again after it, perhaps under another name.
         before, path = self._paths.get(finding.name), self._free(finding)
         text = finding.race.encode()
         half = path.with_name(path.name + ".new")
@@ -85,12 +86,12 @@ class Races:
         self._paths[finding.name], self._written[path] = path, text
 
     def again(self, finding: Finding) -> str:
-        """The line to paste."""
+        """The command to paste that plays the race of this Finding."""
         trust = trust_in(self.recipe.name, self.folders)
         return line_for("replay", self.path(finding), trust)
 
     def calm(self, race: Race) -> str:
-        """The line that plays the calm run under the switches of that race."""
+        """The command that plays the calm run with the switches of that race."""
         words = ["testbed", "run", self.recipe.name]
         for name, value in race.switches.items():
             words += ["--switch", f"{name}={value}"]
@@ -101,7 +102,7 @@ class Races:
 
 
 def _bytes(path: Path) -> bytes | None:
-    """What stands there; None if nothing does. What cannot be read is like nothing of ours."""
+    """The content of a file; None if there is none. A file that cannot be read is not ours."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

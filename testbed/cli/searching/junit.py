@@ -1,4 +1,4 @@
-"""A search as a JUnit file: a testcase for each claim, which fails with what was found."""
+"""A search as a JUnit file: a test case for each claim, which fails with what was found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def write_junit(
     undecided: str,
     properties: Mapping[str, object],
 ) -> None:
-    """Write the file: of each claim what was found and told, or why it is undecided."""
+    """Write the file. `found` has the Findings of each claim with their text; `undecided` says why
+    the search did not decide, or is empty."""
     failures = sum(bool(found.get(claim)) for claim in claims)
     skipped = len(claims) - failures if undecided else 0
     suite = ElementTree.Element(
@@ -33,11 +34,11 @@ def write_junit(
         ElementTree.SubElement(listed, "property", name=name, value=_clean(str(value)))
     for claim in claims:
         case = ElementTree.SubElement(suite, "testcase", classname=scenario, name=claim)
-        told = found.get(claim, [])
-        if told:
-            message = "; ".join(dict.fromkeys(finding.said for finding, _ in told))
+        texts = found.get(claim, [])
+        if texts:
+            message = "; ".join(dict.fromkeys(finding.said for finding, _ in texts))
             failure = ElementTree.SubElement(case, "failure", message=_clean(message), type="race")
-            failure.text = _clean("\n\n".join(text for _, text in told))
+            failure.text = _clean("\n\n".join(text for _, text in texts))
         elif undecided:
             ElementTree.SubElement(case, "skipped", message=_clean(f"undecided: {undecided}"))
     try:
@@ -50,5 +51,5 @@ def write_junit(
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML cannot hold."""
+    """The text without the characters that XML cannot hold."""
     return "".join(c for c in text if c >= " " or c in "\n\t")

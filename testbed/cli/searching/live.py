@@ -1,4 +1,4 @@
-"""How a search shows that it goes on, and knows that its time is up."""
+"""The wall clock of a search, and its line of progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.words import counted
 
 
 class Clock:
-    """The wall: when a search began, and when it is to end."""
+    """Real time: when a search began, and when it is to end."""
 
     def __init__(self, seconds_max: float | None = None) -> None:
         self._began_s = time.monotonic()
@@ -19,16 +19,16 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """The seconds since the search began."""
         return time.monotonic() - self._began_s
 
     def is_over(self) -> bool:
-        """Whether the time it was given is up."""
+        """Whether its time is up."""
         return self._seconds_max is not None and self.seconds >= self._seconds_max
 
 
 class SearchProgress(Progress):
-    """Says how far a search is."""
+    """Shows how far a search is."""
 
     def __init__(self, clock: Clock, stream: TextIO | None = None) -> None:
         super().__init__(lambda: clock.seconds, stream)
@@ -36,25 +36,25 @@ class SearchProgress(Progress):
         self._search: Search | None = None
 
     def watch(self, search: Search) -> None:
-        """This is what it tells of."""
+        """Show this search from now on."""
         self._search = search
 
     def ran(self) -> None:
-        """A Run was taken."""
-        self._tell("")
+        """A Run was played."""
+        self._show("")
 
     def shrinks(self, runs: int, deviations: int) -> None:
         """A Run is being shrunk."""
-        said = f"{counted(deviations, 'deviation')} after {counted(runs, 'run')}"
-        self._tell(f" · shrinking: {said}")
+        left = f"{counted(deviations, 'deviation')} after {counted(runs, 'run')}"
+        self._show(f" · shrinking: {left}")
 
-    def _tell(self, more: str) -> None:
+    def _show(self, more: str) -> None:
         if (search := self._search) is not None:
-            self.say(lambda: told(search, self._clock.seconds) + more)
+            self.say(lambda: progress_line(search, self._clock.seconds) + more)
 
 
-def told(search: Search, seconds: float) -> str:
-    """The line."""
+def progress_line(search: Search, seconds: float) -> str:
+    """The line: Runs, speed, what is complete, what was found, and how likely more is."""
     breached = search.verdicts.get("violated", 0)
     parts = [counted(search.runs, "run"), f"{int(search.runs / seconds):,}/s"]
     if search.level:

@@ -1,4 +1,11 @@
-"""What `testbed search` does: from what was said on the command line to the exit code."""
+"""What `testbed search` does, from the options on the command line to the exit code.
+
+1. The options are checked before anything is played, so a mistake costs no time.
+2. `Search.play` runs until it is done, until `--seconds` are over, which it asks between two Runs,
+   or until Ctrl-C, which ends it at once.
+3. However it ended, also by an exception of the user's code: what it has found by then is written
+   and shown, with a verdict.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +24,11 @@ from testbed.cli.playing import check_driver, parse_switches
 from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import Clock, SearchProgress
-from testbed.cli.searching.told import (
+from testbed.cli.searching.report import (
     as_dict,
+    finding_text,
     outcome_of,
     shares_line,
-    told_finding,
     verdict_line,
     why_undecided,
 )
@@ -44,13 +51,13 @@ from testbed.world.fault_kinds import parse_fault
 
 NO_FAULTS = ("0", "none")
 BETWEEN_FAULTS = re.compile(r",(?![^,]*=)")
-"""A comma, unless a setting follows: that belongs to the fault before it."""
+"""A comma, unless a setting such as `restart=2s` follows, which belongs to the fault before it."""
 INTERRUPTED = 130
 
 
 @attrs.frozen
 class Wishes:
-    """What was said on the command line, checked."""
+    """The options on the command line, checked."""
 
     task: SearchTask
     effort: Effort
@@ -77,7 +84,7 @@ def search(
     scenario_path: str | None,
     **more: Any,
 ) -> int:
-    """Search as was said; the exit code."""
+    """Search as the options say; returns the exit code."""
     if effort not in EFFORTS:
         raise UnknownName("effort", effort, EFFORTS, see="--effort quick, or say nothing")
     if chooser is not None and ":" not in chooser and chooser not in known():
@@ -99,7 +106,7 @@ def search(
 
 
 def _faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """The words, checked; and whether no fault at all may strike."""
+    """The faults to allow, checked; and whether no fault at all may strike."""
     words = tuple(word.strip(" ,") for text in given for word in BETWEEN_FAULTS.split(text))
     words = tuple(filter(None, words))
     if not any(word in NO_FAULTS for word in words):
@@ -128,23 +135,22 @@ def _folders(path: str | None) -> tuple[str, ...]:
 def _search(wishes: Wishes) -> int:
     player = Player(wishes.task)
     if wishes.chooser is not None:
-        # What cannot be made is refused now.
-        player.chooser(wishes.chooser)
+        player.chooser(wishes.chooser)  # refused now if it cannot be made
     recipe, world = player.recipe, player.world()
     clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
     progress = SearchProgress(clock)
 
-    told: list[Finding] = []
+    shown: list[Finding] = []
 
-    def found(finding: Finding) -> None:
+    def show(finding: Finding) -> None:
         if finding.race:
             races.write(finding)
-        told.append(finding)
+        shown.append(finding)
         if not wishes.as_json:
             progress.clear()
-            say(told_finding(finding, races, recipe) + "\n")
+            say(finding_text(finding, races, recipe) + "\n")
 
-    whole = _whole(wishes, player)
+    exhaustive = _exhaustive(wishes, player)
     ledger = _ledger(wishes, player)
     search = Search(
         player,
@@ -153,30 +159,33 @@ def _search(wishes: Wishes) -> int:
         runs_max=runs_of(wishes.effort, wishes.chooser) if wishes.runs is None else wishes.runs,
         ledger=ledger,
         until_first=wishes.until_first,
-        level=lambda: "" if whole is None else whole.summary,
-        to_the_end=whole is not None,
-        watching=Watching(progress.ran, progress.shrinks, races.write, found, clock.is_over),
+        level=lambda: "" if exhaustive is None else exhaustive.summary,
+        to_the_end=exhaustive is not None,
+        # A race is written before it is shrunk: shrinking takes long, and may be interrupted. The
+        # search asks between two Runs whether its time is over, so that no Run is cut short.
+        watching=Watching(progress.ran, progress.shrinks, races.write, show, clock.is_over),
     )
     progress.watch(search)
     try:
         search.play()
     finally:
+        # `play` returns on Ctrl-C, and raises what the user's code raised. Either way, what was
+        # found is shown first; a Finding that was being shrunk has not been shown yet.
         progress.clear()
         if ledger is not None:
             ledger.close()
-        # However it ended: what was found is told before what went wrong.
         for finding in search.found:
-            if finding not in told:
-                found(finding)
-        _certify(wishes, search, whole)
-        _tell(wishes, search, races, world.judge.claims)
+            if finding not in shown:
+                show(finding)
+        _certify(wishes, search, exhaustive)
+        _show_report(wishes, search, races, world.judge.claims)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
 
 
-def _whole(wishes: Wishes, player: Player) -> Exhaustive | None:
-    """Who plays all there is, if that was asked for."""
+def _exhaustive(wishes: Wishes, player: Player) -> Exhaustive | None:
+    """The chooser that plays every class of Runs, for `--effort complete`; else None."""
     if wishes.effort.name != COMPLETE:
         return None
     chooser = player.chooser(COMPLETE)
@@ -185,13 +194,16 @@ def _whole(wishes: Wishes, player: Player) -> Exhaustive | None:
 
 
 def _engine(wishes: Wishes, player: Player) -> Engine:
-    """One search of all there is goes from one Run to the next, so it stays in one process."""
+    """Where Runs are played. In a complete search each Run follows from the ones before it, so they
+    stay in one process."""
     if wishes.jobs == 1 or wishes.effort.name == COMPLETE:
         return Here(player)
     return Processes(player, wishes.jobs)
 
 
 def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
+    """The ledger of the search, or None. It belongs to one task and to the sources as they are: if
+    either has changed, it cannot go on."""
     if wishes.ledger is None and not wishes.resume:
         return None
     if wishes.effort.name == COMPLETE:
@@ -215,7 +227,7 @@ def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
 
 
 def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
-    """Where all stands that a World of this search is made of."""
+    """The modules that a World of this search is made of."""
     world = player.world()
     yield player.recipe.build.__module__
     yield from policy.modules()
@@ -228,7 +240,7 @@ def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
         yield wishes.chooser.partition(":")[0]
 
 
-def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+def _show_report(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
     again = _again(wishes, search)
     if wishes.as_json:
         say_json(
@@ -252,17 +264,17 @@ def _tell(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> No
         _junit(wishes, search, races, claims)
 
 
-def _certify(wishes: Wishes, search: Search, whole: Exhaustive | None) -> None:
-    """What a complete search has seen, for anybody to check."""
-    if wishes.out is not None and whole is not None and search.is_exhausted:
+def _certify(wishes: Wishes, search: Search, exhaustive: Exhaustive | None) -> None:
+    """Write the certificate of a complete search that came to its end, if there is a folder."""
+    if wishes.out is not None and exhaustive is not None and search.is_exhausted:
         short = wishes.task.scenario.rpartition(":")[2]
         Path(wishes.out).mkdir(parents=True, exist_ok=True)
-        whole.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
+        exhaustive.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
 
 
 def _again(wishes: Wishes, search: Search) -> str:
-    """The line that searches the same again, from its beginning; or goes on with what was stopped
-    and has a ledger."""
+    """The command that does the same search again; or that goes on with it, if it was stopped and
+    has a ledger."""
     task = wishes.task
     words = ["testbed", "search", task.scenario, "--effort", wishes.effort.name]
     for name, value in task.switches.items():
@@ -293,7 +305,7 @@ def _junit(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> N
     recipe = races.recipe
     found: dict[str, list[tuple[Finding, str]]] = {}
     for finding in search.found:
-        text = told_finding(finding, races, recipe)
+        text = finding_text(finding, races, recipe)
         found.setdefault(finding.invariant, []).append((finding, text))
     properties = {
         "testbed": VERSION,

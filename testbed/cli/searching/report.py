@@ -1,4 +1,4 @@
-"""How a search tells what it has found: the verdict, the shares, each Finding with its story."""
+"""The report of a search: its verdict, each Finding with its story, and who played how much."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from testbed.world.scenario import Scenario
 
 
 def outcome_of(search: Search) -> str:
-    """violated, held or undecided."""
+    """The outcome of the search: violated, held or undecided."""
     if search.found:
         return "violated"
     return "undecided" if why_undecided(search) else "held"
 
 
 def why_undecided(search: Search) -> str:
-    """What kept the search from deciding; empty if nothing did."""
+    """Why the search did not decide; empty if it did."""
     if search.stopped:
         return f"{search.stopped} after {counted(search.runs, 'run')}"
     if search.to_the_end and not search.is_exhausted:
@@ -38,7 +38,7 @@ def why_undecided(search: Search) -> str:
 
 
 def verdict_line(search: Search) -> str:
-    """The verdict, and how far it looked."""
+    """The verdict, and how far the search looked."""
     looked = [] if search.to_the_end else [counted(search.runs, "run")]
     if search.level:
         looked.insert(0, search.level)
@@ -46,34 +46,34 @@ def verdict_line(search: Search) -> str:
         breached = ", ".join(
             f"{name} in {counted(count, 'run')}" for name, count in search.findings.breaches.items()
         )
-        said = f"Violated: {breached}. Looked at"
+        verdict = f"Violated: {breached}. Looked at"
         if search.stopped:
             looked.append(search.stopped)
     elif why := why_undecided(search):
-        said = f"Undecided: {why}. Looked at"
+        verdict = f"Undecided: {why}. Looked at"
     else:
-        said = "Held"
-    return f"{said}: {', '.join(looked)}."
+        verdict = "Held"
+    return f"{verdict}: {', '.join(looked)}."
 
 
 def shares_line(search: Search) -> str:
-    """Who has played how many Runs, and what share of the next he would have."""
+    """How many Runs each chooser has played, and the share of the next Runs that it would get."""
     percents = {arm.name: f" ({arm.percent} %)" for arm in search.portfolio.arms}
     played = [f"{by} {count}{percents.get(by, '')}" for by, count in search.played_by.items()]
-    said = f"Played by: {', '.join(sorted(played))}."
+    shares = f"Played by: {', '.join(sorted(played))}."
     if search.to_the_end:
-        return said
+        return shares
     more = search.coverage.chance_of_more
-    return f"{said}\nThe chance that the next run shows something new: {more}."
+    return f"{shares}\nThe chance that the next run shows something new: {more}."
 
 
-def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
-    """One Finding as a person reads it."""
+def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
+    """One Finding as text: what broke, the story, the deviations, the file, the command."""
     looked = f"run {finding.run} ({finding.chooser}), after {counted(finding.runs, 'run')}"
     found = f"  found:   {looked}" + (f"; {finding.level}" if finding.level else "")
     if not finding.race:
-        said = f"{finding.invariant}: {finding.said}"
-        return f"{said}\n\n{found}\n  file:    none, {finding.not_shrunk}"
+        breach = f"{finding.invariant}: {finding.said}"
+        return f"{breach}\n\n{found}\n  file:    none, {finding.not_shrunk}"
     race = parse(finding.race, races.path(finding))
     lines = [f"{finding.invariant}: {finding.said}"]
     if not len(race) and not finding.not_shrunk:
@@ -102,8 +102,7 @@ def told_finding(finding: Finding, races: Races, recipe: Scenario) -> str:
 
 
 def _story(race: Race, recipe: Scenario) -> list[str]:
-    """What happens in it; a scenario that raises now and then has none, and is a race all the
-    same."""
+    """The story of a race. A scenario that only raises now and then has none, but still a race."""
     try:
         return [story(play(race, recipe).trace), ""]
     except Exception as error:  # noqa: BLE001 - the scenario's own
