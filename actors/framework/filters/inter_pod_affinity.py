@@ -94,6 +94,7 @@ class InterPodAffinityFilter(Filter):
         pod = state.pod
         if not (pod.affinity or state.unwanted or state.unwelcome):
             return None
+        # In the reverse order of `check`: what `check` would find first is written last, and stays.
         codes = np.zeros(len(snapshot), np.int64)
         for key in dict.fromkeys(key for key, _ in state.unwelcome):
             codes[_rows_at(state.unwelcome, key, snapshot)] = UNWELCOME
