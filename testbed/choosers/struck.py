@@ -17,7 +17,7 @@ class Struck(Chooser):
         """Its word and its target, as in `crash alpha`."""
         self.has_struck = False
         self.was_reached = False
-        """Whether the Run had as many turns as that."""
+        """Whether the Run had as many turns. A caller that tries turn after turn ends when not."""
         self._turns = 0
 
     def begin(self, run: RunInfo) -> Plan | None:

@@ -232,7 +232,8 @@ class Past:
         return sorted(range(len(key)), key=key.__getitem__)
 
     def form(self) -> tuple[tuple[OrderedTurn, tuple[int, ...]], ...]:
-        """The normal form: the turns in that order, each with the places of its causes in it."""
+        """The normal form: the turns in that order, each with the places of its causes in it. It is
+        what brute force compares; the complete search keeps only a digest of it."""
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}
         return tuple(
