@@ -102,6 +102,8 @@ class Causality:
     2. A candidate that comes before another candidate is dropped, since that edge is implied. A
        vector clock for each Step makes this one comparison. What is left are the edges of `order`.
     3. `flow` has what each Step rests on: its process, its causes, and the writers of what it read.
+
+    Stories follow `flow`. `order` is the larger claim, and the tests hold it against a naive one.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -147,16 +149,6 @@ class Causality:
         """Whether Step `one` had to come before Step `other`."""
         path, count = self._place[one]
         return one != other and self._clock[other].get(path, 0) >= count
-
-    def before(self, number: int) -> list[int]:
-        """The Steps that had to come before that Step."""
-        return sorted(nx.ancestors(self.order, number))
-
-    def chain(self, one: int, other: int) -> list[int]:
-        """The shortest chain from one Step to the other, both included; empty if there is none."""
-        if not nx.has_path(self.order, one, other):
-            return []
-        return list(nx.shortest_path(self.order, one, other))
 
     def needed_by(self, numbers: Iterable[int]) -> set[int]:
         """These Steps and all that they rest on, by `flow`."""

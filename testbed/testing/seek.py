@@ -82,8 +82,8 @@ def runs_of(effort: str) -> int:
 def choosers(runs_max: int, seed: int) -> Iterator[tuple[Chooser, int]]:
     """The choosers in their order, each with the most Runs it may play.
 
-    First the Runs of one deviation, at most half of all: most races take one. Then the samplers, an
-    equal share each; they learn from one another's Runs. A plain random walk plays what is left.
+    First the Runs of one deviation, at most half of all. Then the samplers, an equal share each;
+    they learn from one another's Runs. A plain random walk plays what is left.
     """
     learned = Learned()
     yield Bounded(deviations_max=1), (runs_max + 1) // 2

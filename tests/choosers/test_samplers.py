@@ -18,7 +18,7 @@ from testbed.choosers.sampling.learned import Learned
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.choosers.surw import SURW
 from testbed.choosers.urw import URW
-from testbed.cli.benches.search import first_violated, median
+from testbed.cli.benches.search import median, trial
 from testbed.client.client import Client
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
@@ -216,7 +216,7 @@ def test_both_orders_of_two_messages_of_one_task_can_be_reached(name: str) -> No
 @pytest.mark.parametrize(("name", "most"), [("urw", 45), ("surw", 20)])
 def test_the_late_short_write_is_found(name: str, most: int) -> None:
     """In the median of eleven seeds; if every interleaving came alike it would take 29 Runs."""
-    found = [first_violated(LATE, chooser_of(name, seed), 120) for seed in range(11)]
+    found = [trial(LATE, chooser_of(name, seed), 120).runs for seed in range(11)]
     middle = median(found)
     assert middle is not None
     assert middle <= most
@@ -225,7 +225,7 @@ def test_the_late_short_write_is_found(name: str, most: int) -> None:
 @pytest.mark.parametrize("name", ["pct", "pos"])
 def test_the_late_short_write_is_found_now_and_then(name: str) -> None:
     """PCT has a chance of 1 in 230 each Run, POS of 1 in 80; a random walk of 1 in 2 to the 39."""
-    assert first_violated(LATE, sampler(name, 100), 400) is not None
+    assert trial(LATE, sampler(name, 100), 400).runs is not None
 
 
 @pytest.mark.parametrize("name", NAMES)

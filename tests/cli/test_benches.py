@@ -226,7 +226,7 @@ def test_knowing_how_much_is_to_come_finds_the_late_short_write(
     (of_race,) = figures.values()
     assert of_race["alike"] == 29
     assert of_race["urw"]["median"] <= 90
-    assert search.first_violated(find("late_short_write"), chooser_of("uniform"), 100) is None
+    assert search.trial(find("late_short_write"), chooser_of("uniform"), 100).runs is None
 
 
 def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:

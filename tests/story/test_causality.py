@@ -115,8 +115,13 @@ def test_a_field_is_part_of_its_log_and_not_of_its_sibling() -> None:
     assert set(causality.order.edges) == {(1, 2), (1, 3), (2, 5), (4, 5)}
 
 
-def test_a_chain_tells_how_one_led_to_the_other() -> None:
-    """By the fewest Steps, both included; and nothing leads to what is concurrent with it."""
+def before(causality: Causality, number: int) -> set[int]:
+    """The Steps that had to come before that Step."""
+    return set(nx.ancestors(causality.order, number))
+
+
+def test_a_chain_shows_how_one_step_led_to_the_other() -> None:
+    """Through the Steps between them; and nothing leads to what is concurrent with it."""
     causality = Causality(
         [
             step(1, "a", writes="pods/x"),
@@ -126,11 +131,11 @@ def test_a_chain_tells_how_one_led_to_the_other() -> None:
             step(5, "d", reads="pods/z"),
         ]
     )
-    assert causality.chain(1, 4) == [1, 2, 3, 4]
-    assert causality.chain(1, 5) == []
-    assert causality.chain(4, 1) == []
-    assert causality.before(4) == [1, 2, 3]
-    assert causality.before(1) == []
+    assert nx.shortest_path(causality.order, 1, 4) == [1, 2, 3, 4]
+    assert not nx.has_path(causality.order, 1, 5)
+    assert not nx.has_path(causality.order, 4, 1)
+    assert before(causality, 4) == {1, 2, 3}
+    assert before(causality, 1) == set()
 
 
 def test_what_a_step_rests_on_is_what_it_found() -> None:
@@ -147,7 +152,7 @@ def test_what_a_step_rests_on_is_what_it_found() -> None:
     )
     assert causality.needed_by([3]) == {2, 3}
     assert causality.needed_by([5]) == {4, 5}
-    assert causality.before(5) == [1, 2, 3, 4]
+    assert before(causality, 5) == {1, 2, 3, 4}
     assert causality.needed_by([3, 5, 99]) == {2, 3, 4, 5}
 
 

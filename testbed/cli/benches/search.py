@@ -115,11 +115,6 @@ def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> ChooserTrial:
     return ChooserTrial(runs, found[0]) if found else ChooserTrial(None)
 
 
-def first_violated(scenario: Scenario, chooser: Chooser, runs_max: int) -> int | None:
-    """The number of the first violated Run, from 1; None if there is none up to `runs_max`."""
-    return trial(scenario, chooser, runs_max).runs
-
-
 def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]:
     """The median of deviations to which the races of the first few trials shrink, and the lines of
     the race of that size; None and no lines if no trial found a race."""
