@@ -80,7 +80,7 @@ class Cache(Generic[O]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether it has listed at least once in this life."""
+        """Whether it has listed at least once in this life (HasSynced): to ask without waiting."""
         return self._synced.is_set
 
     @property

@@ -78,7 +78,8 @@ class Stream:
         self.tail = watch.key = f"stream:{self.path}"
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
-        self._hears = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
+        # The keys of all that may add to it: the logs that it selects, or its server's cursor.
+        self._listens_to = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
         # It also delivers what was committed since its revision, before it was opened. So the order
         # of those commits matters now, too.
         follows = watch.cursor.follows
@@ -157,11 +158,11 @@ class Stream:
 
     def note(self) -> None:
         """Mark all that may add to it as read, since the order of that and of this turn matters."""
-        self.streams.table.marks.reads.extend(sorted(self._hears))
+        self.streams.table.marks.reads.extend(sorted(self._listens_to))
 
     def may_end(self) -> Footprint:
         """What closing it touches."""
-        reads = frozenset({*self._hears, self.life.role.lives_key})
+        reads = frozenset({*self._listens_to, self.life.role.lives_key})
         return Footprint(reads, frozenset({self.tail, self.head, self._named}))
 
     def _mark_all(self) -> None:
@@ -234,7 +235,7 @@ class Stream:
             return table.end_wait(seat, error=self.error)
         bookmark = offered.change == BOOKMARK
         if bookmark:
-            table.marks.reads += (self.tail, *sorted(self._hears))
+            table.marks.reads += (self.tail, *sorted(self._listens_to))
         delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
         refusal = delivery.error.reason if delivery.error is not None else ""
         table.note_outcome(str(delivery.revision), refusal)

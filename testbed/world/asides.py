@@ -23,15 +23,15 @@ class Asides:
     """Does what a Chooser decides apart from turns, and notes it in the trace."""
 
     def __init__(
-        self, table: Table, chooser: Chooser, trace: Trace, title: str, *, hears: bool
+        self, table: Table, chooser: Chooser, trace: Trace, title: str, *, wants_steps: bool
     ) -> None:
         self._table = table
         self._chooser = chooser
         self._trace = trace
         self._title = title
-        self._hears = hears
+        self._wants_steps = wants_steps
         """Whether the Chooser wants to know when a Step is over."""
-        self._keeps_steps = trace.is_read or hears
+        self._keeps_steps = trace.is_read or wants_steps
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
         """Let the Chooser pick among data, within the turn that asks. Never raises: an error ends
@@ -106,7 +106,7 @@ class Asides:
             step = Step(trace.numbered, option, choice, of, Marks())
             step.now_ms = self._table.now_ms
             trace.items.append(step)
-            if self._hears:
+            if self._wants_steps:
                 self._chooser.ended(step)
 
 

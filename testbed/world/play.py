@@ -63,11 +63,11 @@ class Play(Head):
         self._trace = trace
         # A Chooser that leaves `ended` as it is looks at no Step. If nothing else does either, no
         # Step is made at all, which is a good part of the time of a turn.
-        self._hears = type(chooser).ended is not Chooser.ended
-        self._keeps_steps = trace.is_read or self._hears
+        self._wants_steps = type(chooser).ended is not Chooser.ended
+        self._keeps_steps = trace.is_read or self._wants_steps
         self._flushes = self._keeps_steps and (trace.sink is not None or not trace.keep)
         self._options = Options(table.pending, world.find_faults)
-        self._asides = Asides(table, chooser, trace, plan.title, hears=self._hears)
+        self._asides = Asides(table, chooser, trace, plan.title, wants_steps=self._wants_steps)
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
         self._end = ""
@@ -246,7 +246,7 @@ class Play(Head):
         step = table.turn
         if step is not None:
             table.turn = None
-            if self._hears:
+            if self._wants_steps:
                 self._chooser.ended(step)
         if changes or wire.streams.delivered or self._judge.has_cause():
             self._judge.turn_ended(step)
