@@ -36,7 +36,7 @@ def test_one_component_can_be_asked_for_also_as_data(capsys: pytest.CaptureFixtu
     assert listed["switches"][0] == {
         "name": "clear_nnn_on_bind",
         "may_be": "on or off",
-        "says": "Whether a pod that is bound loses its nomination.",
+        "says": "Whether a bind clears the `nominatedNodeName` of the pod.",
         "in": {"alpha": "off", "seed": "off", "k8s-1.26": "off", "k8s-modern": "on"},
     }
     assert main(["switches", "apisever"]) == 2
