@@ -309,7 +309,10 @@ class Allowed:
             levers.note_fault(touches)
             way.strike()
 
-        option = Option(FAULT, f"fault/{word}", strike, way.causes, levers.now_ms, way.actor)
+        option = Option(
+            FAULT, f"fault/{word}", strike,
+            causes=way.causes, due_ms=levers.now_ms, actor=way.actor,
+        )  # fmt: skip
         option.may_touch = lambda: touches
         option.fault = self.fault
         return option.about(word, target, nth=nth)

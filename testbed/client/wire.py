@@ -192,7 +192,9 @@ class Wire:
         causes = (step, here) if step < here else (here,)
         due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
-        option = Option(FEED, f"{post.name}/feed-{cursor.plural}", feed, causes, due_ms)
+        option = Option(
+            FEED, f"{post.name}/feed-{cursor.plural}", feed, causes=causes, due_ms=due_ms
+        )
         option.key, option.nth = cursor.plural, nth
         option.may_touch = lambda: touches
         option.source = post
@@ -228,7 +230,7 @@ class Wire:
         step = self.table.step
         post.starts += 1
         touches = Footprint(writes=frozenset({post.key}))
-        option = Option(START, path, lambda: self.restart(post), (step,), due_ms)
+        option = Option(START, path, lambda: self.restart(post), causes=(step,), due_ms=due_ms)
         option.nth = post.starts
         option.may_touch = lambda: touches
         self.table.offer(option)

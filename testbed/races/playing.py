@@ -23,8 +23,8 @@ from testbed.races.race_chooser import (
     names_of,
     request_of,
 )
-from testbed.turns.option import CALM_ORDER, SERVE, Choice, HoldBack, LetPass, Option, Release
-from testbed.turns.pending import Alternatives, Options, calm_place
+from testbed.turns.option import SERVE, Choice, HoldBack, LetPass, Option, Release
+from testbed.turns.pending import CALM_ORDER, Alternatives, Options, calm_place
 from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import as_named
 from testbed.world.scenario import Scenario
@@ -42,7 +42,7 @@ class Played:
     seen: tuple[str, ...]
     """All that came up, as a race file would write it."""
     tasks: Mapping[str, Collection[str]] = attrs.field(factory=dict, repr=False)
-    """By what names an actor but no task: the tasks that it was true of."""
+    """For each sentence that names an actor but no task: the tasks that did such a thing."""
 
     @property
     def trace(self) -> Trace:
@@ -111,10 +111,10 @@ def race_of(
 ) -> Race:
     """Write any Run as a Race, which makes the same turns in the same order when it is played.
 
-    1. The choices are taken again. To perform another Option than the dullest is to pass over those
-       before it: each of them becomes a hold.
-    2. Such a hold ends with the turn just before the one in which its Option was performed after
-       all. That is so for any Chooser: only what was performed counts, and not why.
+    1. The choices are taken again. A choice of Option 2 passes over Options 0 and 1: each of these
+       becomes a hold.
+    2. If Option 0 was then performed in turn 9, its hold ends with turn 8. That is so for any
+       Chooser: only what was performed counts, and not why.
     3. Each fault and each pick becomes a line of its own.
     4. The Race is played once, and the lines that made no difference are left out.
     """

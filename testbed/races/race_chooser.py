@@ -1,4 +1,4 @@
-"""raced: plays the calm run, except for the deviations of a Race.
+"""Race chooser: plays the calm run, except for the deviations of a Race.
 
 At each turn, the first of these that applies:
 
@@ -91,7 +91,8 @@ class Counting:
         return numbers
 
     def number_once(self, request: Option) -> None:
-        """Give a request its numbers if it has none: a fault that strikes it makes it come up."""
+        """Give a request its numbers if it has none yet: a fault may strike one that was neither
+        performed nor held so far."""
         if _request_of(request) not in self._asked:
             self.number(request)
 
@@ -129,7 +130,7 @@ class Raced(Chooser):
         """All that came up, as a race file would write it, to find what is closest to a line that
         matched nothing."""
         self.tasks: dict[str, dict[str, None]] = {}
-        """By what names an actor but no task: the tasks that it was true of."""
+        """For each sentence that names an actor but no task: the tasks that did such a thing."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._run = run

@@ -147,7 +147,7 @@ def _strike(given: Document) -> Strike:
         )
     struck, kind = fields.pop(word), kinds[word]
     _check_names(fields, ("after", "before", "at", *_settings_of(kind)))
-    target = struck.text(f"whom {word} strikes", step)
+    target = struck.text(f"what {word} strikes", step)
     operation = None
     if kind.strikes_requests:
         operation = _sentence(struck, "the operation it strikes")

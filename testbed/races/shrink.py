@@ -36,7 +36,8 @@ from testbed.races.pattern import Pattern
 from testbed.races.playing import Names, Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.reason import reason_of
-from testbed.turns.option import CALM_ORDER, DELIVER, HOLD, SERVE, Option
+from testbed.turns.option import DELIVER, HOLD, SERVE, Option
+from testbed.turns.pending import CALM_ORDER
 from testbed.turns.trace import Step
 from testbed.words import counted
 from testbed.world.scenario import Scenario

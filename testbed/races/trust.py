@@ -47,7 +47,7 @@ class Trust:
         return own + [word for folder in self.folders for word in ("--scenario-path", folder)]
 
     def naming(self, scenario: str) -> Trust:
-        """Return the trust that a file needs which names that scenario.
+        """Return the trust that is needed for a file that names this scenario.
 
         A scenario of the user's own is found in the folders, or it must be named.
         """

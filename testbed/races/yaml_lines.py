@@ -1,4 +1,4 @@
-"""Document: reads YAML (and so JSON) with guards, and keeps the line of each value.
+"""YAML lines: reads YAML (and so JSON) with guards, and keeps the line of each value.
 
 A file from elsewhere may be hostile. Four guards stand before anything is built of it:
 

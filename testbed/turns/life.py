@@ -39,8 +39,9 @@ class Role:
         self.rank = rank
         self.shares_memory = shares
         self.memory = f"mem:{name}"
-        """Its key in a Footprint. Every turn of its tasks writes it. If the actor declared that its
-        tasks share no memory, they only read it, and then clash with a crash alone."""
+        """The actor's key in a Footprint: every turn of its tasks writes the key. If the actor has
+        declared that its tasks share no memory, their turns only read the key; then their order
+        matters against a crash, which writes it, and not among themselves."""
         self.lives_key = f"life:{name}"
         """Written when a life of it ends, read by requests in flight and waits."""
         self.ends_key = f"ends:{name}"
@@ -97,7 +98,9 @@ class Life:
         """The Step in which it last looked at its clock, or asked an Endpoint that can tell it."""
         self._names: dict[str, int] = {}
         self._counts: dict[tuple[str, str, str, str, str], int] = {}
-        """How many Options of each sentence were performed, or announced if they always are."""
+        """How many Options of each sentence there were. One that may be withdrawn counts when it is
+        performed (`count_and`); one that never is, such as a request, when it is announced (`nth`).
+        """
 
     def path_for(self, name: str) -> str:
         """`alpha/name`, or `alpha/name#2` for the second task of that name in this life."""

@@ -16,9 +16,6 @@ SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
 )  # fmt: skip
 HOLD, RELEASE, PASS = "hold", "release", "pass"
 """Kinds of Steps that are no turn: an Option was held back or released, or only time has passed."""
-CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20, WAKE: 30}
-"""Orders the kinds among Options that are due at one instant; an actor's rank is added to a wake's.
-"""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
 """The kinds that samplers count and draw among; the others follow at once, in calm order."""
 
@@ -87,8 +84,9 @@ class Option:
     fault: Any
     """The Fault that would strike; set on faults alone."""
 
-    # One or two of these are made in each turn. So the arguments go by position, which Python
-    # passes to a class twice as fast as keywords, and what few Options have is set afterwards.
+    # One or two of these are made in each turn. So requests, answers, deliveries and resumes give
+    # the arguments by position, which Python passes to a class twice as fast as keywords (others
+    # use keywords), and what few Options have is set afterwards.
     def __init__(
         self,
         kind: str,

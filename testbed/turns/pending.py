@@ -8,8 +8,21 @@ from typing import Any, overload
 
 from testbed.errors import ScenarioError
 from testbed.turns.life import Seat
-from testbed.turns.option import CALM_ORDER, PICK, Option
+from testbed.turns.option import (
+    ANSWER,
+    DELIVER,
+    FEED,
+    PICK,
+    RESUME,
+    SERVE,
+    START,
+    WAKE,
+    Option,
+)  # fmt: skip
 
+CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20, WAKE: 30}
+"""Orders the kinds among Options that are due at one instant; an actor's rank is added to a wake's.
+"""
 HELD: tuple[Any, ...] = ()
 """The place of an Option that is held back: it has none in the line, and is not gone."""
 FIRST = -1
@@ -206,7 +219,7 @@ class Alternatives(Sequence[Option]):
         nth = seat.life.nth(PICK, seat.path, label)
 
         def shown(alternative: object) -> Option:
-            option = Option(PICK, seat.path, _decided, (step,), now_ms, actor)
+            option = Option(PICK, seat.path, _decided, causes=(step,), due_ms=now_ms, actor=actor)
             return option.about(label, nth=nth, label=_label(alternative))
 
         return cls(alternatives, shown)

@@ -35,7 +35,8 @@ class Waitable:
         """Called when the wait is over, also by an error: forget the task."""
 
     def note(self) -> None:
-        """Called before `arm` and before `disarm` if it is one of several: mark what may end it."""
+        """Called before `arm` and before `disarm` if this is one of several waits (`First`): mark
+        in the turn's footprint what may end it, such as the key of a queue."""
 
     def __await__(self) -> Generator[object, Any, Any]:
         table = self.table

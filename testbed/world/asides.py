@@ -72,7 +72,7 @@ class Asides:
             raise HarnessBug(f"{self._title} chose {choice} between {pending.now_ms} ms and next")
         self._trace.choices.append(choice)
         pending.now_ms = choice.to_ms
-        self._note(Option(PASS, "time", _done, (self._table.step,)), choice.to_ms, 0)
+        self._note(Option(PASS, "time", _done, causes=(self._table.step,)), choice.to_ms, 0)
 
     def _move(self, choice: HoldBack | Release, options: Options) -> None:
         pending = self._table.pending
@@ -96,7 +96,10 @@ class Asides:
 
     def _noted(self, kind: str, option: Option, due_ms: int = 0) -> Option:
         """What stands in the trace for an Option that is held back or released."""
-        noted = Option(kind, option.path, _done, (self._table.step,), due_ms, option.actor)
+        noted = Option(
+            kind, option.path, _done,
+            causes=(self._table.step,), due_ms=due_ms, actor=option.actor,
+        )  # fmt: skip
         return noted.about(option.verb, option.key, option.change, option.nth, label=option.kind)
 
     def _note(self, option: Option, choice: int, of: int) -> None:

@@ -66,7 +66,7 @@ def parse_fault(text: str) -> Fault:
     match = TEXT.fullmatch(text)
     if match is None:
         raise ScenarioError(
-            f"{text!r} is no fault: expected a word, and perhaps whom it strikes, how often, and "
+            f"{text!r} is no fault: expected a word, and perhaps what it strikes, how often, and "
             "its settings.\nNext: say crash, crash:alpha,restart=2s, or 2*lose_reply:beta."
         )
     texts = [text.strip() for text in match["settings"].split(",")[1:]]

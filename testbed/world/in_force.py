@@ -42,8 +42,10 @@ class InForce:
     def of(
         self, name: str, component: Component, told: Mapping[str, str], *, is_out: bool = False
     ) -> Any:
-        """The switches of that part, whose constructor was given `told`; UnknownName,
-        ScenarioError."""
+        """The switches of that part. `told` are those that its constructor was given.
+
+        Raises UnknownName or ScenarioError if the user has set what the component does not have.
+        """
         self._parts[name] = component
         own, make = self._given.get(name, {}), self._given.get(component.name, {})
         all_of_them = self._given.get(ALL, {}).get(PROFILE, "")

@@ -25,7 +25,7 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Step
 
 SEEN = "log:@seen"
-"""Log that a turn adds to if a claim may see its outcome later, although it does not look now."""
+"""The log of turns whose outcome a claim may see, at a later turn than the one that made it."""
 SHOWN = ("cache:", "life:", TIME)
 """What Evidence shows besides commits and records, as footprint keys."""
 
@@ -110,8 +110,9 @@ class Judge:
         `claim:<name>`, and keep their order.
 
         A claim that does not declare what it reads may read anything. It looks at a commit or a
-        Record, so the order of those matters. A turn that changes a Cache or a life it only sees
-        later, at the next of those: such a turn adds to the log SEEN, which each of those reads.
+        Record, so the order of commits and Records matters. When a turn changes a Cache or a life,
+        the claim sees that only at the next commit or Record. So the turn that makes the change
+        adds to the log SEEN, and the turn at which the claim looks reads that log.
         """
         did = step.did
         is_recorded = len(self._table.records) > self._records_seen

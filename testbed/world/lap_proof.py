@@ -1,4 +1,4 @@
-"""lap_proof: proves a lasso by playing its lap again and again, in a World of its own.
+"""Lap proof: plays a lap that `no_lasso` has detected again and again, in a World of its own.
 
 When `no_lasso` finds a World in a state in which it was before, the choices between the two are a
 lap. The Chooser of that Run may never choose them again. So they are played here instead, again and

@@ -193,8 +193,12 @@ class Play(Head):
         )
 
     def _rest(self) -> int | None:
-        """End the Run if nothing more is to happen. Returns the fault that a Chooser lets strike
-        at rest; None if the Run has ended, or goes on with the next choice."""
+        """End the Run if nothing more is to happen.
+
+        Returns the index of the fault that a Chooser lets strike at rest. None otherwise: then
+        `_end` says whether the Run has ended, or the Chooser is asked as usual. While anything is
+        held back at rest, no Option is left ready, so that the Chooser must release something.
+        """
         options, ending = self._options, self._ending
         is_rest = ending.is_rest(options.ready)
         if is_rest and self._table.pending.held:

@@ -246,7 +246,7 @@ class World:
         role.is_starting = True
         begin = partial(self._begin_life, role)
         path, due_ms = f"{role.name}/main", table.now_ms + after_ms
-        option = Option(START, path, begin, (table.step,), due_ms, role.name)
+        option = Option(START, path, begin, causes=(table.step,), due_ms=due_ms, actor=role.name)
         option.nth = role.lives + 1
         option.may_touch = lambda: role.may
         table.offer(option)

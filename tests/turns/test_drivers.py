@@ -31,8 +31,8 @@ from testbed.store.endpoint import BETWEEN, Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.drivers.trio import _TrioRun, play_async
-from testbed.turns.option import CALM_ORDER, FAULT, PICK
-from testbed.turns.pending import Alternatives, Options
+from testbed.turns.option import FAULT, PICK
+from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, known, of, play_runs
 from testbed.world.world import World

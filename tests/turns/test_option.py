@@ -15,8 +15,8 @@ from testbed.errors import Conflict
 from testbed.objects import Note
 from testbed.store.footprint import NOTHING, TIME, Footprint, Marks
 from testbed.store.store import Store
-from testbed.turns.option import CALM_ORDER, DELIVER, FAULT, FEED, SERVE, Option, Sentence
-from testbed.turns.pending import Alternatives, Options
+from testbed.turns.option import DELIVER, FAULT, FEED, SERVE, Option, Sentence
+from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.turns.waits import Signal
 from testbed.world.scenario import Scenario, known

@@ -17,8 +17,8 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.faults.stall import Stall
 from testbed.objects import Note
-from testbed.turns.option import CALM_ORDER, FAULT, Option
-from testbed.turns.pending import Alternatives, Options, Pending
+from testbed.turns.option import FAULT, Option
+from testbed.turns.pending import CALM_ORDER, Alternatives, Options, Pending
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 

@@ -1,4 +1,4 @@
-"""Evaluator: what it costs to make the preemptor fit on a node, if it can be done at all."""
+"""Candidate: what it costs to make the preemptor fit on one node, if that can be done at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room: a Trial for the many pods that only need resources: a few sums."""
+"""Quick trial: a Trial for the many pods that need resources and nothing else: a few sums."""
 
 from __future__ import annotations
 

@@ -157,10 +157,12 @@ class SchedulingQueue(PodQueue):
     def move(self, event: str, now_ms: int, may: May | None = None) -> None:
         """Requeue the unschedulable pods that wait for this event.
 
-        That a pod was added or updated concerns only pods with required pod affinity, and that a
-        node was deleted moves no pod. With `requeue_scope=everything` the first holds of added pods
-        alone, the second not at all, and `may` is asked for added pods only (SCH-23, SCH-24,
-        SCH-28).
+        Three events are special (SCH-23, SCH-24, SCH-28):
+
+        - pod added: moves only pods with required pod affinity, and of those only the ones that
+          `may` accepts.
+        - pod updated: the same. With `requeue_scope=everything` it moves all, and asks no `may`.
+        - node deleted: moves no pod. With `requeue_scope=everything` it moves all.
         """
         if self._moves_everything:
             is_for_near = event == POD_ADDED

@@ -1,4 +1,4 @@
-"""Documents: the YAML or JSON documents of a text as plain trees, within limits.
+"""YAML stream: the YAML or JSON documents of a text as plain trees, within limits.
 
 A file from elsewhere may be hostile, and the parser's own composer crashes on deep nesting. So this
 file builds the trees itself, without recursion, from the tokens that the parser calls events. It
