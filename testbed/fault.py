@@ -47,7 +47,8 @@ class Fault:
 
     A kind is one file in `testbed/faults/`, named as its word. Its fields are its settings. On the
     command line and in race files a setting is called by the first word of its field, and a field
-    in `_ms` takes a duration: `restart=2s` sets `restart_after_ms`.
+    in `_ms` takes a duration: `restart=2s` sets `restart_after_ms`. So no two fields begin with the
+    same word, and none with `after`, `before` or `at`.
     """
 
     word: ClassVar[str]

@@ -1,7 +1,7 @@
 """The API server: the Endpoint that every other program speaks to.
 
-May use: nothing.
-In order: names, switches, memory, call, kind_rules, rules, admission, bootstrap, housekeeping,
+May use: nothing beside it.
+In order: names, switches, bare_server, call, kind_rules, rules, admission, bootstrap, housekeeping,
   verbs, server, __init__, invariants, proving_ground, mutants.
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.memory import BareServer
+from actors.apiserver.bare_server import BareServer
 from testbed.errors import Conflict, Forbidden, Invalid, NotFound
 from testbed.objects import Map, Object, Revision
 from testbed.objects.kinds import kind_by_plural

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from actors.apiserver import rules
 from actors.apiserver.admission import priority
+from actors.apiserver.bare_server import BareServer
 from actors.apiserver.call import Call
-from actors.apiserver.memory import BareServer
 from actors.apiserver.verbs import bind as binding
 from actors.apiserver.verbs import create as creating
 from actors.apiserver.verbs import delete as deleting

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import MEMORY, PODS, Namespaces, PodInfo
-from actors.framework.topology_counts import PodsByKind
+from actors.framework.pods_by_kind import PodsByKind
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
 

@@ -1,7 +1,7 @@
 """Mutants: schedulers with one bug each, and the claim that must find it.
 
 A bug is in a decision (what is decided of which pod), in a part (cache, queue, nominator), or in
-what is written. Each mutant is the bustle of `proving_ground.py` with such a scheduler.
+what is written. Each mutant is the proving ground with such a scheduler.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
 from actors.scheduler.decisions.pick import Pick
 from actors.scheduler.policies import decider_of, scores_of
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.proving_ground import bustle
+from actors.scheduler.proving_ground import contended_nodes
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import Attempt, May
@@ -312,12 +312,14 @@ class IgnoresTheirAntiAffinity(InterPodAffinityFilter):
 
 
 def with_loop(loop: type[SchedulingLoop], **settings: Any) -> Callable[..., None]:
-    """The bustle, with a scheduler that runs that loop."""
-    return partial(bustle, scheduler=type("Mutated", (Scheduler,), {"loop": loop}), **settings)
+    """The proving ground, with a scheduler that runs that loop."""
+    return partial(
+        contended_nodes, scheduler=type("Mutated", (Scheduler,), {"loop": loop}), **settings
+    )
 
 
 def with_parts(parts: SchedulerParts) -> Callable[..., None]:
-    """The bustle, with a scheduler made of those parts."""
+    """The proving ground, with a scheduler made of those parts."""
     return with_loop(type("Mutated", (SchedulingLoop,), {"parts": parts}))
 
 
@@ -355,10 +357,12 @@ MUTANTS = (
     Mutant("no-two-pass", "no room is left for nominated pods",
            with_parts(deciding(nominations=NoNominations())), FITS),
     Mutant("no-symmetry", "the anti-affinity of pods on the node is ignored",
-           partial(bustle, filters=(*_without("InterPodAffinity"), IgnoresTheirAntiAffinity())),
+           partial(
+               contended_nodes,
+               filters=(*_without("InterPodAffinity"), IgnoresTheirAntiAffinity())),
            FITS),
     Mutant("no-taints", "taints are ignored",
-           partial(bustle, filters=_without("TaintToleration")), FITS),
+           partial(contended_nodes, filters=_without("TaintToleration")), FITS),
     Mutant("never-forgets", "a pod that could not be bound stays assumed",
            with_parts(SchedulerParts(cache=NeverForgets)), PLACES),
     Mutant("loses-pods", "a pod that was not scheduled is not requeued",
@@ -378,7 +382,7 @@ MUTANTS = (
     Mutant("fifo", "pods are scheduled in the order in which they came",
            with_parts(queueing(OldestFirst)), ORDER),
     Mutant("binds-by-name", "a bind names no uid",
-           partial(bustle, plugins=(BindsByName,)), DEEDS),
+           partial(contended_nodes, plugins=(BindsByName,)), DEEDS),
     Mutant("trigger-happy", "a pod is deleted that no decision names",
            with_loop(EvictsTooMany), DEEDS),
     Mutant("deaf", "the event of a deleted pod is ignored",

@@ -111,7 +111,7 @@ class RejectOnce:
         return Rejected("not now", is_error=True)
 
 
-def bustle(
+def contended_nodes(
     world: World,
     scheduler: type[Scheduler] = Scheduler,
     plugins: tuple[Callable[[], Any], ...] = (),

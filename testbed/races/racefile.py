@@ -191,7 +191,7 @@ def _setting(name: str, given: Document, kind: type[Fault]) -> int:
     is_refused = value is not None and value < 0 and not kind.allows_negative
     if value is None or is_refused or (name == "times" and not value):
         expected = {"times": "how often, from 1", "until": "a virtual time", "code": "a number"}
-        wanted = expected.get(name, "a duration")
+        wanted = expected.get(name, "a duration" if takes_duration else "a whole number")
         given.refuse(f"{name}: expected {wanted}, found {text!r}", say)
     return value
 

@@ -28,8 +28,8 @@ from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
+from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
-from testbed.world.own_chooser import maker_of
 from testbed.world.scenario import COLLECT_EVERY, find
 from testbed.world.world import World
 

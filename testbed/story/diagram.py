@@ -1,6 +1,6 @@
 """Diagram: one Run as lifelines, a column for each actor, a row for each thing it did or was told.
 
-1. A long Run does not fit. It shows all rows, else those that matter, else those that the tale
+1. A long Run does not fit. It shows all rows, else those that matter, else those that the story
    speaks of: the first of these that fits. A fold counts the rows that are left out.
 2. A text stands in the column of its actor, and runs on over the columns to its right. So actors
    stand in the order in which they first appear, and the columns are as wide as there is room for.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.story.knowledge import changed_nothing
-from testbed.story.sentences import Tale
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
@@ -27,7 +27,7 @@ GAP_MIN, GAP_MAX = 6, 36
 TEXT_MIN = 46
 """The width left for a text in the last column, if possible."""
 FITS = (18, 36, 37)
-"""The most lines for all rows, for those that matter, and for those that the tale speaks of."""
+"""The most lines for all rows, for those that matter, and for those that the story tells of."""
 NAMED_MAX = 3
 """A fold names at most this many actors."""
 DID, TOLD, NOTED, STRUCK, LATE, ASKED = "●", "◂", "·", "⚡", "◌", "○"
@@ -47,7 +47,7 @@ class Row:
     """What sort of thing it is: the actor did it, was told, recorded it, was struck, was late."""
     text: str
     weight: int
-    """Whether it only happened, matters, or the tale speaks of it."""
+    """Whether it only happened, matters, or the sentences speak of it."""
 
 
 @attrs.frozen
@@ -67,7 +67,7 @@ class Fold:
 class Rows:
     """Everything that one Run can show, and when each actor did not know what had changed."""
 
-    def __init__(self, trace: Trace, slice_: Slice, tale: Tale) -> None:
+    def __init__(self, trace: Trace, slice_: Slice, tale: Sentences) -> None:
         self._slice = slice_
         self._spoken_of = tale.spoken_of
         violation = slice_.violation
@@ -97,7 +97,7 @@ class Rows:
             lines = folded(self.all, weight)
             if len(lines) <= lines_max:
                 return lines
-        # Even those that the tale speaks of are too many: the last ones lead to what broke.
+        # Even those that the story tells of are too many: the last ones lead to what broke.
         lines_max = fits[SPOKEN_OF] - 1
         left = lines[:-lines_max]
         counts: Counter[str] = Counter()
@@ -216,7 +216,7 @@ class _Layout:
         acting = [row for row in shown if isinstance(row, Row)]
         first = {row.actor: row.step for row in reversed(rows.all)}
         busy = Counter(row.actor for row in acting)
-        # The actors that the tale speaks of get a column first, then the busiest. The rows of the
+        # The actors that the story tells of get a column first, then the busiest. The rows of the
         # others stand at the margin, each with the name of its actor.
         named = {row.actor for row in acting if row.weight == SPOKEN_OF}
         most = sorted(busy, key=lambda actor: (actor not in named, -busy[actor], first[actor]))

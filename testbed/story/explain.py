@@ -9,7 +9,7 @@ from typing import Any
 from testbed.invariant import Verdict, Violation
 from testbed.story.diagram import WIDTH_MAX, Rows, diagram
 from testbed.story.mermaid import sequence
-from testbed.story.sentences import Tale
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 
@@ -55,12 +55,12 @@ def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str =
     return "\n".join([*head, "", *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
 
 
-def _tale_and_rows(trace: Trace, verdict: Verdict | None) -> tuple[Tale, Rows]:
+def _tale_and_rows(trace: Trace, verdict: Verdict | None) -> tuple[Sentences, Rows]:
     violation: Violation | None = None
     if verdict is not None and verdict.violations:
         violation = verdict.violations[0]
     slice_ = Slice(trace, violation)
-    tale = Tale(slice_)
+    tale = Sentences(slice_)
     return tale, Rows(trace, slice_, tale)
 
 

@@ -1,9 +1,9 @@
-"""Tale: the few sentences that say who knew what, what changed it, who acted on it, what broke.
+"""Sentences: the few that say who knew what, what changed it, who acted on it, what broke.
 
 1. Each stale act gives up to four sentences: what was known, what changed it, why the actor had not
    learned of that, and what it did all the same.
-2. Beside these, the tale has what the actors had written and not yet seen themselves, the faults
-   and restarts of the slice, and what was held back. If nothing was stale, it has the last writes
+2. Other sentences tell what actors had written and not yet seen themselves, the faults and
+   restarts of the slice, and what was held back. If nothing was stale, they tell the last writes
    of what the Violation names instead. A long to and fro is one sentence.
 3. The eight sentences that matter most are kept, and two of what actors say of why. They stand in
    the order in which things happened.
@@ -42,7 +42,7 @@ TURNS_MIN = 5
 
 
 class Weight(IntEnum):
-    """Why a sentence is in the tale. The lowest matter most, and are the last to be left out."""
+    """Why a sentence is told. The lowest matter most, and are the last to be left out."""
 
     VIOLATED = 0
     """What broke."""
@@ -64,7 +64,7 @@ class Weight(IntEnum):
 
 @attrs.frozen
 class Beat:
-    """One sentence, and its place in the tale."""
+    """One sentence, and its place in the story."""
 
     step: int
     text: str
@@ -75,7 +75,7 @@ class Beat:
     """The object it speaks of."""
 
 
-class Tale:
+class Sentences:
     """One Run in a few sentences, and the Steps that they speak of."""
 
     def __init__(self, slice_: Slice) -> None:
@@ -135,7 +135,7 @@ class Tale:
         }.get(sighting.how, ", for it had written it")
         verb = "read" if sighting.how == GET else "knew"
         what = f"{key} at rv {known.entry.revision}" if known.entry else f"of no {key}"
-        # Its own write stands in the tale for itself, if it matters.
+        # Its own write is told by itself, if it matters.
         is_told = known.entry is not None and sighting.how != WROTE
         fields = were(known.entry.value, missed.change) if known.entry and is_told else ""
         text = f"{actor} {verb} {what}{how} ({self._at(sighting.read)}){fields}."
@@ -336,7 +336,7 @@ class Tale:
                     yield self._recorded(act.actor, act.record)
 
     def _whys(self, beats: list[Beat]) -> Iterator[Beat]:
-        """What actors say themselves of why, each once. Of each write in the tale: the record that
+        """What actors say themselves of why, each once. Of each write in the story: the record that
         it follows from. Of each object that the Violation names: the last record of each sort,
         which is its first word. Without a Violation: every record."""
         records = [act.record for act in self.slice.knowledge.acts if act.record]

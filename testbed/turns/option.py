@@ -84,9 +84,9 @@ class Option:
     fault: Any
     """The Fault that would strike; set on faults alone."""
 
-    # One or two of these are made in each turn. So requests, answers, deliveries and resumes give
-    # the arguments by position, which Python passes to a class twice as fast as keywords (others
-    # use keywords), and what few Options have is set afterwards.
+    # One or two of these are made in each turn. So the kinds that are made each turn give their
+    # arguments by position, which Python passes to a class twice as fast as keywords; the others
+    # use keywords. What few Options have is set afterwards.
     def __init__(
         self,
         kind: str,

@@ -6,8 +6,11 @@ import re
 
 import attrs
 
+from testbed.errors import ScenarioError
 from testbed.fault import Fault
 
+MOMENTS = ("after", "before", "at")
+"""When a race file lets a fault strike; no setting is called so."""
 _DURATION = re.compile(r"(-?[0-9]{1,9}) ?(ms|s|m|h)")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
@@ -18,7 +21,17 @@ def setting_fields(kind: type[Fault]) -> dict[str, str]:
     shared = attrs.fields_dict(Fault)
     fields = [field.name for field in attrs.fields(kind) if field.name != "target"]
     ordered = sorted(fields, key=shared.__contains__)
-    return {setting_name(field): field for field in ordered}
+    settings: dict[str, str] = {}
+    for field in ordered:
+        name = setting_name(field)
+        if name in settings or name in ("", *MOMENTS):
+            raise ScenarioError(
+                f"{kind.__name__}.{field}: its setting would be called {name!r}, which "
+                f"{f'is {settings[name]}' if name in settings else 'no setting can be called'}.\n"
+                "Next: let the field begin with another word."
+            )
+        settings[name] = field
+    return settings
 
 
 def setting_name(field: str) -> str:

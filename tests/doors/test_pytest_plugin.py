@@ -358,8 +358,8 @@ def test_fixtures_play_search_and_replay_beside_trio_and_hypothesis(tree: pytest
     result.assert_outcomes(passed=4, failed=4)
     text = result.stdout.str()
     assert text.count("NotHeld[[]every_signature_is_kept]".replace("[[]", "[")) >= 4
-    assert "testbed/run.py" not in text
-    assert "testbed/seeking.py" not in text
+    assert "testbed/testing/run.py" not in text
+    assert "testbed/testing/seek.py" not in text
     for name in ("test_seeded", "test_within_trio", "test_searched", "test_replayed"):
         assert f"FAILED test_all.py::{name} - " in text
     for line in (

@@ -10,6 +10,7 @@ import attrs
 import pytest
 from scratch import call_copy, copy_with
 
+from testbed.errors import ScenarioError
 from testbed.fault import Fault, Levers, Way
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
@@ -112,3 +113,13 @@ def test_each_setting_has_a_name_of_its_own(kind: type[Fault]) -> None:
     assert {"target", *fields.values()} == {field.name for field in attrs.fields(kind)}
     assert list(fields)[-2:] == ["times", "until"]
     assert not kind.length or is_duration(fields[kind.length])
+
+
+@pytest.mark.parametrize("fields", [("for_ms", "for_pods"), ("at_ms",), ("_hidden",)])
+def test_a_setting_has_a_name_of_its_own(fields: tuple[str, ...]) -> None:
+    """Two settings of one name, or one called as a moment, could not be told apart."""
+    made = attrs.make_class(
+        "Odd", {name: attrs.field(default=1) for name in fields}, bases=(Fault,), kw_only=True
+    )
+    with pytest.raises(ScenarioError, match=r"(?s)^Odd\..*begin with another word"):
+        setting_fields(made)

@@ -18,6 +18,8 @@ from pathlib import Path
 import attrs
 
 EVERYTHING = "all that stands before it"
+NOTHING = ("nothing", "nothing beside it")
+"""The second still has what the room above may use; the first is for what trusts nobody."""
 SIBLINGS = "siblings"
 """In an order: every file that it does not name. None of them imports another."""
 INIT = "__init__"
@@ -88,7 +90,7 @@ def _said(docstring: str, label: str) -> str:
 def _list(docstring: str, label: str) -> tuple[str, ...]:
     said = _said(docstring, label)
     names = (name.removeprefix("then ") for name in re.split(r"[,;] ", said) if name)
-    return tuple(name for name in names if name != "nothing")
+    return tuple(name for name in names if name not in NOTHING)
 
 
 def _path(room: str, use: str, root: Path) -> str:

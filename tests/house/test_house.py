@@ -44,6 +44,15 @@ def test_the_rooms_are_the_tree() -> None:
     assert not absent, f"rooms name what is not there: {', '.join(absent)}"
 
 
+def test_every_room_says_what_it_is_for_and_what_it_may_use() -> None:
+    """And in which order its files stand, or that they are siblings."""
+    for path in ROOMS:
+        if path not in ("", "testbed"):
+            said = (ROOT / path / "__init__.py").read_text(encoding="utf-8")
+            assert re.search(r"^May use: ", said, re.MULTILINE), path
+            assert re.search(r"^(In order|Siblings): ", said, re.MULTILINE), path
+
+
 def test_a_room_uses_what_it_says_it_may() -> None:
     """A line that nothing needs any more is taken back, so that the lines stay true."""
     unused = unused_rooms(ROOT)

@@ -82,7 +82,7 @@ def reported(conditions: Any, status: str) -> Any:
 
 
 @attrs.define(eq=False)
-class Desk:
+class ServerView:
     """What one server has read of each kind, and what it has written itself since."""
 
     model: Model
@@ -147,15 +147,15 @@ class Model:
 
     # -- writes ---------------------------------------------------------------------------------
 
-    def create(self, key: str, thing: Thing, desk: Desk) -> Doing:
+    def create(self, key: str, thing: Thing, view: ServerView) -> Doing:
         """API-8, API-16, API-17; what admission looks at comes first."""
         plural = plural_of(key)
         if plural == PODS:
-            thing = {**thing, **self.class_of(thing["class"], desk)}
+            thing = {**thing, **self.class_of(thing["class"], view)}
             yield
-            yield from self.charge(thing["class"], desk)
+            yield from self.charge(thing["class"], view)
         elif plural == CLASSES and thing["default"]:
-            if self.other_default(desk, ""):
+            if self.other_default(view, ""):
                 raise Refused(403)
             yield
         if key in self.things:
@@ -167,7 +167,7 @@ class Model:
         return self.put(key, {**thing, **fresh})
 
     def update(
-        self, key: str, body: Thing, uid: str, rv: str, desk: Desk, *, status: bool
+        self, key: str, body: Thing, uid: str, rv: str, view: ServerView, *, status: bool
     ) -> Doing:
         """API-5, API-11, API-12, API-14, API-15, API-18, API-30."""
         plural = plural_of(key)
@@ -189,7 +189,7 @@ class Model:
             if plural == BUDGETS and new["covers"] != old["covers"]:
                 new["generation"] += 1
             if plural == CLASSES and new["default"]:
-                if self.other_default(desk, key):
+                if self.other_default(view, key):
                     raise Refused(403)
                 yield
             if self.things.get(key) is old:
@@ -197,29 +197,29 @@ class Model:
 
     # -- what admission looks at ----------------------------------------------------------------
 
-    def default(self, desk: Desk) -> str:
+    def default(self, view: ServerView) -> str:
         """The key of the default class: of several the least important (PRI-7)."""
-        known = desk.of_kind(CLASSES)
+        known = view.of_kind(CLASSES)
         defaults = [key for key, thing in known.items() if thing["default"]]
         return min(defaults, key=lambda key: known[key]["value"], default="")
 
-    def other_default(self, desk: Desk, key: str) -> bool:
+    def other_default(self, view: ServerView, key: str) -> bool:
         """Whether another class is the default (PRI-6)."""
-        return self.default(desk) not in ("", key)
+        return self.default(view) not in ("", key)
 
-    def class_of(self, name: str, desk: Desk) -> Thing:
+    def class_of(self, name: str, view: ServerView) -> Thing:
         """The class and the priority of a new pod that names this one (PRI-11 to PRI-13)."""
-        key = f"{CLASSES}/{name}" if name else self.default(desk)
+        key = f"{CLASSES}/{name}" if name else self.default(view)
         if not key:
             return {"class": "", "priority": 0}
-        known = desk.of_kind(CLASSES)
+        known = view.of_kind(CLASSES)
         if key not in known:
             raise Refused(403)
         return {"class": key.partition("/")[2], "priority": known[key]["value"]}
 
-    def charge(self, name: str, desk: Desk) -> Doing:
+    def charge(self, name: str, view: ServerView) -> Doing:
         """Take a pod of that class from each quota that counts it, commit by commit (PRI-22)."""
-        known = desk.quotas()
+        known = view.quotas()
         left = self.counting(known, name)
         for tries in range(4):
             failed: dict[str, int] = {}
@@ -233,14 +233,14 @@ class Model:
                 if there is None or there["rv"] != quota["rv"]:
                     failed[key] = 404 if there is None else 409
                 else:
-                    desk.own[key] = self.put(key, {**quota, "used": quota["used"] + 1})
+                    view.own[key] = self.put(key, {**quota, "used": quota["used"] + 1})
                     has_committed = True
             if not failed:
                 break
             if tries == 3:
                 raise Refused(failed[max(failed)])
             yield
-            left = self.counting({k: q for k, q in desk.quotas().items() if k in failed}, name)
+            left = self.counting({k: q for k, q in view.quotas().items() if k in failed}, name)
         if known:
             yield
 

@@ -9,7 +9,7 @@ from testbed.client.client import Client
 from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.story.diagram import Rows
-from testbed.story.sentences import Tale
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 from testbed.world.world import World
@@ -23,7 +23,7 @@ def rows_of(world: World, chooser: Chooser, said: str = "") -> Rows:
     if said:
         violation = Violation("claimed", said, len(trace.steps), world.table.now_ms)
     slice_ = Slice(trace, violation)
-    return Rows(trace, slice_, Tale(slice_))
+    return Rows(trace, slice_, Sentences(slice_))
 
 
 def binders() -> World:

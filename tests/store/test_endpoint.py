@@ -24,7 +24,7 @@ from testbed.store.watch import Watch
 ANY_READ = Revision(ANY)
 
 
-class Desk:
+class BareStore:
     """The Endpoint of a new Store, asked directly: no World, no turns."""
 
     def __init__(self, *, lags: tuple[str, ...] = ()) -> None:
@@ -70,186 +70,186 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
+def bare() -> BareStore:
     """An Endpoint with nothing behind it yet."""
-    return Desk()
+    return BareStore()
 
 
 # -- writing ------------------------------------------------------------------------------------
 
 
 @pytest.mark.spec("API-3")
-def test_every_write_moves_the_one_revision_and_is_stamped_with_it(desk: Desk) -> None:
+def test_every_write_moves_the_one_revision_and_is_stamped_with_it(bare: BareStore) -> None:
     """One counter for all kinds; an object bears that of its last write, a delete takes one."""
-    first = desk.create(note())
-    assert first.meta.revision == Revision(desk.store.revision) == Revision(2)
-    assert desk.create(Pod("p")).meta.revision == Revision(3)
-    assert desk.update(first.saying(a="1")).meta.revision == Revision(4)
-    desk.delete(first)
-    assert desk.store.revision == 5
-    assert desk.create(note()).meta.revision == Revision(6)
-    assert desk.get().meta.revision == Revision(6)
+    first = bare.create(note())
+    assert first.meta.revision == Revision(bare.store.revision) == Revision(2)
+    assert bare.create(Pod("p")).meta.revision == Revision(3)
+    assert bare.update(first.saying(a="1")).meta.revision == Revision(4)
+    bare.delete(first)
+    assert bare.store.revision == 5
+    assert bare.create(note()).meta.revision == Revision(6)
+    assert bare.get().meta.revision == Revision(6)
 
 
 @pytest.mark.spec("API-2", "GEN-4")
-def test_identity_is_given_at_create_and_stays(desk: Desk) -> None:
+def test_identity_is_given_at_create_and_stays(bare: BareStore) -> None:
     """The uid and the time, in whole seconds, are the server's, whatever a client writes."""
     mine = note().with_meta(uid="mine", created_ms=77)
-    made = desk.create(mine, now_ms=2_999)
+    made = bare.create(mine, now_ms=2_999)
     assert (made.meta.uid, made.meta.created_ms) == ("alpha-1", 2_000)
-    later = desk.update(mine.saying(a="1").with_meta(uid="other", created_ms=5))
+    later = bare.update(mine.saying(a="1").with_meta(uid="other", created_ms=5))
     assert (later.meta.uid, later.meta.created_ms) == ("alpha-1", 2_000)
-    (moved,) = desk.txn(mine.saying(a="2"), now_ms=9_000)
+    (moved,) = bare.txn(mine.saying(a="2"), now_ms=9_000)
     assert (moved.meta.uid, moved.meta.created_ms) == ("alpha-1", 2_000)
-    assert desk.get() == moved
+    assert bare.get() == moved
 
 
 @pytest.mark.spec("API-2")
-def test_a_name_that_is_used_again_has_another_uid(desk: Desk) -> None:
+def test_a_name_that_is_used_again_has_another_uid(bare: BareStore) -> None:
     """It depends on the creator and on how many objects, of any kind, it has created before."""
-    first = desk.create(note())
-    desk.delete(first)
-    uids = [desk.create(note(name), caller="beta").meta.uid for name in ("x", "y")]
-    again = desk.create(note())
-    (by_txn,) = desk.txn(Pod("p"))
+    first = bare.create(note())
+    bare.delete(first)
+    uids = [bare.create(note(name), caller="beta").meta.uid for name in ("x", "y")]
+    again = bare.create(note())
+    (by_txn,) = bare.txn(Pod("p"))
     assert [first.meta.uid, *uids] == ["alpha-1", "beta-1", "beta-2"]
     assert [again.meta.uid, by_txn.meta.uid] == ["alpha-2", "alpha-3"]
 
 
-def test_an_endpoint_that_restarts_gives_no_uid_twice(desk: Desk) -> None:
+def test_an_endpoint_that_restarts_gives_no_uid_twice(bare: BareStore) -> None:
     """Its memory is gone, but not how many objects were made."""
-    desk.create(note("a"))
-    desk.endpoint.restart()
-    assert desk.create(note("b")).meta.uid == "alpha-2"
+    bare.create(note("a"))
+    bare.endpoint.restart()
+    assert bare.create(note("b")).meta.uid == "alpha-2"
 
 
 @pytest.mark.spec("API-2")
-def test_two_endpoints_of_one_store_give_no_uid_twice(desk: Desk) -> None:
+def test_two_endpoints_of_one_store_give_no_uid_twice(bare: BareStore) -> None:
     """Another one beside it says which it is; one that takes its place goes on counting."""
-    uids = [desk.create(note("a")).meta.uid, desk.create(note("b"), caller="x-1").meta.uid]
-    desk.endpoint = StoreEndpoint(desk.store, "other")
-    uids.append(desk.create(note("c")).meta.uid)
-    desk.endpoint = StoreEndpoint(desk.store)
-    uids += [desk.create(note("d")).meta.uid, desk.create(note("e"), caller="x-1").meta.uid]
+    uids = [bare.create(note("a")).meta.uid, bare.create(note("b"), caller="x-1").meta.uid]
+    bare.endpoint = StoreEndpoint(bare.store, "other")
+    uids.append(bare.create(note("c")).meta.uid)
+    bare.endpoint = StoreEndpoint(bare.store)
+    uids += [bare.create(note("d")).meta.uid, bare.create(note("e"), caller="x-1").meta.uid]
     assert uids == ["alpha-1", "x-1-1", "alpha@other-1", "alpha-2", "x-1-2"]
 
 
 @pytest.mark.spec("API-5")
-def test_a_write_that_changes_nothing_is_none(desk: Desk) -> None:
+def test_a_write_that_changes_nothing_is_none(bare: BareStore) -> None:
     """It succeeds, answers what stands there, moves no revision and no watch hears of it."""
-    made = desk.create(note(a="1"))
-    watch = desk.answer(Operation("watch", "notes"))
-    assert desk.update(note(a="1")) is made
-    assert desk.update(made, made.meta.revision) is made
-    assert desk.txn(note(a="1")) == (made,)
-    assert desk.store.revision == 2
+    made = bare.create(note(a="1"))
+    watch = bare.answer(Operation("watch", "notes"))
+    assert bare.update(note(a="1")) is made
+    assert bare.update(made, made.meta.revision) is made
+    assert bare.txn(note(a="1")) == (made,)
+    assert bare.store.revision == 2
     assert not watch.is_ready
 
 
-def test_a_name_that_is_taken_is_refused(desk: Desk) -> None:
+def test_a_name_that_is_taken_is_refused(bare: BareStore) -> None:
     """Create says which one, and nothing has happened."""
-    desk.create(note(a="1"))
+    bare.create(note(a="1"))
     with pytest.raises(AlreadyExists, match=r"^notes/default/n already exists$"):
-        desk.create(note(a="2"))
-    assert desk.get().data == {"a": "1"}
-    assert desk.create(note("m")).meta.uid == "alpha-2"
+        bare.create(note(a="2"))
+    assert bare.get().data == {"a": "1"}
+    assert bare.create(note("m")).meta.uid == "alpha-2"
 
 
 @pytest.mark.parametrize("verb", ["get", "update", "delete"])
-def test_what_is_not_there_is_not_found(desk: Desk, verb: str) -> None:
+def test_what_is_not_there_is_not_found(bare: BareStore, verb: str) -> None:
     """Each verb that needs an object says which one is missing."""
     with pytest.raises(NotFound, match=r"^notes/default/n not found$"):
-        desk.answer(Operation(verb, "notes", "n", "default", note()))
-    assert desk.store.revision == 1
+        bare.answer(Operation(verb, "notes", "n", "default", note()))
+    assert bare.store.revision == 1
 
 
-def test_a_write_over_what_was_not_read_is_in_conflict(desk: Desk) -> None:
+def test_a_write_over_what_was_not_read_is_in_conflict(bare: BareStore) -> None:
     """An update and a delete that name a revision insist on it, and are told both revisions."""
-    read = desk.create(note())
-    desk.update(note(a="1"))
+    read = bare.create(note())
+    bare.update(note(a="1"))
     said = r"^notes/default/n: the object has been modified \(rv 2 was read, it is at rv 3\)"
     with pytest.raises(Conflict, match=said):
-        desk.update(read.saying(b="2"), read.meta.revision)
+        bare.update(read.saying(b="2"), read.meta.revision)
     with pytest.raises(Conflict, match=said):
-        desk.delete(read, revision=read.meta.revision)
-    assert desk.get().data == {"a": "1"}
-    assert desk.update(read.saying(b="2")).data == {"b": "2"}, "without one, the last writer wins"
+        bare.delete(read, revision=read.meta.revision)
+    assert bare.get().data == {"a": "1"}
+    assert bare.update(read.saying(b="2")).data == {"b": "2"}, "without one, the last writer wins"
 
 
-def test_a_delete_of_another_incarnation_is_in_conflict(desk: Desk) -> None:
+def test_a_delete_of_another_incarnation_is_in_conflict(bare: BareStore) -> None:
     """A uid as a precondition holds, though the name is the same."""
-    first = desk.create(note())
-    desk.delete(first, uid=first.meta.uid)
-    second = desk.create(note())
+    first = bare.create(note())
+    bare.delete(first, uid=first.meta.uid)
+    second = bare.create(note())
     with pytest.raises(Conflict, match=r"the precondition names uid alpha-1, it is alpha-2$"):
-        desk.delete(first, uid=first.meta.uid)
-    assert desk.delete(second, uid=second.meta.uid, revision=second.meta.revision) == second
+        bare.delete(first, uid=first.meta.uid)
+    assert bare.delete(second, uid=second.meta.uid, revision=second.meta.revision) == second
 
 
-def test_a_transaction_writes_all_or_nothing(desk: Desk) -> None:
+def test_a_transaction_writes_all_or_nothing(bare: BareStore) -> None:
     """Several objects of several kinds at one revision; if one was changed, none is written."""
-    a = desk.create(note("a", x="1"))
-    items = desk.txn(a.saying(x="2"), Pod("p"), note("b"))
+    a = bare.create(note("a", x="1"))
+    items = bare.txn(a.saying(x="2"), Pod("p"), note("b"))
     assert {item.meta.revision for item in items} == {Revision(3)}
-    assert desk.store.revision == 3
+    assert bare.store.revision == 3
     with pytest.raises(Conflict, match=r"^notes/default/a: .* since rv 2 was read; nothing of the"):
-        desk.txn(note("c"), a.saying(x="3"))
+        bare.txn(note("c"), a.saying(x="3"))
     with pytest.raises(Conflict, match=r"^notes/default/d: .* since rv 9 was read"):
-        desk.txn(note("d").with_meta(revision=Revision(9)))
-    assert desk.store.revision == 3
-    assert desk.get("a").data == {"x": "2"}
+        bare.txn(note("d").with_meta(revision=Revision(9)))
+    assert bare.store.revision == 3
+    assert bare.get("a").data == {"x": "2"}
     with pytest.raises(NotFound):
-        desk.get("c")
-    assert desk.create(note("c")).meta.uid == "alpha-4", "what was refused has used up no name"
+        bare.get("c")
+    assert bare.create(note("c")).meta.uid == "alpha-4", "what was refused has used up no name"
 
 
-def test_a_transaction_of_nothing_does_nothing(desk: Desk) -> None:
+def test_a_transaction_of_nothing_does_nothing(bare: BareStore) -> None:
     """It is answered, and what it may touch can be said of it."""
     operation = Operation("txn", "notes", body=())
-    assert desk.answer(operation) == ()
-    assert desk.endpoint.may(operation) == Footprint(writes=frozenset())
-    assert desk.store.revision == 1
+    assert bare.answer(operation) == ()
+    assert bare.endpoint.may(operation) == Footprint(writes=frozenset())
+    assert bare.store.revision == 1
 
 
 # -- reading ------------------------------------------------------------------------------------
 
 
-def test_an_object_can_be_read_as_it_was(desk: Desk) -> None:
+def test_an_object_can_be_read_as_it_was(bare: BareStore) -> None:
     """At any revision that is kept; the future and the forgotten are refused, each in its way."""
-    first = desk.create(note(a="1"))
-    desk.update(note(a="2"))
-    assert desk.get(at=first.meta.revision) == first
-    assert desk.get().data == {"a": "2"}
+    first = bare.create(note(a="1"))
+    bare.update(note(a="2"))
+    assert bare.get(at=first.meta.revision) == first
+    assert bare.get().data == {"a": "2"}
     with pytest.raises(NotFound):
-        desk.get(at=Revision(1))
+        bare.get(at=Revision(1))
     with pytest.raises(Invalid, match="revision 9 is in the future"):
-        desk.get(at=Revision(9))
-    desk.store.compact(3)
+        bare.get(at=Revision(9))
+    bare.store.compact(3)
     with pytest.raises(Expired, match="too old resource version: 2"):
-        desk.get(at=first.meta.revision)
+        bare.get(at=first.meta.revision)
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
 @pytest.mark.parametrize("text", ["seven", "-1", "1.5", "²"])
-def test_a_revision_nobody_has_given_is_refused(desk: Desk, verb: str, text: str) -> None:
+def test_a_revision_nobody_has_given_is_refused(bare: BareStore, verb: str, text: str) -> None:
     """It is opaque to actors, but not any text will do; an actor that makes one up is told."""
     operation = Operation(verb, "notes", revision=Revision(text))
     with pytest.raises(Invalid, match=f"^{verb} notes: '{text}' is no revision"):
-        desk.answer(operation)
+        bare.answer(operation)
 
 
 @pytest.mark.spec("API-7")
-def test_a_list_is_one_snapshot_sorted_by_key(desk: Desk) -> None:
+def test_a_list_is_one_snapshot_sorted_by_key(bare: BareStore) -> None:
     """It says which revision it is of, and another one at that revision is the same."""
     for name in ("b", "a", "c"):
-        desk.create(note(name))
-    desk.create(Pod("p"))
-    listing = desk.list()
+        bare.create(note(name))
+    bare.create(Pod("p"))
+    listing = bare.list()
     assert [item.meta.name for item in listing.items] == ["a", "b", "c"]
     assert listing.revision == Revision(5)
-    desk.delete(note("a"))
-    assert desk.list(revision=listing.revision) == listing
-    assert [item.meta.name for item in desk.list().items] == ["b", "c"]
+    bare.delete(note("a"))
+    assert bare.list(revision=listing.revision) == listing
+    assert [item.meta.name for item in bare.list().items] == ["b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -264,51 +264,51 @@ def test_a_list_is_one_snapshot_sorted_by_key(desk: Desk) -> None:
     ],
 )
 def test_a_list_has_what_its_selector_selects(
-    desk: Desk, selector: Selector, names: list[str]
+    bare: BareStore, selector: Selector, names: list[str]
 ) -> None:
     """By namespace, by name, by fields, and by all of them; never by a part of a namespace."""
-    desk.create(Pod("a", spec=PodSpec("n1")))
-    desk.create(Pod("b"))
-    desk.create(Pod("team/c", spec=PodSpec("n1")))
-    assert [pod.meta.name for pod in desk.list("pods", selector=selector).items] == names
+    bare.create(Pod("a", spec=PodSpec("n1")))
+    bare.create(Pod("b"))
+    bare.create(Pod("team/c", spec=PodSpec("n1")))
+    assert [pod.meta.name for pod in bare.list("pods", selector=selector).items] == names
 
 
-def test_a_watch_begins_after_a_revision_or_now(desk: Desk) -> None:
+def test_a_watch_begins_after_a_revision_or_now(bare: BareStore) -> None:
     """What happened after it was named is told; without one, what happens from now on."""
-    first = desk.create(note("a"))
-    desk.create(note("b"))
+    first = bare.create(note("a"))
+    bare.create(note("b"))
     operation = Operation("watch", "notes", revision=first.meta.revision)
-    since, now = desk.answer(operation), desk.answer(Operation("watch", "notes"))
-    desk.create(note("c"))
+    since, now = bare.answer(operation), bare.answer(Operation("watch", "notes"))
+    bare.create(note("c"))
     assert [since.take().key for _ in range(2)] == ["notes/default/b", "notes/default/c"]
     assert now.take().key == "notes/default/c"
     assert not since.bookmarks
-    desk.store.compact(4)
+    bare.store.compact(4)
     with pytest.raises(Expired):
-        desk.answer(operation)
+        bare.answer(operation)
 
 
 # -- what it does not know ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verb", ["bind", "put", "made", "existing", "mark", "created", "_init__"])
-def test_another_verb_is_refused(desk: Desk, verb: str) -> None:
+def test_another_verb_is_refused(bare: BareStore, verb: str) -> None:
     """It says which it knows; a name of its own code is none."""
     operation = Operation(verb, "notes", "n", "default", note())
     said = f"cannot {verb} notes/default/n: it knows get, list, watch, create, update, delete, txn"
     with pytest.raises(Invalid, match=said):
-        desk.answer(operation)
+        bare.answer(operation)
     assert len(VERBS) == 8
 
 
-def test_a_subresource_is_refused(desk: Desk) -> None:
+def test_a_subresource_is_refused(bare: BareStore) -> None:
     """The Store's own Endpoint has none, and says so."""
     operation = Operation("update", "notes", "n", "default", note(), subresource="status")
     with pytest.raises(Invalid, match=r"cannot update/status notes/default/n: .* no subresource$"):
-        desk.answer(operation)
+        bare.answer(operation)
 
 
-def test_an_operation_is_data(desk: Desk) -> None:
+def test_an_operation_is_data(bare: BareStore) -> None:
     """One line of JSON says the whole of it, and two that ask the same are equal."""
     operation = Operation("update", "notes", "n", "default", note(a="1"), revision=Revision(3))
     assert '"verb":"update"' in operation.line()
@@ -325,79 +325,79 @@ def test_an_operation_is_data(desk: Desk) -> None:
 
 def test_a_lagging_kind_is_listed_as_its_cursor_has_read_it() -> None:
     """From the first list on it stands still until it is fed; a get, and other kinds, do not."""
-    desk = Desk(lags=("notes",))
+    bare = BareStore(lags=("notes",))
     behind: list[str] = []
-    desk.endpoint.on_behind = lambda cursor: behind.append(cursor.key)
-    desk.create(note("a"))
-    assert len(desk.list(revision=ANY_READ).items) == 1, (
+    bare.endpoint.on_behind = lambda cursor: behind.append(cursor.key)
+    bare.create(note("a"))
+    assert len(bare.list(revision=ANY_READ).items) == 1, (
         "a server that starts has read all there is"
     )
-    desk.create(note("b"))
-    desk.create(note("c"))
-    desk.create(Pod("p"))
+    bare.create(note("b"))
+    bare.create(note("c"))
+    bare.create(Pod("p"))
     assert behind == ["cursor:store/notes"], "told once, however far behind"
-    assert desk.list(revision=ANY_READ) == Listing((desk.get("a"),), Revision(2))
-    desk.endpoint.cursor("notes").advance()
-    assert [item.meta.name for item in desk.list(revision=ANY_READ).items] == ["a", "b"]
-    assert desk.get("c").meta.name == "c"
-    assert len(desk.list("pods").items) == 1
-    assert len(desk.list().items) == 3, "without a revision the Store itself is read"
+    assert bare.list(revision=ANY_READ) == Listing((bare.get("a"),), Revision(2))
+    bare.endpoint.cursor("notes").advance()
+    assert [item.meta.name for item in bare.list(revision=ANY_READ).items] == ["a", "b"]
+    assert bare.get("c").meta.name == "c"
+    assert len(bare.list("pods").items) == 1
+    assert len(bare.list().items) == 3, "without a revision the Store itself is read"
 
 
 def test_a_write_is_never_judged_by_what_a_lagging_server_has_read() -> None:
     """A precondition is held against the Store itself, however stale the lists are."""
-    desk = Desk(lags=("notes",))
-    read = desk.create(note())
-    desk.list(revision=ANY_READ)
-    desk.update(note(a="1"))
-    (stale,) = desk.list(revision=ANY_READ).items
+    bare = BareStore(lags=("notes",))
+    read = bare.create(note())
+    bare.list(revision=ANY_READ)
+    bare.update(note(a="1"))
+    (stale,) = bare.list(revision=ANY_READ).items
     assert stale == read
     with pytest.raises(Conflict):
-        desk.update(stale.saying(b="2"), stale.meta.revision)
+        bare.update(stale.saying(b="2"), stale.meta.revision)
 
 
 def test_a_restart_forgets_the_cursors() -> None:
     """Its watches are closed, and what is listed next is the present."""
-    desk = Desk(lags=("notes",))
-    desk.list(revision=ANY_READ)
-    watch = desk.answer(Operation("watch", "notes"))
-    desk.create(note())
-    assert not desk.list(revision=ANY_READ).items
-    desk.endpoint.restart()
+    bare = BareStore(lags=("notes",))
+    bare.list(revision=ANY_READ)
+    watch = bare.answer(Operation("watch", "notes"))
+    bare.create(note())
+    assert not bare.list(revision=ANY_READ).items
+    bare.endpoint.restart()
     assert not watch.is_open
-    assert len(desk.list(revision=ANY_READ).items) == 1
+    assert len(bare.list(revision=ANY_READ).items) == 1
 
 
 def test_a_cursor_that_a_compaction_has_overtaken_begins_anew() -> None:
     """Its watches end in Expired, each reader is told; the next list is served from the present."""
-    desk = Desk(lags=("notes",))
-    desk.list()
-    watch = desk.answer(Operation("watch", "notes"))
+    bare = BareStore(lags=("notes",))
+    bare.list()
+    watch = bare.answer(Operation("watch", "notes"))
     for name in ("a", "b", "c"):
-        desk.create(note(name))
-    desk.store.compact(desk.store.revision)
-    listing = desk.list()
+        bare.create(note(name))
+    bare.store.compact(bare.store.revision)
+    listing = bare.list()
     assert len(listing.items) == 3
     assert isinstance(watch.take().error, Expired)
-    fresh = desk.answer(Operation("watch", "notes", revision=listing.revision))
-    desk.create(note("d"))
+    fresh = bare.answer(Operation("watch", "notes", revision=listing.revision))
+    bare.create(note("d"))
     assert not fresh.is_ready
-    desk.endpoint.cursor("notes").advance()
+    bare.endpoint.cursor("notes").advance()
     assert fresh.take().key == "notes/default/d"
 
 
 def test_a_cursor_that_a_compaction_has_just_not_overtaken_goes_on() -> None:
     """What it has still to read is kept, though no longer what it has read: a list is of the
     oldest state there is, and no watch misses anything."""
-    desk = Desk(lags=("notes",))
-    desk.list()
-    watch = desk.answer(Operation("watch", "notes"))
-    desk.create(note("a"))
-    desk.store.compact(2)
-    assert desk.list() == Listing((desk.get("a"),), Revision(2))
-    desk.endpoint.cursor("notes").advance()
+    bare = BareStore(lags=("notes",))
+    bare.list()
+    watch = bare.answer(Operation("watch", "notes"))
+    bare.create(note("a"))
+    bare.store.compact(2)
+    assert bare.list() == Listing((bare.get("a"),), Revision(2))
+    bare.endpoint.cursor("notes").advance()
     assert watch.take().key == "notes/default/a"
-    assert desk.list().revision == Revision(2)
+    assert bare.list().revision == Revision(2)
 
 
 # -- footprints ---------------------------------------------------------------------------------
@@ -448,20 +448,20 @@ def operation_of(data: DataObject, store: Store) -> Operation:
 def test_what_an_operation_does_it_has_announced(data: DataObject) -> None:
     """Whatever is asked and however it ends: `may` covers `did`; a refusal changes nothing; and
     what is no read moves the revision by one, or by none if it changed nothing."""
-    desk = Desk(lags=("pods",))
+    bare = BareStore(lags=("pods",))
     for _ in range(data.draw(st.integers(1, 15))):
-        if data.draw(st.integers(0, 9)) == 0 and desk.store.revision > desk.store.compacted:
-            desk.store.compact(desk.store.revision)
-        operation = operation_of(data, desk.store)
-        may, before = desk.endpoint.may(operation), desk.store.revision
-        marks = desk.store.marks = Marks()
+        if data.draw(st.integers(0, 9)) == 0 and bare.store.revision > bare.store.compacted:
+            bare.store.compact(bare.store.revision)
+        operation = operation_of(data, bare.store)
+        may, before = bare.endpoint.may(operation), bare.store.revision
+        marks = bare.store.marks = Marks()
         try:
-            answer = desk.answer(operation)
+            answer = bare.answer(operation)
         except ApiError:
             answer = None
         did = marks.footprint()
         assert not uncovered(did, may), operation
-        assert desk.store.revision - before == (1 if marks.changes else 0)
+        assert bare.store.revision - before == (1 if marks.changes else 0)
         if answer is None:
             # A look back orders all that was committed before; the first look makes a cursor.
             assert did.writes <= {"history", "cursor:store/pods"}, operation

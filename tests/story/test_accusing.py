@@ -14,7 +14,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.invariant import Violation
-from testbed.story.sentences import Tale
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import ANSWER, DELIVER, SERVE, START
 from testbed.turns.trace import Step, Trace
@@ -122,4 +122,4 @@ def _told(recipe: Scenario, chooser: Chooser) -> tuple[list[Step], list[str]]:
     world = recipe.world(faults=(Crash(restart_after_ms=500), Lag(by_ms=50)))
     verdict = world.run(chooser, driver="direct", trace=Trace({}, keep=True))
     violation: Violation | None = verdict.violations[0] if verdict.violations else None
-    return world.trace.steps, Tale(Slice(world.trace, violation)).sentences
+    return world.trace.steps, Sentences(Slice(world.trace, violation)).sentences

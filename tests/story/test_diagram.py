@@ -12,7 +12,7 @@ from testbed.client.client import Client
 from testbed.objects import Note
 from testbed.store.footprint import Marks
 from testbed.story.diagram import COLUMNS_MAX, FITS, Fold, Row, Rows, diagram, folded
-from testbed.story.sentences import Tale
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
@@ -126,7 +126,7 @@ def test_what_is_held_back_is_shown() -> None:
         option.about("update", "notes/default/list", label="serve")
         trace.items.append(Step(len(trace.steps) + 1, option, 0, 1, Marks()))
     slice_ = Slice(trace)
-    said = diagram(Rows(trace, slice_, Tale(slice_)))
+    said = diagram(Rows(trace, slice_, Sentences(slice_)))
     assert said.count("◌ its update of notes/default/list is held back") == 2
     assert said.count("◌") == 2
 

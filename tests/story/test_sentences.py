@@ -1,4 +1,4 @@
-"""Tale: which sentences are told, and what each must say."""
+"""Sentences: which sentences are told, and what each must say."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from testbed.races.race_chooser import Raced
 from testbed.store.footprint import Marks
 from testbed.story.diagram import Rows, diagram
 from testbed.story.knowledge import changed_nothing
-from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Beat, Tale, Weight
+from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Beat, Sentences, Weight
 from testbed.story.slice import Slice
 from testbed.story.wording import changed
 from testbed.turns.option import SERVE, Option
@@ -55,7 +55,7 @@ def played(
 
 def tale_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> list[str]:
     """The sentences told of this Run."""
-    return Tale(Slice(*played(world, chooser, *faults, said=said))).sentences
+    return Sentences(Slice(*played(world, chooser, *faults, said=said))).sentences
 
 
 def binders() -> World:
@@ -134,7 +134,7 @@ def test_news_that_was_held_back_is_told_so() -> None:
         kept = Trace({}, keep=True)
         kept.items = list(trace.items)
         kept.items.append(Step(number, option, 0, 1, Marks()))
-        return "\n".join(Tale(Slice(kept, violation)).sentences)
+        return "\n".join(Sentences(Slice(kept, violation)).sentences)
 
     after, before = len(trace.steps) + 1, -write
     assert f"held back since step {after}, told it" in told(after, "alpha", "notes/default/n")
@@ -152,7 +152,7 @@ def test_a_request_that_was_held_back_is_told_with_its_end() -> None:
         kept = Trace({}, keep=True)
         kept.items = [*trace.items, Step(number, option, 0, 1, Marks())]
         kept.items.sort(key=lambda item: item.number if isinstance(item, Step) else 0)
-        said = Tale(Slice(kept, violation)).sentences
+        said = Sentences(Slice(kept, violation)).sentences
         assert f"alpha's update of notes/default/list was held back (step {number}){until}" in said
 
 
@@ -240,7 +240,7 @@ def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
     """Eight sentences, each of one line, each with a Step of the Run."""
     world = find("lots:drawing_lots").world({"times": 6, "faults": 4})
     trace, violation = played(world, Uniform(seed))
-    tale = Tale(Slice(trace, violation))
+    tale = Sentences(Slice(trace, violation))
     assert len(tale.sentences) <= SENTENCES_MAX
     assert all("step" in said and "\n" not in said for said in tale.sentences)
     assert tale.spoken_of <= {step.number for step in trace.steps}
@@ -285,8 +285,8 @@ def test_the_end_of_a_fault_that_lasts_is_told(
     cues = ("serve alpha/main get*", "answer*", *(f"fault*{fault.word}*" for fault in faults))
     world = find("lost_update").world()
     told = played(world, Cued(*cues), *faults, said="alpha is claimed to be slow")
-    assert said in Tale(Slice(*told)).sentences
-    rows = Rows(told[0], Slice(*told), Tale(Slice(*told)))
+    assert said in Sentences(Slice(*told)).sentences
+    rows = Rows(told[0], Slice(*told), Sentences(Slice(*told)))
     lines = diagram(rows).splitlines()
     assert drawn in lines
     assert sum("can be reached" in line or "goes on" in line for line in lines) == (
@@ -355,7 +355,7 @@ def test_a_write_that_changed_nothing_is_told_so() -> None:
     held = Hold(Pattern(SERVE, "alpha", "update", "notes/default/n"))
     trace, violation = played(world, Raced(Race("test", holds=(held,))), said="it was bought twice")
     matter = Slice(trace, violation)
-    tale = Tale(matter)
+    tale = Sentences(matter)
     idle = [said for said in tale.sentences if "nothing changed" in said]
     (act,) = [step for step in trace.steps if changed_nothing(step)]
     assert idle == [
@@ -419,7 +419,7 @@ def test_why_an_actor_did_it_is_told_beside_eight_other_sentences() -> None:
     whys = {f"chose-{n}": Beat(n, f"alpha chose {n}.", Weight.SAYS, key=f"{n}") for n in range(4)}
     others = [Beat(9, f"alpha was stale {n}.", Weight.ACTED, key=f"{n}") for n in range(9)]
 
-    class Whole(Tale):
+    class Whole(Sentences):
         def _stale(self) -> Iterator[Beat]:
             yield from others
 
@@ -435,7 +435,7 @@ def test_a_fault_goes_before_what_was_known() -> None:
     """Without it nobody would have been stale."""
     fault = Beat(1, "alpha was cut off.", Weight.STRUCK)
 
-    class Whole(Tale):
+    class Whole(Sentences):
         def _stale(self) -> Iterator[Beat]:
             yield from (Beat(9, f"alpha knew {n}.", Weight.KNEW, key=f"{n}") for n in range(9))
 
@@ -475,7 +475,7 @@ def test_where_nothing_broke_all_that_actors_say_is_told() -> None:
     """Each thing once, where it was said last; in the diagram, too, in place of the facts."""
     trace, _ = played(world_of(alpha=moves(waits="waited for n", why="chose n")), Calm())
     matter = Slice(trace)
-    tale = Tale(matter)
+    tale = Sentences(matter)
     assert tale.sentences == [
         "alpha waited for n (step 2, 1,000 ms).",
         "alpha chose n (step 3, 2,000 ms).",

@@ -1,4 +1,4 @@
-"""Admission: defaults, resolves and checks an object before it is written.
+"""Admission: sets defaults, resolves the priority, charges quotas, or refuses, before a write.
 
 May use: call, rules.
 In order: priority, quota, steps.

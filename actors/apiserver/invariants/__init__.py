@@ -3,7 +3,7 @@
 They share no code with the server. Each reads what was asked, what was committed and what was
 answered, and works out in the plainest way what the protocol allows.
 
-May use: nothing.
+May use: nothing beside it.
 In order: asked; then siblings, __init__.
 """
 

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from actors.scheduler.invariants.accounts import AccountsAreBalanced
 from actors.scheduler.invariants.budgets import BudgetsAreCounted
+from actors.scheduler.invariants.cheapest_node import RoomIsMadeWhereItCostsLeast
 from actors.scheduler.invariants.cycles import Cycles
-from actors.scheduler.invariants.deeds import DeedsAreDecided
-from actors.scheduler.invariants.need import NoPreemptionIsPointless
+from actors.scheduler.invariants.fits_beside_nominated import PodsGoWhereTheyFit
+from actors.scheduler.invariants.lower_victims import VictimsAreLessImportant
+from actors.scheduler.invariants.most_important_first import TheMostImportantIsTriedFirst
+from actors.scheduler.invariants.no_lost_pod import NoPodIsLost
+from actors.scheduler.invariants.no_missed_event import NobodyWaitsInVain
+from actors.scheduler.invariants.no_pointless_preemption import NoPreemptionIsPointless
+from actors.scheduler.invariants.no_repeat_preemption import WhoWaitsDoesNotPreempt
 from actors.scheduler.invariants.nominations import NominationsAreKept
-from actors.scheduler.invariants.order import TheMostImportantIsTriedFirst
-from actors.scheduler.invariants.patience import WhoWaitsDoesNotPreempt
-from actors.scheduler.invariants.places import NoPodIsLost
-from actors.scheduler.invariants.price import RoomIsMadeWhereItCostsLeast
-from actors.scheduler.invariants.ranks import VictimsAreLessImportant
-from actors.scheduler.invariants.reach import OnlyItsOwnNodeIsCleared
-from actors.scheduler.invariants.waking import NobodyWaitsInVain
-from actors.scheduler.invariants.yielding import PodsGoWhereTheyFit
+from actors.scheduler.invariants.own_node_only import OnlyItsOwnNodeIsCleared
+from actors.scheduler.invariants.writes_follow_decisions import DeedsAreDecided
 from testbed import Invariant
 
 __all__ = [

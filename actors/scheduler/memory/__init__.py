@@ -1,6 +1,7 @@
-"""Memory: all that one life of a scheduler knows, and the handlers that keep it up to date.
+"""State of one life of a scheduler: informers and handlers, its queue and cache, timers,
+leadership; and how claims see it.
 
 May use: switches, cluster, queue, decisions, plugins, placing.
-In order: glance, leading, permit, ticks, informers, beliefs, timers, books, cycle_record, digest,
-  handlers.
+In order: pre_check, leading, permit, ticks, informers, beliefs, timers, books, cycle_record,
+  digest, handlers.
 """

@@ -20,7 +20,7 @@ from actors.framework.cluster_events import (
 from actors.framework.podinfo import info_of
 from actors.scheduler.cluster.cache import NotCached
 from actors.scheduler.memory.books import Books
-from actors.scheduler.memory.glance import may_suit
+from actors.scheduler.memory.pre_check import may_suit
 from actors.scheduler.queue.queued import May
 from testbed.objects import Namespace, Node, Pod
 

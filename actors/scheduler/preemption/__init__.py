@@ -2,7 +2,8 @@
 
 May use: switches, cluster, decisions, placing.
 In order: budgets, eligibility, importance, preemptor, choice, quick_trial, trial,
-  affinity_to_victims, cross_node, lower, dry_run, candidate, victims, preemption, __init__.
+  affinity_to_victims, cross_node, lower_nominations, dry_run, candidate, victims, preemption,
+  __init__.
 """
 
 from actors.scheduler.preemption.preemption import preempt

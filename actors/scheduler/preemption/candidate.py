@@ -15,7 +15,7 @@ from actors.scheduler.preemption.budgets import Budgets
 from actors.scheduler.preemption.choice import keys_of
 from actors.scheduler.preemption.cross_node import Far, Reach
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.preemption.lower import lower_nominated
+from actors.scheduler.preemption.lower_nominations import lower_nominated
 from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.trial import AnyTrial, trial_of
 

@@ -13,7 +13,7 @@ ENDLESS = 2**100
 """How much is left of a resource that the pod does not ask for."""
 
 
-class Room:
+class QuickTrial:
     """What is left on a node beside the preemptor and the pods nominated there.
 
     The nominated pods always count: a pod that fits beside them also fits without them if only

@@ -9,7 +9,7 @@ from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 from actors.scheduler.placing.judging import Judging
-from actors.scheduler.preemption.quick_trial import Room
+from actors.scheduler.preemption.quick_trial import QuickTrial
 
 Answer = Refusal | Account
 """What a filter answers: a Refusal that no move changes, or an Account that is kept up to date."""
@@ -134,8 +134,8 @@ def _move(place: NodeInfo | Account, info: PodInfo, by: int) -> None:
     (place.add if by > 0 else place.remove)(info)
 
 
-AnyTrial = Trial | Room
-"""Room where only resources matter, else a Trial."""
+AnyTrial = Trial | QuickTrial
+"""A QuickTrial where only resources matter, else a Trial."""
 
 
 def trial_of(judging: Judging, name: str) -> AnyTrial:
@@ -143,4 +143,4 @@ def trial_of(judging: Judging, name: str) -> AnyTrial:
     node, asked = judging.node(name), judging.only_room
     if asked is None or any(f.check(s, node) is not None for f, s in judging.fixed):
         return Trial(judging, node)
-    return Room(*asked, node, judging.nominated_on(name))
+    return QuickTrial(*asked, node, judging.nominated_on(name))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from actors.framework.podinfo import PodInfo, Term
+from actors.framework.pods_by_kind import PodKind
 from actors.framework.snapshot import Column, Snapshot
-from actors.framework.topology_counts import PodKind
 from actors.scheduler.score import BEST, Score
 
 FOR_REQUIRED = 1

@@ -1,4 +1,5 @@
-"""What the complete search rests on: which Runs differ in nothing but orders that do not matter.
+"""When two Runs are equivalent: they differ only in the order of turns that commute.
 
+May use: nothing beside it.
 In order: orders, certificate, classes, tree.
 """

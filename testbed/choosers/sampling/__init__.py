@@ -1,4 +1,5 @@
-"""What the random Choosers share: where their chance comes from, and what Runs have shown.
+"""What the random Choosers share: seeded draws, and what earlier Runs have shown.
 
+May use: nothing beside it.
 In order: chance, learned, profiler, sampler.
 """

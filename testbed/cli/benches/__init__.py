@@ -1,5 +1,6 @@
-"""The benchmarks, one file each. They compare with something measured on the same machine.
+"""The benchmarks, one file each. Each figure comes with a baseline from the same run:
+plain trio, or a smaller size.
 
-May use: nothing.
+May use: nothing beside it.
 In order: load, cycles; then siblings.
 """

@@ -20,8 +20,8 @@ from testbed.cli.show import (
 )
 from testbed.races.trust import folders_of, line_for, trust_in
 from testbed.turns.trace import Trace
+from testbed.world.chooser_by_name import maker_of
 from testbed.world.chooser_kinds import known
-from testbed.world.own_chooser import maker_of
 from testbed.world.scenario import find
 from testbed.world.world import World
 

@@ -19,10 +19,10 @@ from api_model import (
     OVER,
     PODS,
     QUOTAS,
-    Desk,
     Doing,
     Model,
     Refused,
+    ServerView,
     Thing,
     Wish,
     plural_of,
@@ -152,7 +152,7 @@ class Machine(RuleBasedStateMachine):
         self.servers = [ApiServer(store), ApiServer(store, "api-2", lags=KINDS)]
         self.model = Model()
         self.began = [1, 1]
-        self.desks = [Desk(self.model, partial(self.reach, place)) for place in (0, 1)]
+        self.views = [ServerView(self.model, partial(self.reach, place)) for place in (0, 1)]
         self.read = dict.fromkeys(KINDS, 0)
         self.flying: list[Asked] = []
         self.readers: list[Reader] = []
@@ -330,7 +330,7 @@ class Machine(RuleBasedStateMachine):
 
     def create(self, place: int, item: Any, thing: Thing, parts: int = 1) -> None:
         """Ask for a new object."""
-        doing = self.model.create(item.key, thing, self.desks[place])
+        doing = self.model.create(item.key, thing, self.views[place])
         self.ask(place, about("create", item.key, body=item), doing, parts)
 
     @rule(place=servers, name=budget_names, app=apps)
@@ -364,7 +364,7 @@ class Machine(RuleBasedStateMachine):
             return
         status = QuotaStatus(amounts(hard), amounts(used))
         body = attrs.evolve(item, status=status).with_meta(revision=Revision())
-        doing = self.model.update(key, self.abstract(body), "", "", self.desks[place], status=True)
+        doing = self.model.update(key, self.abstract(body), "", "", self.views[place], status=True)
         self.ask(place, about("update", key, body=body, subresource="status"), doing)
 
     @precondition(lambda self: self.seen)
@@ -406,7 +406,7 @@ class Machine(RuleBasedStateMachine):
         thing = self.abstract(body)
         sent = body.with_meta(uid=uid, revision=rv)
         doing = self.model.update(
-            key, thing, self.uids[uid] if uid else "", str(rv), self.desks[place], status=is_status
+            key, thing, self.uids[uid] if uid else "", str(rv), self.views[place], status=is_status
         )
         subresource = "status" if is_status else ""
         self.ask(place, about("update", key, body=sent, subresource=subresource), doing)
@@ -614,7 +614,7 @@ class Machine(RuleBasedStateMachine):
             self.flying.remove(asked)
         self.readers = [reader for reader in self.readers if reader.place != place]
         server.restart()
-        self.desks[place].own.clear()
+        self.views[place].own.clear()
         self.began[place] = self.model.rv
         for plural in self.read if place else ():
             server.cursor(plural)

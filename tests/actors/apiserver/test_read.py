@@ -8,7 +8,7 @@ import pytest
 from counter import Counter, about, finish, named, step, told, with_meta
 from cursors import catch_up
 
-from actors.apiserver.memory import EVENTS_KEPT, KEPT_MS
+from actors.apiserver.bare_server import EVENTS_KEPT, KEPT_MS
 from testbed import Selector
 from testbed.errors import BadRequest, Expired, Invalid, NotFound, TimedOut
 from testbed.objects import Map, Node, Pod, Revision

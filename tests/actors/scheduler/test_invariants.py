@@ -11,7 +11,7 @@ from stage import play
 
 from actors.scheduler.invariants import DeedsAreDecided, WhoWaitsDoesNotPreempt, scheduler_claims
 from actors.scheduler.mutants import MUTANTS
-from actors.scheduler.proving_ground import bustle
+from actors.scheduler.proving_ground import contended_nodes
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.pos import POS
@@ -30,11 +30,11 @@ from testbed.world.world import World
 
 
 def full(world: World) -> None:
-    """The bustle, with the scheduler as it is."""
-    bustle(world)
+    """The proving ground, with the scheduler as it is."""
+    contended_nodes(world)
 
 
-def test_the_calm_bustle_comes_to_its_end() -> None:
+def test_the_calm_proving_ground_comes_to_its_end() -> None:
     """Every claim holds; some pods were placed, some have made room, some still wait."""
     world = of(full).world()
     verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
@@ -49,8 +49,8 @@ def test_the_calm_bustle_comes_to_its_end() -> None:
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
 def test_the_claims_hold_whatever_is_late_or_crashes() -> None:
-    """In the bustle, in Runs of few deviations and in random ones; in half of them the scheduler
-    may crash and lag."""
+    """On the proving ground, in Runs of few deviations and in random ones; in half of them the
+    scheduler may crash and lag."""
     faults = (Crash("alpha", restart_after_ms=700), Lag("alpha", by_ms=500, for_ms=3000))
     for allowed in ((), faults):
         left = 15

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import testbed
 from testbed import World
 from testbed.cli import main
 from testbed.errors import ManifestRefused
@@ -372,7 +373,7 @@ def test_what_is_hostile_costs_neither_memory_nor_the_process(what: str) -> None
         os.truncate("a.yaml", 2**30)
     else:
         Path("a.yaml").write_bytes(text.encode() if isinstance(text, str) else text)
-    root = Path(manifest.__file__).parent.parent
+    root = Path(testbed.__file__).parent.parent
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, "a.yaml"],
         env={**os.environ, "PYTHONPATH": str(root)},

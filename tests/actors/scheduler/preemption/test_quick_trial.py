@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.framework.filters import FILTERS
 from actors.framework.podinfo import PodInfo, info_of
 from actors.scheduler.placing.judging import Judging
-from actors.scheduler.preemption.quick_trial import Room
+from actors.scheduler.preemption.quick_trial import QuickTrial
 from actors.scheduler.preemption.trial import Trial, trial_of
 from testbed.objects import Container, Map, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
@@ -49,7 +49,7 @@ def test_room_says_what_a_trial_says(
     """After any moves: the same refusal in the same words, and the same pods are reprieved."""
     judging, there = cluster
     room, slow = trial_of(judging, "n"), Trial(judging, judging.node("n"))
-    assert isinstance(room, Room)
+    assert isinstance(room, QuickTrial)
     gone: list[PodInfo] = []
     for is_back in data.draw(st.lists(st.booleans(), max_size=8)):
         stays = [info for info in there if info not in gone]
@@ -99,7 +99,7 @@ def test_room_is_for_pods_that_mind_nobody() -> None:
     ]
     for each, things, is_quick in cases:
         judging = Judging(info_of(each), snapshot_of(*things), FILTERS, {})
-        assert isinstance(trial_of(judging, "n"), Room) == is_quick
+        assert isinstance(trial_of(judging, "n"), QuickTrial) == is_quick
     nominated = Nominations.of([waiting]).nominated
     judging = Judging(info_of(pod), snapshot_of(*plain), FILTERS, nominated)
-    assert not isinstance(trial_of(judging, "n"), Room)
+    assert not isinstance(trial_of(judging, "n"), QuickTrial)
