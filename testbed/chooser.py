@@ -66,10 +66,15 @@ class Chooser:
         raise NotImplementedError
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        """The index of what happens next: 0 is the dullest, and the faults begin at
-        `options.ready`. Of the alternatives of a pick, the index of one. Or CUT. Nothing is ready
-        only while this Chooser holds something back and nothing else can move: then it must
-        release something, or let a fault strike."""
+        """Decide what happens next.
+
+        - of Options, the index of one: 0 is the dullest, faults begin at `options.ready`;
+        - of the alternatives of a pick, the index of one;
+        - or a HoldBack, Release or LetPass, which is no turn; or CUT, which ends the Run.
+
+        If nothing is ready, this Chooser holds something back and nothing else can move: it must
+        release something, or let a fault strike.
+        """
         raise NotImplementedError
 
     def strike(self, options: Options) -> int | None:

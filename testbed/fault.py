@@ -143,17 +143,17 @@ class Levers:
     # -- what is there --------------------------------------------------------------------------
 
     def actors(self, *, up: bool = True) -> list[Role]:
-        """The actors that run now, by name; or those that ran and are down."""
+        """The actors that run now, by name. With `up=False`, those that ran and are down."""
         roles = (role for _, role in sorted(self._table.roles.items()))
         return [r for r in roles if (r.is_up if up else r.life is not None and not r.is_up)]
 
     def endpoints(self, *, up: bool = True) -> list[Post]:
-        """The Endpoints that answer now, by name; or those that are down."""
+        """The Endpoints that answer now, by name. With `up=False`, those that are down."""
         return [post for _, post in sorted(self._wire.posts.items()) if post.is_up == up]
 
     def requests(self, *, served: bool) -> list[Request]:
-        """The requests that have taken effect and are not answered yet; or, if not `served`, those
-        that have had no effect yet. Only those that a caller still waits for, oldest first."""
+        """The requests that a caller still waits for, oldest first: with `served`, those that have
+        taken effect and are not answered yet; without, those that have had no effect yet."""
         return [
             request
             for _, post in sorted(self._wire.posts.items())

@@ -144,12 +144,12 @@ class BareServer(StoreEndpoint):
     # -- footprints -----------------------------------------------------------------------------
 
     def reading(self, plural: str, namespace: str | None = None) -> Footprint:
-        """What a look at all objects of a kind, or of a kind in one namespace, may touch."""
+        """The footprint of listing a kind, or a kind in one namespace."""
         keys = self._keys(plural, namespace)
         return Footprint(reads=frozenset(keys)) | self.lagging(plural)
 
     def lagging(self, plural: str) -> Footprint:
-        """What a look at the cache of a kind touches if that lags; the first one makes the
+        """The footprint of reading the watch cache of a kind that lags; the first read opens its
         cursor."""
         if plural not in self._lags:
             return NOTHING

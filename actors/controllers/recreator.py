@@ -65,7 +65,7 @@ class _Reconciler:
         self.pods.on(add=self._note, update=lambda _, new: self._note(new), delete=self._note)
 
     def digest(self, now_ms: int) -> object:
-        """What of its memory, beside its Cache, decides what it will do; times are from now."""
+        """The memory, beside its Cache, that its next actions depend on. Times count from now."""
         look_in_ms = None
         if self.expected and self.look_at_ms is not None:
             look_in_ms = max(self.look_at_ms - now_ms, 0)

@@ -69,16 +69,19 @@ class PodInfo:
     scored_cpu: int
     """Its cpu for scoring; a container without a request counts DEFAULT_REQUEST (SCH-40)."""
     scored_memory: int
+    """Its memory for scoring, likewise."""
     overhead_amiss: int
-    """What to add to its cpu when nodes are scored for it. It stands for a fault of 1.26, which
-    counts the whole cpus of its overhead as thousandths there; on a node it counts them right."""
+    """Added to its cpu when nodes are scored for it. It stands for a bug of 1.26, which reads the
+    cpus of its overhead as millicores there."""
     ports: tuple[HostPort, ...]
     affinity: tuple[Term, ...]
-    """The pods it must be near: required affinity. Next: the pods it must not be near."""
+    """Required affinity: the pods it must be near."""
     anti_affinity: tuple[Term, ...]
+    """Required anti-affinity: the pods it must not be near."""
     liked: tuple[WeightedTerm, ...]
-    """The pods it prefers to be near; next: the pods it prefers not to be near."""
+    """Preferred affinity: the pods it prefers to be near."""
     disliked: tuple[WeightedTerm, ...]
+    """Preferred anti-affinity: the pods it prefers not to be near."""
 
     @property
     def has_terms(self) -> bool:

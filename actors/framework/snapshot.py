@@ -159,9 +159,9 @@ class Snapshot:
         return has[kinds.codes]
 
     def kinds(self, name: Hashable, of: Callable[[Node], Hashable]) -> tuple[Column, Sequence[Any]]:
-        """Which of the values that `of` gives each row has, -1 where it gives None; and the values.
+        """Group the rows by `of(node)`: a code for each row (-1: None), and the value of each code.
 
-        A name must always stand for the same `of`.
+        Cached by `name`, so a name must always stand for the same `of`.
         """
         kinds = self.kinds_of(name, of)
         return kinds.codes, kinds.values

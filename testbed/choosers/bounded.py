@@ -4,13 +4,15 @@ A Run is given by its decisions, in the order in which they were taken: hold bac
 here, release that one there, pick another alternative, let a fault strike. All else is calm.
 
 1. Play a plan: a few decisions, each at its place.
-2. At every later place note what else could have been decided. To hold the dullest Option or to
-   pick otherwise is one more deviation; to let a fault strike is one more fault. To release what is
-   held is neither, since it is how a hold ends. That is noted only if the last turn clashes with
-   what is held, or if time has passed: a hold that ends elsewhere comes to the same as a hold of
-   something that follows from it. A hold ends at the latest when time has passed over it
-   INSTANTS_MAX times. Otherwise what is retried each second would be retried without end, and each
-   of those seconds would be another Run.
+2. At every later place note what else could have been decided:
+
+   - to hold the dullest Option, or to pick otherwise: one more deviation;
+   - to let a fault strike: one more fault;
+   - to release what is held: neither, since that is how a hold ends. It is noted only if the last
+     turn clashes with what is held, or if time has passed: to release it elsewhere comes to the
+     same as to hold something that follows from it. After time has passed over it INSTANTS_MAX
+     times a hold ends by itself; otherwise an actor that retries each second would never stop.
+
 3. Each of these decisions, after those of the plan, makes a plan to be played. So each set of
    decisions is reached in one way only, in the order of its places, and none is missed.
 

@@ -287,8 +287,8 @@ class Complete(Exhaustive):
     # -- what else is to be tried ---------------------------------------------------------------
 
     def _silent_races(self, event: OrderedTurn, place: int) -> Iterator[int]:
-        """The earlier turns that withdrew something this turn would have raced with. This turn may
-        come before such a one, and what that one withdrew may come after both."""
+        """Earlier turns that withdrew an Option which clashes with this turn: the opposite order
+        must be tried there, in which this turn comes first and the Option after it."""
         may_strike = self._walk.strikes < self._faults_max
         silent = (first for first, node in enumerate(self._nodes[:place]) if node.silenced)
         for first in silent:
@@ -297,7 +297,7 @@ class Complete(Exhaustive):
                 yield first
 
     def _race(self, first: int, second: int) -> None:
-        """Have it tried, where the first of these turns was chosen, that the second comes first."""
+        """Ask for a Run in which the second of these turns comes before the first."""
         # Where `first` was chosen, no Run that begins with it can have `second` before it. So
         # something else must be tried there. Of what happened up to `second`, take all that does
         # not follow from `first`: a Run can do that without `first`, and any turn of it that
@@ -351,8 +351,11 @@ class Complete(Exhaustive):
         self._go_back()
 
     def _left_over(self, verdict: Verdict) -> None:
-        """At rest nothing is ready any more, so the last turn has withdrawn the rest. A limit hides
-        the races that would have come, so everything is tried at each turn of such a Run."""
+        """Note what the end of a Run leaves untried.
+
+        At rest, the last turn has withdrawn whatever was still ready. A limit hides the races that
+        would have come later, so everything is tried at every node of such a Run.
+        """
         if verdict.end not in AT_REST:
             self.limits.add(verdict.end.partition(":")[0])
             for node in self._nodes:
@@ -361,8 +364,11 @@ class Complete(Exhaustive):
             self._withdrawn(self._nodes[-1], self._past.events[-1], {})
 
     def _go_back(self) -> None:
-        """Go back to the last choice that has another side to it. Go back to the very first, once,
-        when some turn turns out to look back: what slept until then was not compared with that."""
+        """Backtrack to the last node with something left to try.
+
+        Start over once, when a turn that reads the whole HISTORY first appears: the sleep sets so
+        far took no account of such reads.
+        """
         if not self._looks_back and any(HISTORY in e.did.writes for e in self._past.events):
             self._looks_back = True
             self._stack, self._nodes = [], []
@@ -375,7 +381,7 @@ class Complete(Exhaustive):
                 top.at += 1
                 if top.at < top.of:
                     break
-            elif top.has_next():
+            elif top.choose_next():
                 break
             else:
                 self._nodes.pop()

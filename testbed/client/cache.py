@@ -97,7 +97,7 @@ class Cache(Generic[O]):
 
     @property
     def upto(self) -> Revision:
-        """How far it has read; for the testbed, since to look here leaves no mark."""
+        """`revision`, for the testbed itself: to look here leaves no mark in the footprint."""
         return self._revision
 
     def synced(self) -> Waitable:

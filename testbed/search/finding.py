@@ -26,7 +26,7 @@ from testbed.races.reason import is_told_by_reason, nameless, reason_of
 from testbed.search.planned_run import Breach, Data, Outcome
 
 NEXT_SHRUNK = 4
-"""Of violated Runs that look alike, those are shrunk whose number is a power of this."""
+"""Of violated Runs that look alike, only the 1st, 4th, 16th, … are shrunk."""
 
 
 @attrs.frozen

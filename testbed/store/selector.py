@@ -89,8 +89,8 @@ class View:
 
     @property
     def as_listed(self) -> View:
-        """The view that the revision of a list is good for: the whole kind, unless fields are
-        declared."""
+        """The View in which a list's revision may be used again without depending on the order of
+        all commits: the whole kind, unless fields are declared."""
         return View(self.plural, None, None) if self.fields is None else self
 
     def delivers(self, change: Change) -> bool:

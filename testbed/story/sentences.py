@@ -336,9 +336,9 @@ class Sentences:
                     yield self._recorded(act.actor, act.record)
 
     def _whys(self, beats: list[Beat]) -> Iterator[Beat]:
-        """What actors say themselves of why, each once. Of each write in the story: the record that
-        it follows from. Of each object that the Violation names: the last record of each sort,
-        which is its first word. Without a Violation: every record."""
+        """Reasons that actors recorded, each once: for each write that is told, the record it
+        follows from; for each object that the Violation names, its last record of each sort (the
+        sort is the first word); without a Violation, every record."""
         records = [act.record for act in self.slice.knowledge.acts if act.record]
         saying = {record.number: record for record in records if record.facts.get(SAID)}
         found = list(saying)

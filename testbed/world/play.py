@@ -88,7 +88,7 @@ class Play(Head):
         self._trace.begin()
 
     def conclude(self) -> None:
-        """Raise, bare, what ended the Run if that is no verdict. Called after the teardown."""
+        """Called after the teardown: raise the error that ended the Run, unwrapped, if one did."""
         table = self._table
         left = [
             seat.path

@@ -215,7 +215,7 @@ class World:
         return True
 
     def conclude(self) -> None:
-        """Raise, bare, what ended the Run if that is no verdict. Called after the teardown."""
+        """Called after the teardown: raise the error that ended the Run, unwrapped, if one did."""
         assert self._play is not None
         self._play.conclude()
 

@@ -1,4 +1,4 @@
-"""CycleRecord: the current cycle of a scheduling loop, and what the latest decision was made by."""
+"""CycleRecord: the current cycle of a scheduling loop, and the inputs of its latest decision."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class _Assigned(_Handlers):
             self.add(new)
         else:
             self.change_cache(lambda: self.cache.update_pod(new))
-            self.books.move(POD_UPDATED, self.is_wanted_near(new))
+            self.books.move(POD_UPDATED, self.near_check(new))
 
     def on_delete(self, pod: Pod) -> None:
         # A pod that has disappeared between two lists is shown as it was last known. It may have
@@ -130,14 +130,14 @@ class _Assigned(_Handlers):
 
     def add(self, pod: Pod) -> None:
         self.change_cache(lambda: self.cache.add_pod(pod))
-        self.books.move(POD_ADDED, self.is_wanted_near(pod))
+        self.books.move(POD_ADDED, self.near_check(pod))
 
     def remove(self, pod: Pod) -> None:
         self.change_cache(lambda: self.cache.remove_pod(pod))
         self.books.move(POD_DELETED)
 
-    def is_wanted_near(self, pod: Pod) -> May:
-        """Whether a queued pod has a required affinity to that one (SCH-24)."""
+    def near_check(self, pod: Pod) -> May:
+        """A pre-check of queued pods: whether one has a required affinity to that pod (SCH-24)."""
         cache = self.cache
 
         def may(other: Pod) -> bool:

@@ -1,4 +1,4 @@
-"""Leading: of several replicas of a scheduler one schedules; what a deposed one may still do.
+"""Leading: leader election between replicas of a scheduler; what a deposed leader may still do.
 
 As in Kubernetes, the other replicas keep their informers running and wait. A replica that could not
 renew its lease for ten seconds ends itself, and its next life begins ten seconds later. Until it
@@ -31,7 +31,7 @@ from testbed.objects import Pod
 TERM = "scheduler.testbed.example/term"
 """The annotation that a new leader writes on a pod without a node: the number of its term."""
 AGAIN_MS = 10_000
-"""How long after its end the kubelet starts a replica again (T-21)."""
+"""Restart backoff: how long after it exits the kubelet starts a replica again (T-21)."""
 RETRY_MS = 1000
 
 

@@ -101,13 +101,13 @@ class PodQueue(Protocol):
         }
 
     def add(self, pod: Pod, now_ms: int) -> None:
-        """A pod without a node has appeared."""
+        """Add a new pod without a node."""
 
     def update(self, old: Pod, new: Pod, now_ms: int) -> None:
-        """A pod has changed, and is not assumed. One that is not in the queue is added (SCH-26)."""
+        """Take over a change of a pod that is not assumed; add it if it is not queued (SCH-26)."""
 
     def delete(self, pod: Pod) -> None:
-        """A pod is gone, or has a node."""
+        """Remove a pod that was deleted or bound."""
 
     def pop(self, now_ms: int) -> QueuedPod | None:
         """Take out the pod to try now; None if there is none."""

@@ -139,7 +139,7 @@ ORDER = "order"
 
 
 def open_part(did: Footprint, looks_back: bool) -> Footprint:
-    """What a turn may later turn out to have touched.
+    """The keys by which later turns may still extend this turn's footprint.
 
     A commit has a place among all commits to its kind; a watch that is opened on the past reads it.
     If some turn looks back on all commits, it also has a place among them all, and that is read by
@@ -212,9 +212,9 @@ class Past:
         return (1 << len(self.events)) - 1, max(self._levels)
 
     def reversed(self, first: int, second: int) -> list[int]:
-        """The turns with which a Run may go on in place of `first`, if `second` is to come before
-        it. Of the turns from `first` to `second`, take those that do not follow from `first`, and
-        `second`. Of these, the turns that no other of them comes before."""
+        """The initials of the reversed race: the turns that can stand in place of `first`, so that
+        `second` comes before it. Of the turns from `first` to `second`, take those that do not
+        follow from `first`, and `second`. Of these, the turns that none of them comes before."""
         befores = self.before
         rest = [k for k in range(first + 1, second) if not befores[k] >> first & 1]
         rest.append(second)

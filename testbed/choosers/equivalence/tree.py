@@ -107,7 +107,7 @@ class TurnNode:
         for name in self.names[: self.ready]:
             self.want(name)
 
-    def has_next(self) -> bool:
+    def choose_next(self) -> bool:
         """Choose what is tried next, after the one chosen; False if nothing is left."""
         assert self.chosen is not None
         self.done[self.chosen] = self.tried

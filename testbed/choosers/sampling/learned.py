@@ -7,9 +7,9 @@ A process is a path: each task, each watch stream, each server's feed. An effect
 last effect without which it would not have been offered, if both fell into one instant: the read
 before it in its task, the write that a watch delivers, the last effect of the task that spawned
 it. So the effects of an instant stand in a forest. The *share* of an effect is the size of its
-tree: itself and all that it makes possible. So what a process will do that does not exist yet is
-counted where it comes from. What happens at a later time is not counted, since time passes only
-when nothing else can happen.
+tree: itself and all that it makes possible. The effects of a task that is not spawned yet
+count towards the effect that spawns it. What happens at a later time is not counted, since time
+passes only when nothing else can happen.
 """
 
 from __future__ import annotations
