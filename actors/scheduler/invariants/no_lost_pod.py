@@ -61,7 +61,7 @@ def breach_in(books: Books, cycle: CycleRecord) -> str:
     for key, pod in pods.items():
         is_here = key in (*queued, current) or books.beliefs.cache.is_assumed(pod)
         if not is_here and _is_to_be_placed(pod, books) and not books.switches.assume_ttl_ms:
-            return f"{key} is lost: it neither waits, nor is in hand, nor assumed on a node"
+            return f"{key} is lost: it is not queued, not in its cycle, and not assumed on a node"
     return ""
 
 

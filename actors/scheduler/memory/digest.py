@@ -51,6 +51,6 @@ def _cluster(books: Books) -> Iterator[object]:
 def _under_way(books: Books, cycle: CycleRecord, now_ms: int) -> Iterator[object]:
     """The current cycle, the pods that wait for Permit plugins, and the timers."""
     if cycle.current is not None:
-        yield "in hand", _queued(cycle.current, now_ms), cycle.decision
-    yield "wait for leave", list(books.beliefs.waiting)
+        yield "current cycle", _queued(cycle.current, now_ms), cycle.decision
+    yield "wait on permit", list(books.beliefs.waiting)
     yield "timers", books.timers.phases(now_ms)

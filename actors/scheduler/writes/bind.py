@@ -88,7 +88,7 @@ class Binder:
                 return _not_permitted(answer, plugin.name)
         if timeouts_ms:
             self._waiting[pod.meta.uid] = PermitWait(client, pod, place.node, timeouts_ms)
-            client.record("waits for leave", pod=pod.key, of=sorted(timeouts_ms))
+            client.record("waits on permit", pod=pod.key, of=sorted(timeouts_ms))
         return None
 
     def _forget(self, place: Placement, why: str) -> bool:

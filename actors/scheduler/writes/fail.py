@@ -40,7 +40,7 @@ async def fail(deed: Deed, queued: QueuedPod, failure: Failure) -> None:
     try:
         await _patch_status(deed, pod, failure)
     except ApiError as error:
-        books.client.record("status not said", pod=pod.key, error=str(error))
+        books.client.record("status not patched", pod=pod.key, error=str(error))
 
 
 def _requeue(deed: Deed, queued: QueuedPod, failure: Failure) -> None:

@@ -66,7 +66,7 @@ def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool
         if not entry.key.startswith(EVENTS):
             likeness.write(entry)
     for name, post in sorted(evidence.wire.posts.items()):
-        likeness.begin(f"what {name} has in hand")
+        likeness.begin(f"what {name} is handling")
         likeness.write((post.is_up, list(post.requests), _endpoint(post, names_matter)))
     for role in evidence.actors:
         _write_actor(likeness, role, now_ms)

@@ -217,7 +217,7 @@ def test_a_pod_waits_for_leave_and_is_bound_when_it_has_it() -> None:
 
     world = cluster(pending("a", 9), user=user, plugins=(Pair,))
     play(world)
-    assert records(world, "waits for leave") == [{"pod": "pods/default/a", "of": ["Pair"]}]
+    assert records(world, "waits on permit") == [{"pod": "pods/default/a", "of": ["Pair"]}]
     bound = [(facts["pod"], r.now_ms) for r in world.table.records
              if r.name == "bound" and (facts := r.facts)]  # fmt: skip
     assert bound == [("pods/default/a", 3000), ("pods/default/b", 3000)]

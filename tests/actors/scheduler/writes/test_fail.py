@@ -168,7 +168,7 @@ def test_a_nomination_whose_patch_is_lost_is_kept_in_memory(fault: Any, times: i
     world = cluster(there("a", 9), pending("c", 10, 1000), user=user)
     world.allow(fault)
     played = play(world, *[f"fault * {fault.word} *patch/status pods/default/c*"] * times)
-    assert len(records(world, "status not said")) == 1
+    assert len(records(world, "status not patched")) == 1
     assert pod_of(world, "c").status.nominated_node_name == "n1"
     deletes = played.every("serve alpha/main delete *a*")
     assert [step.now_ms for step in deletes] == [0, 5000]
