@@ -227,17 +227,17 @@ class Complete(Exhaustive):
         asleep: dict[Name, Tried] = {}
         if self._nodes:
             self._grow(len(self._walk.steps) - 1)
-            last, events = self._nodes[-1], self._past.events
-            self._withdrawn(last, events[-1], index)
-            has_passed = events[-1].now_ms > (events[-2].now_ms if len(events) > 1 else 0)
+            last, turns = self._nodes[-1], self._past.turns
+            self._withdrawn(last, turns[-1], index)
+            has_passed = turns[-1].now_ms > (turns[-2].now_ms if len(turns) > 1 else 0)
             still = last.still_asleep(self._walk.touch, has_passed)
             asleep = {name: tried for name, tried in still if name in index}
         due_ms = options[first].due_ms
         return TurnNode(index, 0 if at_rest else options.ready, due_ms, asleep)
 
-    def _withdrawn(self, last: TurnNode, event: OrderedTurn, index: dict[Name, int]) -> None:
+    def _withdrawn(self, last: TurnNode, turn: OrderedTurn, index: dict[Name, int]) -> None:
         """Note at the last node what was ready there, was not chosen, and is ready no more."""
-        if last.due_ms > event.now_ms:
+        if last.due_ms > turn.now_ms:
             return
         for name in last.names:
             if name != last.chosen and name not in index:
@@ -259,10 +259,10 @@ class Complete(Exhaustive):
         step, picks = walk.steps[place]
         did = self._did(step)
         causes = tuple(walk.place_of[number] for number in step.causes if number)
-        event = OrderedTurn(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
-        for first in (*self._past.add(event), *self._silent_races(event, place)):
+        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
+        for first in (*self._past.add(turn), *self._silent_races(turn, place)):
             self._race(first, place)
-        walk.touch = event.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
+        walk.touch = turn.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
         tried = self._nodes[place].tried
         tried.touch = tried.touch.joined(walk.touch)
 
@@ -276,9 +276,9 @@ class Complete(Exhaustive):
     def _grow(self, since: int = 0) -> None:
         """Add turns again, from the first that has touched more than was known when it ended:
         a claim may read it later, or a later turn may look back at it."""
-        events, steps = self._past.events, self._walk.steps
+        turns, steps = self._past.turns, self._walk.steps
         for place in range(since, len(steps)):
-            if self._did(steps[place][0]) != events[place].did:
+            if self._did(steps[place][0]) != turns[place].did:
                 self._past.cut(place)
                 for later in range(place, len(steps)):
                     self._add(later)
@@ -286,14 +286,14 @@ class Complete(Exhaustive):
 
     # -- what else is to be tried ---------------------------------------------------------------
 
-    def _silent_races(self, event: OrderedTurn, place: int) -> Iterator[int]:
+    def _silent_races(self, turn: OrderedTurn, place: int) -> Iterator[int]:
         """Earlier turns that withdrew an Option which clashes with this turn: the opposite order
         must be tried there, in which this turn comes first and the Option after it."""
         may_strike = self._walk.strikes < self._faults_max
         silent = (first for first, node in enumerate(self._nodes[:place]) if node.silenced)
         for first in silent:
             is_ordered = self._past.is_before(first, place)
-            if not is_ordered and self._nodes[first].silences(event, may_strike):
+            if not is_ordered and self._nodes[first].silences(turn, may_strike):
                 yield first
 
     def _race(self, first: int, second: int) -> None:
@@ -310,7 +310,7 @@ class Complete(Exhaustive):
         # If `first` is a fault, nothing is added: where it struck, going on without it is tried in
         # any case, and so is the same fault at each turn that comes later.
         past = self._past
-        if past.events[first].is_fault or self._is_due_to(first, second):
+        if past.turns[first].is_fault or self._is_due_to(first, second):
             return
         node = self._nodes[first]
         names = [self._nodes[place].chosen for place in past.reversed(first, second)]
@@ -326,7 +326,7 @@ class Complete(Exhaustive):
         """Whether a fault could strike only because of that earlier turn. A fault does not tell
         its causes, so they are taken from the turn after which it was first offered."""
         name = self._nodes[fault].chosen
-        if not self._past.events[fault].is_fault:
+        if not self._past.turns[fault].is_fault:
             return False
         since = fault
         while since and name in self._nodes[since - 1].index:
@@ -361,7 +361,7 @@ class Complete(Exhaustive):
             for node in self._nodes:
                 node.want_all()
         elif self._nodes and self._nodes[-1].chosen != REST:
-            self._withdrawn(self._nodes[-1], self._past.events[-1], {})
+            self._withdrawn(self._nodes[-1], self._past.turns[-1], {})
 
     def _go_back(self) -> None:
         """Backtrack to the last node with something left to try.
@@ -369,7 +369,7 @@ class Complete(Exhaustive):
         Start over once, when a turn that reads the whole HISTORY first appears: the sleep sets so
         far took no account of such reads.
         """
-        if not self._looks_back and any(HISTORY in e.did.writes for e in self._past.events):
+        if not self._looks_back and any(HISTORY in e.did.writes for e in self._past.turns):
             self._looks_back = True
             self._stack, self._nodes = [], []
             self._past.cut(0)

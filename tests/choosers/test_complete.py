@@ -379,7 +379,7 @@ def test_fewer_faults_than_are_allowed_may_be_asked_for() -> None:
         assert chooser.summary.endswith(
             "≤ 1 fault" if faults_max == 1 else f"≤ {faults_max} faults"
         )
-        struck = {sum(event.is_fault for event in seen.events) for seen in chooser.seen}
+        struck = {sum(turn.is_fault for turn in seen.turns) for seen in chooser.seen}
         assert struck == set(range(faults_max + 1))
         counts[faults_max] = chooser.classes
     assert counts[0] < counts[1] < counts[2]
@@ -391,7 +391,7 @@ def test_a_fault_may_strike_when_all_is_done() -> None:
     small = Small(((("get", "x"),), (("take",),)), (True, True), faults=(Crash("b"),))
     chooser = Complete()
     found_by(small.scenario(), chooser)
-    lasts = {str(seen.events[-1].sentence) for seen in chooser.seen}
+    lasts = {str(seen.turns[-1].sentence) for seen in chooser.seen}
     assert "fault fault/crash crash b" in lasts
 
 
@@ -443,5 +443,5 @@ def test_two_searches_play_the_same_runs() -> None:
     for _ in range(2):
         chooser = Complete()
         found_by(STRUCK.scenario(), chooser)
-        told.append([[event.content for event in seen.events] for seen in chooser.seen])
+        told.append([[turn.content for turn in seen.turns] for seen in chooser.seen])
     assert told[0] == told[1]

@@ -42,7 +42,7 @@ class Seen:
 
     outcome: str
     end: str
-    events: tuple[OrderedTurn, ...]
+    turns: tuple[OrderedTurn, ...]
     offers: tuple[Offer, ...]
     """What could happen at each turn."""
 
@@ -71,7 +71,7 @@ class _Tables:
                 "class": number,
                 "verdict": seen.outcome,
                 "end": seen.end,
-                "run": [[self._step(event), event.causes] for event in seen.events],
+                "run": [[self._step(turn), turn.causes] for turn in seen.turns],
                 "offers": [self._offer(offer) for offer in seen.offers],
             }
             yield from self._new
@@ -92,18 +92,18 @@ class _Tables:
             self._new.append({"option": number, "is": list(sentence)})
         return number
 
-    def _step(self, event: OrderedTurn) -> int:
-        option = self._option(event.sentence)
-        number, is_new = self._number("step", event.content)
+    def _step(self, turn: OrderedTurn) -> int:
+        option = self._option(turn.sentence)
+        number, is_new = self._number("step", turn.content)
         if is_new:
             self._new.append(
                 {
                     "step": number,
                     "option": option,
-                    "picks": [list(pick) for pick in event.picks],
-                    "at": event.now_ms,
-                    "reads": sorted(event.did.reads),
-                    "writes": sorted(event.did.writes),
+                    "picks": [list(pick) for pick in turn.picks],
+                    "at": turn.now_ms,
+                    "reads": sorted(turn.did.reads),
+                    "writes": sorted(turn.did.writes),
                 }
             )
         return number

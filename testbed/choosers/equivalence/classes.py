@@ -35,7 +35,7 @@ class Classes:
         self._forms.add(digest)
         self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
         if self.keeps:
-            self.seen.append(Seen(verdict.outcome, verdict.end, tuple(past.events), tuple(offers)))
+            self.seen.append(Seen(verdict.outcome, verdict.end, tuple(past.turns), tuple(offers)))
         return True
 
     def _digest(self, past: Past) -> bytes:
@@ -43,10 +43,10 @@ class Classes:
         at = {place: now_at for now_at, place in enumerate(order)}
         form = array("L")
         for place in order:
-            event = past.events[place]
-            form.append(self._numbers.setdefault(event.content, len(self._numbers)))
-            form.append(len(event.causes))
-            form.extend(sorted(at[cause] for cause in event.causes))
+            turn = past.turns[place]
+            form.append(self._numbers.setdefault(turn.content, len(self._numbers)))
+            form.append(len(turn.causes))
+            form.extend(sorted(at[cause] for cause in turn.causes))
         return blake2b(form.tobytes(), digest_size=16).digest()
 
     def forget(self) -> None:

@@ -158,7 +158,7 @@ class Past:
     """The turns of a Run so far, and which of them come before which."""
 
     def __init__(self) -> None:
-        self.events: list[OrderedTurn] = []
+        self.turns: list[OrderedTurn] = []
         self.before: list[int] = []
         """For each turn, the set of the turns that come before it, as bits."""
         self._levels: list[int] = []
@@ -166,25 +166,25 @@ class Past:
         """For each turn, those of earlier instants, as bits, and their highest level."""
 
     def __len__(self) -> int:
-        return len(self.events)
+        return len(self.turns)
 
     def cut(self, length: int) -> None:
         """Forget all turns but the first `length`."""
-        for line in (self.events, self.before, self._levels, self._floors):
+        for line in (self.turns, self.before, self._levels, self._floors):
             del line[length:]
 
     def is_before(self, first: int, second: int) -> bool:
         """Whether the first of these turns must stay before the second."""
         return bool(self.before[second] >> first & 1)
 
-    def add(self, event: OrderedTurn) -> list[int]:
+    def add(self, turn: OrderedTurn) -> list[int]:
         """Add one more turn. Returns its races, latest first: the turns that come directly before
         it and did not cause it."""
-        events, befores, levels = self.events, self.before, self._levels
-        before, level = floor = self._floor(event)
-        touch, causes = event.touch, event.causes
+        turns, befores, levels = self.turns, self.before, self._levels
+        before, level = floor = self._floor(turn)
+        touch, causes = turn.touch, turn.causes
         races: list[int] = []
-        place = len(events)
+        place = len(turns)
         # From the latest turn back. What is in `before` by then comes before some later turn that
         # comes before this one: it is ordered already, and not by a race of its own.
         while place:
@@ -192,24 +192,24 @@ class Past:
             if before >> place & 1:
                 continue
             is_cause = place in causes
-            if is_cause or touch.clashes(events[place].touch):
+            if is_cause or touch.clashes(turns[place].touch):
                 before |= befores[place] | 1 << place
                 level = max(level, levels[place])
                 if not is_cause:
                     races.append(place)
-        events.append(event)
+        turns.append(turn)
         befores.append(before)
         levels.append(level + 1)
         self._floors.append(floor)
         return races
 
-    def _floor(self, event: OrderedTurn) -> tuple[int, int]:
+    def _floor(self, turn: OrderedTurn) -> tuple[int, int]:
         """What comes before it in any case: all turns of earlier instants."""
-        if not self.events:
+        if not self.turns:
             return 0, 0
-        if self.events[-1].now_ms == event.now_ms:
+        if self.turns[-1].now_ms == turn.now_ms:
             return self._floors[-1]
-        return (1 << len(self.events)) - 1, max(self._levels)
+        return (1 << len(self.turns)) - 1, max(self._levels)
 
     def reversed(self, first: int, second: int) -> list[int]:
         """The initials of the reversed race: the turns that can stand in place of `first`, so that
@@ -228,7 +228,7 @@ class Past:
         # A level depends only on what comes before a turn, so it is the same in all Runs of a
         # class. Turns of one level are not ordered, and no two have one sentence: they would
         # be of one path. So levels and sentences together give all Runs of a class one order.
-        key = [(self._levels[k], event.sentence) for k, event in enumerate(self.events)]
+        key = [(self._levels[k], turn.sentence) for k, turn in enumerate(self.turns)]
         return sorted(range(len(key)), key=key.__getitem__)
 
     def form(self) -> tuple[tuple[OrderedTurn, tuple[int, ...]], ...]:
@@ -237,6 +237,6 @@ class Past:
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}
         return tuple(
-            (self.events[place], tuple(sorted(now_at[c] for c in self.events[place].causes)))
+            (self.turns[place], tuple(sorted(now_at[c] for c in self.turns[place].causes)))
             for place in order
         )

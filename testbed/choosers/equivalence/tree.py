@@ -128,11 +128,11 @@ class TurnNode:
             if known is not None:
                 self.silenced.append((name, known.touch))
 
-    def silences(self, event: OrderedTurn, may_strike: bool) -> bool:
+    def silences(self, turn: OrderedTurn, may_strike: bool) -> bool:
         """Whether something silenced would have raced with this turn; a fault only if one more may
         strike."""
         return any(
-            touch.clashes(event.touch)
+            touch.clashes(turn.touch)
             for name, touch in self.silenced
             if may_strike or not is_fault(name)
         )
