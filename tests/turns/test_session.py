@@ -350,3 +350,11 @@ async def test_a_world_is_played_once() -> None:
     await world.play(Calm())
     with pytest.raises(ScenarioError, match="a World is run once"):
         await world.play(Calm())
+
+
+def test_a_world_is_prepared_once() -> None:
+    """Also before its first turn: a second Chooser would leave the first without its Run."""
+    world = busy_world()
+    assert world.prepare(Calm())
+    with pytest.raises(ScenarioError, match="a World is run once"):
+        world.prepare(Calm())
