@@ -9,11 +9,12 @@ from typing import Any
 import attrs
 
 from testbed.errors import HarnessError, RaceRefused, UnknownName, did_you_mean
+from testbed.objects.meta import Map
 from testbed.races.playing import Played, play
 from testbed.races.race import Expectation, Race, actors_in
 from testbed.races.race_chooser import Fate
 from testbed.world.in_force import is_of_component
-from testbed.world.scenario import Scenario
+from testbed.world.scenario import GUARD, Scenario
 
 
 @attrs.frozen
@@ -103,6 +104,46 @@ def expect(
 def both_sides(race: Race, recipe: Scenario, path: str, **how: Any) -> list[Side]:
     """Play it once for each of its expectations, or once if it has none."""
     return [expect(race, recipe, each, path, **how) for each in race.expect or (None,)]
+
+
+def pair_of(race: Race, recipe: Scenario, path: str) -> tuple[Expectation, ...]:
+    """Return what a test of this race expects: with the guard off the breach, and with the guard on
+    that the claim holds.
+
+    1. A side that expects no breach stays.
+    2. Of a breach with the guard off, both sides of the pair.
+    3. Of a breach with the guard on, the same; but that it breaches with the guard off as well is
+       expected only if it does.
+    4. If the scenario has no guard, the claim must hold: then the code itself is to be mended.
+    """
+    if not recipe.has_guard:
+        return tuple(side.held for side in race.expect)
+
+    def played_as(side: Expectation) -> tuple[object, ...]:
+        values = recipe.values({**race.switches, **side.switches})
+        return (*sorted(values.items()), side.violates)
+
+    pair: list[Expectation] = []
+    for side in race.expect:
+        if not side.violates:
+            pair.append(side)
+            continue
+        off, on = (_guarded(side, recipe, value) for value in ("off", "on"))
+        is_off = not recipe.values({**race.switches, **side.switches})[GUARD]
+        if is_off or expect(race, recipe, off, path, keep=False).is_as_expected:
+            pair.append(off)
+        if played_as(on.held) not in map(played_as, race.expect):
+            pair.append(on.held)
+    return tuple({played_as(side): side for side in reversed(pair)}.values())[::-1]
+
+
+def _guarded(side: Expectation, recipe: Scenario, value: str) -> Expectation:
+    """That side with the guard off or on, said so in the file."""
+    said = side.switches.get(GUARD)
+    parse = recipe.switches[GUARD].parse
+    if said is not None and parse(said) == parse(value):
+        return side
+    return attrs.evolve(side, switches=Map({**side.switches, GUARD: value}))
 
 
 def check_switches(race: Race, recipe: Scenario, path: str) -> None:

@@ -130,6 +130,11 @@ class Expectation:
         return f"holds {', '.join(self.holds)}" if self.holds else "holds"
 
     @property
+    def held(self) -> Expectation:
+        """The same, but that the claim which it expects to be breached must hold."""
+        return attrs.evolve(self, violates="", holds=(self.violates,)) if self.violates else self
+
+    @property
     def under(self) -> str:
         """Its switches, as they are written on the command line."""
         return " ".join(f"{name}={value}" for name, value in self.switches.items())

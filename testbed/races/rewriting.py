@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ import attrs
 
 from testbed.errors import RaceRefused
 from testbed.races import yaml_lines as document
-from testbed.races.race import Expectation, Hold, Picked, Race, Strike
+from testbed.races.race import Expectation, Hold, Picked, Race, Strike, expect_lines
 from testbed.races.race_chooser import Deviation
 from testbed.races.racefile import parse
 from testbed.races.yaml_lines import Document, quoted
@@ -32,27 +33,64 @@ Change = tuple[Deviation, Deviation | None]
 SECTIONS = {Hold: "holds", Strike: "faults", Picked: "picks"}
 
 
-def kept(text: str, path: str) -> str:
-    """Return the text of a race file in which each claim expected to be breached must hold."""
+def kept(text: str, path: str, expect: Sequence[Expectation]) -> str:
+    """Return the text of a race file in which this is expected; its comments stay.
+
+    If only claims turn from `violates` to `holds`, these words change where they stand. Otherwise
+    the part is written anew.
+    """
     race = parse(text, path)
-    expect = document.parse(text, path, RaceRefused).fields("", "")["expect"]
-    edits: list[Edit] = []
-    for side in expect.value if isinstance(expect.value, list) else [expect]:
+    whole = document.parse(text, path, RaceRefused)
+    given = whole.fields("", "")["expect"]
+    turned = [each if each in expect else each.held for each in race.expect]
+    if turned == [*expect]:
+        edits = [*_turned(text, given, [not each.violates for each in expect])]
+    elif text[whole.span[0]] == "{":
+        edits = [(*given.span, f"[{', '.join(map(_in_braces, expect))}]")]
+    else:
+        start, end = given.name_span[0], _line_end(text, max(given.name_span[1], _last(given)))
+        lines = [*_comments(text, start, end, given), *expect_lines(tuple(expect))]
+        edits = [(start, end, "\n".join(lines))]
+    return _checked(_edited(text, edits), path, attrs.evolve(race, expect=tuple(expect)))
+
+
+def _turned(text: str, given: Document, must_hold: Sequence[bool]) -> Iterator[Edit]:
+    sides = given.value if isinstance(given.value, list) else [given]
+    for side, holds in zip(sides, must_hold, strict=True):
         claim = side.fields("", "").get("violates")
-        if claim is not None:
+        if claim is not None and holds:
             start, end = claim.name_span
-            edits.append((start, end, text[start:end].replace("violates", "holds")))
+            yield start, end, text[start:end].replace("violates", "holds")
             start, end = claim.span
-            edits.append((start, end, f"[{text[start:end]}]"))
-    return _checked(_edited(text, edits), path, attrs.evolve(race, expect=held(race.expect)))
+            yield start, end, f"[{text[start:end]}]"
 
 
-def held(expect: Sequence[Expectation]) -> tuple[Expectation, ...]:
-    """Return the expectations in which each claim expected to be breached must hold."""
-    return tuple(
-        attrs.evolve(each, violates="", holds=(each.violates,)) if each.violates else each
-        for each in expect
-    )
+def _in_braces(side: Expectation) -> str:
+    """One expectation as JSON, which is YAML, too."""
+    told = {"violates": side.violates} if side.violates else {"holds": list(side.holds)}
+    return json.dumps({"switches": dict(side.switches), **told} if side.switches else told)
+
+
+def _comments(text: str, start: int, end: int, given: Document) -> list[str]:
+    """The comments between two places, each as a line of its own; no scalar is taken for one."""
+    scalars = [given.name_span, *_scalars(given)]
+    found, place = [], start
+    while (place := text.find("#", place, end)) >= 0:
+        inside = next((to for since, to in scalars if since <= place < to), None)
+        if inside is None:
+            found.append(text[place : _line_end(text, place)].rstrip())
+        place = _line_end(text, place) if inside is None else inside
+    return found
+
+
+def _scalars(given: Document) -> Iterator[tuple[int, int]]:
+    """Where each text and each name within it begins and ends."""
+    if isinstance(given.value, str):
+        yield given.span
+    inner = given.value.values() if isinstance(given.value, dict) else given.value
+    for each in () if isinstance(inner, str) else inner:
+        yield each.name_span
+        yield from _scalars(each)
 
 
 def changed(text: str, path: str, changes: Sequence[Change], added: Sequence[Deviation]) -> str:

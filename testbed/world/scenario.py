@@ -28,6 +28,8 @@ from testbed.world.world import World
 
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""
+GUARD = "guard"
+"""The switch of a scenario that keeps its race away."""
 COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
 LISTED = "testbed list shows the switches of each scenario"
@@ -79,6 +81,11 @@ class Scenario:
     def title(self) -> str:
         """The first line of its docstring."""
         return (inspect.getdoc(self.build) or "").partition("\n")[0]
+
+    @property
+    def has_guard(self) -> bool:
+        """Whether it has the switch `guard`, which is on or off."""
+        return GUARD in self.switches and self.switches[GUARD].kind is bool
 
     def world(
         self,

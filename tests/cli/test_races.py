@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -257,7 +258,7 @@ def test_a_race_file_may_have_any_name_that_says_yaml_or_json(run: Run) -> None:
         assert run("explain", name).code == 0
     Path("tests").mkdir()
     assert run("keep", written(LATE + VIOLATES, "a.yaml")).code == 0
-    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert Path("tests/a.race.yaml").read_text() == LOST
     assert run("replay", "a.yaml", "--shrink").code == 0
     assert Path("a.shrunk.race.yaml").exists()
 
@@ -569,24 +570,112 @@ def test_a_folder_without_race_files_is_an_error(run: Run) -> None:
 # -- keep -----------------------------------------------------------------------------------------
 
 
-def test_a_found_race_is_kept_as_a_test_that_is_red(run: Run) -> None:
-    """Beside the tests; its comment is kept; it says how it is run; and it is red."""
+def test_a_found_race_is_kept_as_a_pair(run: Run) -> None:
+    """Beside the tests; its comment is kept; both sides are said, and they are as expected."""
     Path("tests").mkdir()
     done = run("keep", written(LATE + VIOLATES))
     assert (done.code, done.err) == (0, "")
-    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert Path("tests/a.race.yaml").read_text() == LOST
+    assert done.out.splitlines() == [
+        "Kept as tests/a.race.yaml: green, and red when either side changes.",
+        "    guard=off: violates every_signature_is_kept, as expected",
+        "    guard=on: holds every_signature_is_kept, as expected",
+        "pytest collects it with your tests (`pytest tests/a.race.yaml`). By hand: "
+        "testbed check tests/a.race.yaml",
+    ]
+    assert run("check", "tests").code == 0
+
+
+def test_a_race_without_a_guard_is_kept_as_a_test_that_is_red(run: Run) -> None:
+    """There is no other side, so the code is to be mended, and the claim to hold."""
+    Path("bare.py").write_text(
+        "from scenarios.lost_update import lost_update\n"
+        "def bare(world, *, safe=False):\n    lost_update(world, guard=safe)\n"
+    )
+    text = LATE.replace("scenario: lost_update", "scenario: bare:bare")
+    done = run("keep", written(text + VIOLATES), "--scenario", "bare:bare")
+    assert (done.code, done.err) == (0, "")
+    assert Path("tests/a.race.yaml").read_text() == text + HOLDS
     assert "Kept as tests/a.race.yaml: red until the code is mended.\n" in done.out
-    assert "pytest tests/a.race.yaml" in done.out
-    assert done.last.endswith("testbed check tests/a.race.yaml")
-    assert run("check", "tests").code == 1
+    assert "a.race.yaml expects the breach still: remove it before" in done.out
+    assert run("check", "tests", "--scenario", "bare:bare").code == 1
+
+
+def guarded_by(when: str) -> str:
+    """A scenario like lost_update whose guard works only when that is so, and its race."""
+    # Two texts of one length within one second: Python would take the bytecode of the first.
+    shutil.rmtree("__pycache__", ignore_errors=True)
+    sys.modules.pop("own_guard", None)
+    Path("own_guard.py").write_text(
+        "from scenarios.lost_update import lost_update\n"
+        "def own_guard(world, *, guard=False):\n"
+        f"    lost_update(world, guard={when})\n"
+    )
+    return LATE.replace("scenario: lost_update", "scenario: own_guard:own_guard")
+
+
+NAMED = ("--scenario", "own_guard:own_guard")
+
+
+@pytest.mark.parametrize("found_under", ["", "switches: {guard: on}, "])
+def test_a_guard_that_does_not_hold_makes_a_pair_that_is_red(run: Run, found_under: str) -> None:
+    """Wherever the race was found: the guard is what is to be mended."""
+    text = guarded_by("False")
+    found = f"expect: {{{found_under}violates: every_signature_is_kept}}\n"
+    done = run("keep", written(text + found), *NAMED, "--json")
+    assert (done.code, done.err, done.json["is_green"]) == (0, "", False)
+    told = [(side["switches"], side["as_expected"]) for side in done.json["sides"]]
+    assert told == [({"guard": "off"}, True), ({"guard": "on"}, False)]
+    assert run("check", "tests", *NAMED).code == 1
+    guarded_by("guard")
+    assert run("check", "tests", *NAMED).code == 0
+
+
+def test_a_pair_is_red_when_either_side_changes(run: Run) -> None:
+    """The race is gone with the guard off, or is there with it on."""
+    text = guarded_by("guard")
+    assert run("keep", written(text + VIOLATES), *NAMED).code == 0
+    assert run("check", "tests", *NAMED).code == 0
+    for when in ("True", "False", "not guard"):
+        guarded_by(when)
+        assert run("check", "tests", *NAMED).code == 1
+
+
+def test_a_race_that_only_the_guard_makes_has_one_side(run: Run) -> None:
+    """With the guard off it does not happen; so no file can expect that."""
+    text = guarded_by("not guard")
+    found = "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
+    done = run("keep", written(text + found), *NAMED)
+    assert (done.code, done.err) == (0, "")
+    assert "    guard=on: holds every_signature_is_kept, NOT as expected\n" in done.out
+    assert "guard=off" not in done.out
+
+
+def test_a_race_that_does_not_happen_any_more_makes_no_pair(run: Run) -> None:
+    """Its side with the guard off would be red from the start, and show no guard."""
+    text = guarded_by("True")
+    done = run("keep", written(text + VIOLATES), *NAMED)
+    assert (done.code, Path("tests").exists()) == (2, False)
+    assert "guard=off: violates every_signature_is_kept, NOT as expected" in done.err
+    assert done.err.endswith(
+        "Next: testbed replay a.race.yaml --scenario own_guard:own_guard --switch guard=off\n"
+    )
+
+
+def test_a_pair_is_kept_as_it_is(run: Run) -> None:
+    """To the letter, whatever else its sides say."""
+    text = LOST.replace("{guard: off}", "{guard: 'false'}  # today") + "# end\n"
+    assert run("keep", written(text)).code == 0
+    assert Path("tests/a.race.yaml").read_text() == text
 
 
 def test_a_kept_race_of_mended_code_is_green(run: Run) -> None:
-    """And said to be so."""
+    """And said to be so; with the guard off it happens, so that is expected as well."""
     text = LATE + "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
     Path("kept").mkdir()
     done = run("keep", written(text), "--out", "kept", "--json")
     assert (done.code, done.json["is_green"]) == (0, True)
+    assert Path("kept/a.race.yaml").read_text() == LOST
     assert run("check", "kept").code == 0
 
 
@@ -595,7 +684,7 @@ def test_a_race_is_kept_in_tests_which_is_made(run: Run) -> None:
     done = run("keep", written(LATE + VIOLATES))
     assert (done.code, done.err) == (0, "")
     assert Path("a.race.yaml").read_text() == LATE + VIOLATES
-    assert Path("tests/a.race.yaml").read_text() == LATE + HOLDS
+    assert Path("tests/a.race.yaml").read_text() == LOST
 
 
 def test_nothing_is_kept_over_what_is_there(run: Run) -> None:
@@ -605,10 +694,10 @@ def test_nothing_is_kept_over_what_is_there(run: Run) -> None:
     written(LATE + VIOLATES, "tests/a.race.yaml")
     Path("tests/a-2.race.yaml").write_text("mine")
     done = run("keep", "tests/a.race.yaml")
-    assert (done.code, "Kept as tests/a-3.race.yaml: red" in done.out) == (0, True)
+    assert (done.code, "Kept as tests/a-3.race.yaml: green" in done.out) == (0, True)
     assert Path("tests/a.race.yaml").read_text() == LATE + VIOLATES
     assert Path("tests/a-2.race.yaml").read_text() == "mine"
-    assert Path("tests/a-3.race.yaml").read_text() == LATE + HOLDS
+    assert Path("tests/a-3.race.yaml").read_text() == LOST
     again = run("keep", "tests/a.race.yaml")
     assert (again.code, again.err) == (
         2,
@@ -662,7 +751,7 @@ def test_what_init_writes_runs_as_it_says(
     assert len(load(str(own / "shop/race.race.yaml"))) == 1
     keep = ["-m", "testbed", "keep", "race.race.yaml", "--scenario", "my_scenario:last_one"]
     test = ["-m", "pytest", "tests/race.race.yaml"]
-    for words, code in ((keep, 0), (test, 1)):
+    for words, code in ((keep, 0), (test, 0)):
         asked = [sys.executable, *words]
         ran = subprocess.run(asked, cwd=own / "shop", capture_output=True, text=True)
         assert ran.returncode == code

@@ -6,7 +6,14 @@ import pytest
 
 from testbed.errors import RaceRefused, UnknownName
 from testbed.objects.meta import Map
-from testbed.races.expecting import Side, both_sides, check_switches, expect, expected_under
+from testbed.races.expecting import (
+    Side,
+    both_sides,
+    check_switches,
+    expect,
+    expected_under,
+    pair_of,
+)
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import find
@@ -173,3 +180,23 @@ def test_a_side_may_be_played_by_either_driver() -> None:
         expect(race, RECIPE, race.expect[0], "a", driver=driver) for driver in ("trio", "direct")
     )
     assert one.played.trace.digest() == other.played.trace.digest()
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "violates: every_signature_is_kept",
+        "{switches: {guard: off}, violates: every_signature_is_kept}",
+        "{switches: {guard: on}, violates: every_signature_is_kept}",
+        "[{violates: every_signature_is_kept}, {switches: {guard: yes}, holds: []}]",
+        "[{violates: every_signature_is_kept}, "
+        "{switches: {guard: on}, violates: every_signature_is_kept}]",
+    ],
+)
+def test_a_pair_has_each_side_once(expected: str) -> None:
+    """Whichever side was found, and whatever the other says already."""
+    said = f"\n  {expected}" if expected[0] == "v" else expected
+    race = parse(f"{LATE}expect: {said}\n".replace("yes", "on"), "a.race.yaml")
+    sides = pair_of(race, RECIPE, "a.race.yaml")
+    told = [(RECIPE.values(side.switches)["guard"], side.violates) for side in sides]
+    assert told == [(False, "every_signature_is_kept"), (True, "")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import attrs
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 from race_texts import FULL, RACES
 
 from testbed.errors import RaceRefused
+from testbed.objects.meta import Map
 from testbed.races.pattern import parse_pattern
 from testbed.races.race import Expectation, Picked, Race
 from testbed.races.race_chooser import Deviation
 from testbed.races.racefile import parse
-from testbed.races.rewriting import changed, held, kept
+from testbed.races.rewriting import changed, kept
 
 TEXT = """\
 # é Two, one place
@@ -43,15 +45,55 @@ def lines_of(race: Race) -> list[Deviation]:
     return [*race.holds, *race.faults, *race.picks]
 
 
+def held(text: str) -> tuple[Expectation, ...]:
+    """Of a race file: each claim that it expects to be breached must hold."""
+    return tuple(side.held for side in parse(text, "a").expect)
+
+
 def test_a_kept_race_holds_what_it_violated() -> None:
     """On each side, in block style and in flow; all else is as it was."""
-    text = kept(TEXT, "a.race.yaml")
+    text = kept(TEXT, "a.race.yaml", held(TEXT))
     assert text == TEXT.replace('violates: "foo"', 'holds: ["foo"]')
     both = TEXT.replace("holds: [foo]}", "violates: foo}")
-    assert kept(both, "a").count("holds: [") == 2
-    assert kept('{"scenario": "x", "expect": {"violates": "foo"}}', "a") == (
-        '{"scenario": "x", "expect": {"holds": ["foo"]}}'
-    )
+    assert kept(both, "a", held(both)).count("holds: [") == 2
+    flow = '{"scenario": "x", "expect": {"violates": "foo"}}'
+    assert kept(flow, "a", held(flow)) == '{"scenario": "x", "expect": {"holds": ["foo"]}}'
+    assert kept(TEXT, "a", parse(TEXT, "a").expect) == TEXT
+
+
+OFF = Expectation(Map(guard="off"), violates="a#b")
+ON = Expectation(Map(guard="on"), holds=("a#b",))
+SIDES = """\
+expect:
+  - switches: {guard: off}
+    violates: a#b
+  - switches: {guard: on}
+    holds: [a#b]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("expect: {violates: a#b}\n", SIDES),
+        ("expect:\n  violates: a#b\n# end\n", f"{SIDES}# end\n"),
+        ("expect:\n  violates: a#b", SIDES.rstrip("\n")),
+        ("expect:  # one\n  # two\n  violates: a#b # three\n", f"# one\n# two\n# three\n{SIDES}"),
+        ("expect:\n  - violates: a#b\n  # last\n", f"{SIDES}  # last\n"),
+    ],
+)
+def test_one_side_becomes_two_and_the_comments_stay(text: str, rest: str) -> None:
+    """In block style, whatever stood before; a hash within a name is no comment."""
+    assert kept(f"scenario: x # mine\n{text}", "a", (OFF, ON)) == f"scenario: x # mine\n{rest}"
+
+
+def test_one_side_in_json_becomes_two_in_json() -> None:
+    """Since no block may stand within braces."""
+    text = kept('{"expect": {"violates": "a#b"}, "scenario": "x"}', "a", (OFF, ON))
+    assert json.loads(text)["expect"] == [
+        {"switches": {"guard": "off"}, "violates": "a#b"},
+        {"switches": {"guard": "on"}, "holds": ["a#b"]},
+    ]
 
 
 def test_a_value_changes_and_its_comment_stays() -> None:
@@ -128,15 +170,17 @@ def _is_among(line: object, lines: list[Deviation]) -> bool:
     return any(line is each for each in lines)
 
 
-@given(RACES)
-def test_any_race_is_kept(race: Race) -> None:
-    """Every claim that was breached is to hold, and nothing else has changed."""
+@given(RACES, st.booleans())
+def test_any_race_is_kept(race: Race, as_pair: bool) -> None:
+    """What is to be expected of it is, and nothing else has changed."""
     if not race.expect:
         return
-    assert parse(kept(race.text(), "a"), "a") == attrs.evolve(race, expect=held(race.expect))
+    sides = (OFF, *race.expect, ON) if as_pair else tuple(side.held for side in race.expect)
+    new = parse(kept(race.text(), "a", sides), "a")
+    assert new == attrs.evolve(race, expect=sides)
 
 
 def test_a_full_file_is_kept_with_its_comment() -> None:
     """The first line is the user's."""
-    assert kept(FULL, "a").startswith(FULL.partition("\n")[0])
-    assert held((Expectation(violates="x"),)) == (Expectation(holds=("x",)),)
+    assert kept(FULL, "a", held(FULL)).startswith(FULL.partition("\n")[0])
+    assert Expectation(violates="x").held == Expectation(holds=("x",))

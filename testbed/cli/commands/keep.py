@@ -1,12 +1,12 @@
-"""testbed keep: turns a race that was found into a test that fails until the code is fixed."""
+"""testbed keep: turns a race that was found into a test of both sides of its guard."""
 
 from __future__ import annotations
 
 import shlex
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-import attrs
 import click
 
 from testbed.cli.races import (
@@ -21,7 +21,7 @@ from testbed.cli.races import (
 )
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import RaceRefused, ScenarioError
-from testbed.races.expecting import both_sides
+from testbed.races.expecting import Side, both_sides, pair_of
 from testbed.races.racefile import parse
 from testbed.races.rewriting import kept
 from testbed.races.trust import line_for
@@ -38,42 +38,87 @@ FOLDER = "tests"
 def command(
     file: str, scenario: str | None, folders: tuple[str, ...], out: str | None, as_json: bool
 ) -> int:
-    """Turn the race FILE, which expects a violation, into a new file that expects the claim to
-    hold.
+    """Turn the race FILE, which expects a violation, into a new file that is a test of both sides:
+    with the guard off the race must happen, and with the guard on the claim must hold.
 
-    The new file fails until the code is fixed, and then stays as a regression test. Comments are
-    kept. No file is overwritten: in `tests`, it gets another name if its own is taken. Exits 0 when
-    it is written.
+    So it is red only when one of the two changes. If the scenario has no guard, the claim must
+    hold: the test fails until the code is fixed. Comments are kept. No file is overwritten: in
+    `tests`, it gets another name if its own is taken. Exits 0 when it is written.
     """
     trust = trust_of(scenario, folders)
     opened = open_race(file, trust, "keep")
-    if not any(side.violates for side in opened.race.expect):
+    race, recipe = opened.race, opened.recipe
+    if not any(side.violates for side in race.expect):
         raise RaceRefused(
             f"{file}: expects no breach, so there is nothing to turn round.\n"
             f"Next: {opened.line('check')}"
         )
-    sides = both_sides(opened.race, opened.recipe, file, keep=False)
-    for side in sides:
+    for side in both_sides(race, recipe, file, keep=False):
         refuse_stale(side, file, opened.line("replay", "--heal"))
-    text = kept(opened.text, file)
+    text = kept(opened.text, file, pair_of(race, recipe, file))
+    pair = both_sides(parse(text, file), recipe, file, keep=False)
+    _refuse_mended(pair, opened)
     path = _place(opened, out, text)
     write_new(path, text, opened.line("keep"))
-    green = all(
-        attrs.evolve(side, expected=expected).is_met
-        for side, expected in zip(sides, parse(text, str(path)).expect, strict=True)
-    )
     check = line_for("check", str(path), trust)
     if as_json:
-        say_json({"file": str(path), "is_green": green, "again": check})
+        green = all(side.is_met for side in pair)
+        sides = [_as_dict(side) for side in pair]
+        say_json({"file": str(path), "is_green": green, "sides": sides, "again": check})
         return 0
-    now = "green already: the race does not happen any more" if green else (
-        "red until the code is mended"
-    )  # fmt: skip
-    say(f"Kept as {path}: {now}.")
-    if not Path(file).samefile(path):
-        say(f"{file} expects the breach still: remove it before your code is mended.")
+    _tell(pair, path, file)
     say(f"pytest collects it with your tests (`pytest {shlex.quote(str(path))}`). By hand: {check}")
     return 0
+
+
+def _refuse_mended(pair: list[Side], opened: NamedRace) -> None:
+    """Refuse a pair in which the race does not happen with the guard off: it shows no guard."""
+    for side in pair:
+        if (expected := side.expected) is not None and expected.violates and not side.is_met:
+            named = (f"{name}={value}" for name, value in expected.switches.items())
+            switches = [word for each in named for word in ("--switch", each)]
+            raise RaceRefused(
+                f"{opened.path}: {_said(side)}. A pair whose race does not happen tests nothing.\n"
+                f"Next: {opened.line('replay', *switches)}"
+            )
+
+
+def _tell(pair: list[Side], path: Path, file: str) -> None:
+    """Say what the new file expects, and whether it is so already."""
+    red = [side for side in pair if not side.is_met]
+    is_pair = any(side.expected is not None and side.expected.violates for side in pair)
+    if is_pair:
+        now = "red until the guard is mended" if red else (
+            "green, and red when either side changes"
+        )  # fmt: skip
+    else:
+        now = "red until the code is mended" if red else (
+            "green already: the race does not happen any more"
+        )  # fmt: skip
+    say(f"Kept as {path}: {now}.")
+    for side in pair:
+        say(f"    {_said(side)}")
+    if not is_pair and not Path(file).samefile(path):
+        say(f"{file} expects the breach still: remove it before your code is mended.")
+
+
+def _said(side: Side) -> str:
+    """One side in a line: `guard=on: holds no_name_is_lost, as expected`."""
+    expected = side.expected
+    assert expected is not None
+    under = f"{expected.under}: " if expected.under else ""
+    return f"{under}{expected}, {'as expected' if side.is_met else 'NOT as expected'}"
+
+
+def _as_dict(side: Side) -> dict[str, Any]:
+    expected = side.expected
+    assert expected is not None
+    return {
+        "switches": dict(expected.switches),
+        "expected": str(expected),
+        "as_expected": side.is_met,
+        "verdict": side.played.verdict.outcome,
+    }
 
 
 def _place(opened: NamedRace, out: str | None, text: str) -> Path:
