@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -18,12 +19,18 @@ import click
 from testbed.cli.show import JSON
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode
+from testbed.races.trust import folders_of
 from testbed.turns.session import DRIVERS
 from testbed.turns.trace import Trace
+from testbed.world.fault_kinds import parse_fault
+from testbed.world.scenario import find, import_first_from, in_file
 from testbed.world.world import World
 
 DRIVER = f"How actors are run: {', '.join(DRIVERS)}; the Runs are the same."
 """What --help says of `--driver`."""
+NO_FAULTS = ("0", "none")
+BETWEEN_FAULTS = re.compile(r",(?![^,]*=)")
+"""A comma, unless a setting such as `restart=2s` follows, which belongs to the fault before it."""
 HASH_SEEDS = ("1", "2")
 """PYTHONHASHSEED of the other processes in which `--twice` plays: with each, a set of strings has
 another order."""
@@ -48,6 +55,39 @@ def check_driver(driver: str) -> None:
     """UnknownName if there is none of that name."""
     if driver not in DRIVERS:
         raise UnknownName("driver", driver, DRIVERS, see="--driver trio, or say nothing")
+
+
+def placed(scenario: str, folder: str | None) -> tuple[str, str | None]:
+    """A scenario that may be named as `FILE.py:function`, as a name and the folder to import it
+    from, which `--scenario-path` names otherwise."""
+    within, name = in_file(scenario)
+    if not within:
+        if folder is not None:
+            import_first_from(*folders_of([folder]))
+        return scenario, folder
+    if folder is not None:
+        raise ScenarioError(
+            f"--scenario-path {folder}: the scenario is named by its file, which says the folder.\n"
+            f"Next: leave it out, or name the scenario as {name}."
+        )
+    find(scenario)  # refused now, if another module of that name would be imported
+    return name, within
+
+
+def parse_faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """What `--faults` allows, checked; and whether no fault at all may strike."""
+    words = tuple(word.strip(" ,") for text in given for word in BETWEEN_FAULTS.split(text))
+    words = tuple(filter(None, words))
+    if not any(word in NO_FAULTS for word in words):
+        for word in words:
+            parse_fault(word)
+        return words, False
+    if len(words) > 1:
+        raise ScenarioError(
+            f"--faults {','.join(words)}: expected faults, or none of them.\n"
+            "Next: say --faults none, or name those that may strike."
+        )
+    return (), True
 
 
 def parse_switches(given: tuple[str, ...]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, check_switches
 from testbed.races.race import Hold, Race
 from testbed.races.racefile import parse
-from testbed.races.trust import Named, Trust, allowed, folders_of, line_for, trust_in
+from testbed.races.trust import Named, Trust, allowed, line_for, trust_in, trust_named
 from testbed.world.scenario import Scenario
 
 ENDINGS = (".race.yaml", ".race.yml", ".race.json")
@@ -42,7 +42,7 @@ def whose_code(command: Callable[..., int]) -> Callable[..., int]:
     """The options that allow a file to name code of the user's own, beside what is installed."""
     command = own_policies(command)
     folder = "Folder with scenarios of your own, which the file may name. Repeatable."
-    scenario = "The scenario that the file names, if it is your own module:function."
+    scenario = "The scenario that the file names, if it is your own, as FILE.py:function."
     for option in (
         click.option("--scenario-path", "folders", multiple=True, metavar="DIR", help=folder),
         click.option("--scenario", help=scenario),
@@ -53,7 +53,7 @@ def whose_code(command: Callable[..., int]) -> Callable[..., int]:
 
 def trust_of(scenario: str | None, folders: tuple[str, ...]) -> Trust:
     """What these options allow."""
-    return Trust(scenario, folders_of(folders))
+    return trust_named(scenario, folders)
 
 
 def is_race(path: str) -> bool:

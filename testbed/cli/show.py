@@ -15,8 +15,9 @@ from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
 
 JSON = "Print the result as one JSON object."
+FAULTS = "Also allow faults, as in crash,restart=2s; `none` allows no fault at all. Repeatable."
 SWITCH = "Set a switch, such as guard=on. Repeatable."
-SCENARIO_PATH = "Folder of your own scenarios, which are named as module:function."
+SCENARIO_PATH = "Folder of your own scenarios, if they are named as module:function."
 """Options of most commands, as their --help explains them."""
 CODES = {"held": 0, "violated": 1, "undecided": 3}
 EXIT_CODES = (
@@ -78,11 +79,13 @@ def command_line(
     *,
     audit: bool = False,
     folders: Sequence[str] = (),
+    faults: Sequence[str] = (),
 ) -> str:
     """The command to paste that plays this Run again."""
     words = ["testbed", "run", scenario]
     for name, value in switches.items():
         words += ["--switch", f"{name}={value}"]
+    words += [word for fault in faults for word in ("--faults", fault)]
     if seed is not None:
         words += ["--seed", str(seed)]
     if chooser != ("calm" if seed is None else "uniform"):

@@ -24,7 +24,7 @@ import attrs
 
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.policy import words
-from testbed.world.scenario import PACKAGE, Scenario, find
+from testbed.world.scenario import PACKAGE, Scenario, find, import_first_from, in_file
 
 NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
 INSTALLED = Path(__file__).resolve().parent.parent.parent / PACKAGE
@@ -39,11 +39,13 @@ class Trust:
     """The user's own scenario, by name: `--scenario`."""
     folders: tuple[str, ...] = ()
     """The folders of the user's own scenarios: `--scenario-path`."""
+    file: str = ""
+    """The same scenario as `FILE.py:function`, if the user has named it so."""
 
     @property
     def words(self) -> list[str]:
         """The command-line options that say so, to be pasted."""
-        own = ["--scenario", self.scenario] if self.scenario is not None else []
+        own = ["--scenario", self.file or self.scenario] if self.scenario is not None else []
         return own + [word for folder in self.folders for word in ("--scenario-path", folder)]
 
     def naming(self, scenario: str) -> Trust:
@@ -53,12 +55,20 @@ class Trust:
         """
         is_own = ":" in scenario and not is_installed(scenario)
         is_named = is_own and (not self.folders or self.scenario is not None)
-        return attrs.evolve(self, scenario=scenario if is_named else None)
+        file = self.file if is_named and scenario == self.scenario else ""
+        return attrs.evolve(self, scenario=scenario if is_named else None, file=file)
 
 
 def trust_in(scenario: str, folders: Iterable[str] = ()) -> Trust:
     """Return the trust that it takes to run that scenario again: its folders, or its name."""
     return Trust(None, tuple(folders)).naming(scenario)
+
+
+def trust_named(scenario: str | None, folders: Iterable[str] = ()) -> Trust:
+    """Return the trust in a scenario that the user has named, also by its file, and in folders."""
+    name = None if scenario is None else in_file(scenario)[1]
+    file = scenario if scenario is not None and name != scenario else ""
+    return Trust(name, folders_of(folders), file)
 
 
 def line_for(command: str, path: str, trust: Trust, *more: str) -> str:
@@ -104,7 +114,7 @@ def allowed(named: Named, trust: Trust) -> Scenario:
             f"--scenario {trust.scenario}: {named.says} {name}.\nNext: {named.again}"
         )
     if trust.scenario == name and ":" in name:
-        return find(name)
+        return find(trust.file or name)
     if is_installed(name):
         _check_shadow()
         return find(name)
@@ -166,13 +176,9 @@ def _file_in(folder: str, name: str) -> Path | None:
 
 def _from(folder: str, file: Path, name: str) -> Scenario:
     """Return the scenario in that file, with its folder before all others in `sys.path`."""
+    # A module in the current folder must not stand before the one that the user trusts.
     root = str(Path(folder).resolve())
-    # The folder first, the current one second: `find` puts the current folder first only if it is
-    # not there at all, and a module there must not stand before the one that the user trusts.
-    for place in ("", root):
-        if place in sys.path:
-            sys.path.remove(place)
-        sys.path.insert(0, place)
+    import_first_from(root)
     module = name.partition(":")[0]
     top = module.partition(".")[0]
     # A module of that name may have been imported before, from elsewhere. Then `find` would take

@@ -6,7 +6,6 @@ What a Run shows depends only on its PlannedRun and on what was learned before i
 from __future__ import annotations
 
 import gc
-import sys
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.choosers.sampling.learned import Learned, Profile
@@ -30,7 +29,7 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
-from testbed.world.scenario import COLLECT_EVERY, find
+from testbed.world.scenario import COLLECT_EVERY, find, import_first_from
 from testbed.world.world import World
 
 
@@ -82,9 +81,8 @@ class Player:
     """Plays PlannedRuns, with one Chooser of each name, since some go on from Run to Run."""
 
     def __init__(self, task: SearchTask) -> None:
-        for folder in task.folders:
-            if folder not in sys.path:
-                sys.path.insert(0, folder)
+        if task.folders:
+            import_first_from(*task.folders)
         for file in task.policies:
             load(file)
         self.task = task

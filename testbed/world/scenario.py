@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -34,6 +37,7 @@ COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
+FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
 
 
 @attrs.frozen
@@ -244,24 +248,85 @@ def known() -> list[Scenario]:
 
 
 def find(name: str) -> Scenario:
-    """The scenario with that short name, or at that `module:function`."""
+    """The scenario with that short name, or at that `module:function` or `FILE.py:function`."""
+    folder, module = in_file(name)
+    if folder:
+        return _in_folder(folder, module, name.rpartition(":")[0])
     if ":" in name:
         return of(_function(name), name)
     names = {scenario.name for scenario in known()}
     if name not in names:
-        see = "testbed list, or name one of your own as module:function"
+        see = "testbed list, or name one of your own as FILE.py:function"
         raise UnknownName("scenario", name, names, see=see)
     return _short(name)
+
+
+def in_file(name: str) -> tuple[str, str]:
+    """The folder and the `mine:race` that `shop/mine.py:race` stands for; no folder if the name is
+    not that of a file. In a package it is the folder around that, and `package.mine:race`."""
+    match = FILE.fullmatch(name)
+    if match is None:
+        return "", name
+    file = match["file"]
+    if not Path(file).is_file():
+        raise ScenarioError(
+            f"{file}: there is no such file.\n"
+            "Next: name a Python file and the scenario in it, as in shop/mine.py:race."
+        )
+    if not match["function"]:
+        raise ScenarioError(
+            f"{file}: which scenario is meant?\n"
+            f"Next: say {file}:NAME, with the name of its function."
+        )
+    folder, stem = Path(os.path.abspath(file)).parent, Path(file).stem
+    parts = [] if stem == "__init__" else [stem]
+    while (folder / "__init__.py").is_file():
+        folder, parts = folder.parent, [folder.name, *parts]
+    if not parts or not all(part.isidentifier() for part in parts):
+        raise ScenarioError(
+            f"{file}: {'.'.join(parts)!r} is no name of a module, so nothing can import it.\n"
+            "Next: name the file with letters, digits and underscores."
+        )
+    shown = str(folder) if os.path.isabs(file) else os.path.relpath(folder)
+    return shown, f"{'.'.join(parts)}:{match['function']}"
+
+
+def import_first_from(*folders: str) -> None:
+    """Let imports look into these folders first, then into the current one, then elsewhere."""
+    for place in ("", *(os.path.abspath(folder) for folder in reversed(folders))):
+        if place in sys.path:
+            sys.path.remove(place)
+        sys.path.insert(0, place)
+
+
+def _in_folder(folder: str, name: str, file: str) -> Scenario:
+    import_first_from(folder)
+    origin = getattr(_imported(name), "__file__", None) or "a part of Python"
+    if not Path(origin).exists() or not Path(origin).samefile(file):
+        raise ScenarioError(
+            f"{file}: another module of that name comes first, {origin}.\n"
+            "Next: give the file another name."
+        )
+    return of(_function(name), name)
 
 
 def standing_at(name: str) -> Any:
     """The function or class at a `module:name` of the user's own, imported from the current folder
     or from what is installed."""
-    module_name, _, attribute = name.partition(":")
+    module, attribute = _imported(name), name.partition(":")[2]
+    if attribute not in vars(module):
+        here = [n for n, value in vars(module).items() if _is_of(value, module.__name__)]
+        see = "name one of these, or write it there"
+        raise UnknownName(f"function or class of {module.__name__}", attribute, here, see=see)
+    return vars(module)[attribute]
+
+
+def _imported(name: str) -> ModuleType:
+    module_name = name.partition(":")[0]
     if "" not in sys.path and module_name.partition(".")[0] != PACKAGE:
         sys.path.insert(0, "")
     try:
-        module = importlib.import_module(module_name)
+        return importlib.import_module(module_name)
     except HarnessError:
         raise
     except (Exception, SystemExit) as error:
@@ -270,11 +335,6 @@ def standing_at(name: str) -> Any:
             f"{type(error).__name__}: {error}.\n"
             "Next: run from the folder that holds it, or install it."
         ) from error
-    if attribute not in vars(module):
-        here = [n for n, value in vars(module).items() if _is_of(value, module_name)]
-        see = "name one of these, or write it there"
-        raise UnknownName(f"function or class of {module_name}", attribute, here, see=see)
-    return vars(module)[attribute]
 
 
 def _is_of(value: object, module_name: str) -> bool:

@@ -697,7 +697,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         "Known: crash_and_resync, double_bind, hostile_schedulers, late_bind, late_short_write, "
         "leader_overlap, lost_update, starvation, stolen_slot, "
         "time_travel, tug_of_war, twice_created, two_defaults.\n"
-        "Next: testbed list, or name one of your own as module:function\n",
+        "Next: testbed list, or name one of your own as FILE.py:function\n",
     ),
     "an unknown switch": (
         ["run", "lost_update", "--switch", "gard=on"],

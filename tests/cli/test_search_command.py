@@ -229,7 +229,7 @@ def test_a_search_that_is_cut_off_is_undecided(capsys: pytest.CaptureFixture[str
         ("double_bind --faults crsh", "there is no fault 'crsh'. Did you mean 'crash'?"),
         ("double_bind --faults none,crash", "expected faults, or none of them"),
         ("double_bind --switch gard=on", "there is no switch of double_bind 'gard'"),
-        ("double_bind --scenario-path nowhere", "--scenario-path nowhere: there is no such folder"),
+        ("double_bind --scenario-path nowhere", "--scenario-path nowhere: expected a folder"),
         ("double_bind --runs 0", "0 is not in the range"),
         ("double_bind --jobs 0", "0 is not in the range"),
         ("double_bind --ledger .", "cannot be opened"),

@@ -191,7 +191,7 @@ def test_an_unknown_short_name_is_refused() -> None:
     assert said.startswith(
         "there is no scenario 'lost_updat'. Did you mean 'lost_update'?\nKnown: "
     )
-    assert said.endswith("Next: testbed list, or name one of your own as module:function")
+    assert said.endswith("Next: testbed list, or name one of your own as FILE.py:function")
 
 
 def test_one_of_ones_own_is_found_in_the_current_folder(own: Path) -> None:

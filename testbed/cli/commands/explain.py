@@ -15,8 +15,9 @@ from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import is_race, open_race, trust_of, whose_code
-from testbed.cli.show import EXIT_CODES, JSON, as_dict, exit_code, say, say_json
-from testbed.errors import TraceRefused
+from testbed.cli.raised import raised_by_theirs
+from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
+from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
 from testbed.invariant import Verdict
 from testbed.invariants.confluence import Confluent
 from testbed.races.necessity import Flipped, necessary, necessity_lines
@@ -36,6 +37,20 @@ Deviation = Hold | Strike | Picked
 DEVIATIONS_MAX = 60
 """A race with more deviations than this was not shrunk yet; they are not tried one by one."""
 
+BAD = 2
+"""The exit code if a file cannot be played."""
+WORST_FIRST = (BAD, *(CODES[outcome] for outcome in ("violated", "undecided", "held")))
+
+
+@attrs.frozen
+class _How:
+    """The options that say how it is told."""
+
+    as_md: bool
+    as_json: bool
+    with_growth: bool
+    seed: int
+
 
 @attrs.frozen
 class _Run:
@@ -53,49 +68,79 @@ class _Run:
 
 
 @click.command("explain", epilog=EXIT_CODES)
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @whose_code
 @click.option("--md", "as_md", is_flag=True, help="Print Markdown, ready for an issue.")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 @click.option("--growth", "with_growth", is_flag=True, help="Show how the chance to fail grows.")
 @click.option("--seed", type=int, default=0, help="Seed of the random Runs for --growth.")
 def command(
-    file: str,
-    scenario: str | None,
-    folders: tuple[str, ...],
-    as_md: bool,
-    as_json: bool,
-    with_growth: bool,
-    seed: int,
+    files: tuple[str, ...], scenario: str | None, folders: tuple[str, ...], **asked: Any
 ) -> int:
-    """Play the race file or the recorded Run in FILE, and tell why it breaks a claim.
+    """Play the race file or the recorded Run in each FILE, and tell why it breaks a claim.
+
+    Of several, each is told under its name, even if another one cannot be read. Exits 1 if one is
+    violated, 2 if one cannot be played.
 
     \b
     testbed explain race.yaml                who knew what when, and which deviations it takes
     testbed explain race.yaml --md           the same, to paste into an issue
     testbed explain race.yaml --growth       and after which step the Run was as good as lost
+    testbed explain races/*.race.yaml        each of them
     """
-    trust = trust_of(scenario, folders)
+    how, trust = _How(**asked), trust_of(scenario, folders)
+    if len(files) == 1:
+        told, code = _told(files[0], trust, how)
+        if isinstance(told, dict):
+            say_json(told)
+        else:
+            say(told)
+        return code
+    codes, all_told = [], []
+    for number, file in enumerate(files):
+        try:
+            told, code = _told(file, trust, how)
+        except (HarnessBug, ReplayDiverged):
+            raise
+        except HarnessError as error:
+            told, code = _bad(f"{type(error).__name__}: {error}", how), BAD
+        except (Exception, SystemExit) as error:
+            if (raised := raised_by_theirs(error)) is None:
+                raise
+            told, code = _bad(raised.said, how), BAD
+        codes.append(code)
+        if isinstance(told, dict):
+            all_told.append({"file": file, **told})
+        else:
+            between = ("\n---\n\n" if how.as_md else "\n") if number else ""
+            say(between + (told if how.as_md else f"== {file}\n\n{told}"))
+    code = next(code for code in WORST_FIRST if code in codes)
+    if how.as_json:
+        say_json({"code": code, "explained": all_told})
+    return code
+
+
+def _bad(said: str, how: _How) -> str | dict[str, Any]:
+    return {"error": said} if how.as_json else said
+
+
+def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int]:
+    """What is told of one file, as a text or for JSON, and its exit code."""
     run = _played(file, trust)
-    again = line_for("explain", file, trust)
-    if as_md:
-        say(explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"))
-        return exit_code(run.verdict)
+    again, code = line_for("explain", file, trust), exit_code(run.verdict)
+    if how.as_md:
+        return explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"), code
     flipped = _necessary(run)
-    rates = _growth(run, seed) if with_growth and run.claim else []
-    if as_json:
-        say_json(_as_dict(run, flipped, rates, again))
-        return exit_code(run.verdict)
+    rates = _growth(run, how.seed) if how.with_growth and run.claim else []
+    if how.as_json:
+        return _as_dict(run, flipped, rates, again), code
     steps = {step.number: step.option for step in run.trace.steps}
-    say(story(run.trace, run.verdict) + "\n")
+    parts = [story(run.trace, run.verdict)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
-        say(side_by_side(_calm(run), run.trace) + "\n")
-    for lines in (_deviation_lines(run, flipped), growth_lines(rates, steps)):
-        if lines:
-            say("\n".join(lines) + "\n")
-    say(str(run.verdict))
-    say(f"Again: {again}")
-    return exit_code(run.verdict)
+        parts.append(side_by_side(_calm(run), run.trace))
+    parts += ["\n".join(_deviation_lines(run, flipped)), "\n".join(growth_lines(rates, steps))]
+    last = f"{run.verdict}\nAgain: {again}"
+    return "\n".join([*(f"{part}\n" for part in parts if part), last]), code
 
 
 def _played(file: str, trust: Trust) -> _Run:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 
 import click
 
 from testbed.cli.own import own_policies
-from testbed.cli.playing import check_driver, how_to_play, parse_switches, same_again, sink
+from testbed.cli.playing import (
+    NO_FAULTS,
+    check_driver,
+    how_to_play,
+    parse_faults,
+    parse_switches,
+    placed,
+    same_again,
+    sink,
+)
 from testbed.cli.show import (
     EXIT_CODES,
+    FAULTS,
     SCENARIO_PATH,
     SWITCH,
     as_dict,
@@ -18,11 +28,12 @@ from testbed.cli.show import (
     say,
     say_json,
 )
-from testbed.races.trust import folders_of, line_for, trust_in
+from testbed.races.trust import line_for, trust_in
 from testbed.turns.trace import Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.chooser_kinds import known
-from testbed.world.scenario import find
+from testbed.world.fault_kinds import check_aim, parse_fault
+from testbed.world.scenario import Scenario, find
 from testbed.world.world import World
 
 
@@ -30,6 +41,7 @@ from testbed.world.world import World
 @click.argument("scenario")
 @click.option("--seed", type=int, help="Seed of the random choices; without it, the Run is calm.")
 @click.option("--chooser", help=f"What decides: {', '.join(known())}, or your own module:Class.")
+@click.option("--faults", multiple=True, metavar="FAULT", help=FAULTS)
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
@@ -39,6 +51,7 @@ def command(
     scenario: str,
     seed: int | None,
     chooser: str | None,
+    faults: tuple[str, ...],
     switches: tuple[str, ...],
     trace_file: str | None,
     scenario_path: str | None,
@@ -47,48 +60,76 @@ def command(
     twice: bool,
     as_json: bool,
 ) -> int:
-    """Play one Run of SCENARIO: a name from `testbed list`, or module:function.
+    """Play one Run of SCENARIO: a name from `testbed list`, FILE.py:function, or module:function.
 
     \b
     testbed run lost_update                       the calm Run
     testbed run lost_update --seed 1              one with random choices
-    testbed run lost_update --seed 1 --switch guard=on
+    testbed run shop/mine.py:race --seed 1 --faults crash,restart=2s
     """
-    folders = _looked_in(scenario_path)
+    scenario, scenario_path = placed(scenario, scenario_path)
+    folders = () if scenario_path is None else (scenario_path,)
+    words, allows_none = parse_faults(faults)
     recipe = find(scenario)
     check_driver(driver)
     name = chooser or ("calm" if seed is None else "uniform")
     decides = maker_of(name, seed or 0)
     recipe.check(given := parse_switches(switches))
-    again = command_line(scenario, given, name, seed, driver, audit=audit, folders=folders)
+    again = command_line(
+        scenario, given, name, seed, driver, audit=audit, folders=folders,
+        faults=NO_FAULTS[-1:] if allows_none else words,
+    )  # fmt: skip
+    assemble = _assembling(recipe, given, words, allows_none=allows_none, audit=audit)
 
     def play(trace: Trace) -> World:
-        world = recipe.world(given, audit=audit)
+        world = assemble()
         world.run(decides(), driver=driver, trace=trace)
         return world
 
     with sink(trace_file) as file:
         world = play(Trace({}, keep=True, sink=file))
-    verdict = world.verdict
-    assert verdict is not None
     if twice:
         same_again(play, list(world.trace.lines()), again)
     if as_json:
+        assert world.verdict is not None
         more = {"scenario": recipe.name, "switches": world.switches, "trace": trace_file}
-        say_json(as_dict(verdict, **more, again=again))
-        return exit_code(verdict)
+        say_json(as_dict(world.verdict, **more, again=again))
+        return exit_code(world.verdict)
+    recorded = trace_file and line_for("replay", trace_file, trust_in(recipe.name, folders))
+    return _tell(world, f"Recorded: {recorded}" if recorded else f"Again: {again}")
+
+
+def _tell(world: World, last: str) -> int:
+    verdict = world.verdict
+    assert verdict is not None
     if verdict.is_violated:
         from testbed.story.explain import story
 
         say(story(world.trace, verdict) + "\n")
     say(str(verdict))
-    recorded = trace_file and line_for("replay", trace_file, trust_in(recipe.name, folders))
-    say(f"Recorded: {recorded}" if recorded else f"Again: {again}")
+    say(last)
     return exit_code(verdict)
 
 
-def _looked_in(folder: str | None) -> tuple[str, ...]:
-    """The folder that was named; modules are imported from there from now on."""
-    folders = folders_of([] if folder is None else [folder])
-    sys.path[:0] = folders
-    return folders
+def _assembling(
+    recipe: Scenario,
+    switches: dict[str, str],
+    words: tuple[str, ...],
+    *,
+    allows_none: bool,
+    audit: bool,
+) -> Callable[[], World]:
+    """What makes a World with these faults, which are aimed at something that is in it."""
+    faults = [parse_fault(word) for word in words]
+    if faults:
+        world = recipe.world(switches)
+        for fault in faults:
+            check_aim(fault, (*world.table.roles, *world.wire.posts))
+
+    def assemble() -> World:
+        world = recipe.world(switches, audit=audit, faults=faults)
+        if allows_none:
+            world.forbid()
+        return world
+
+    return assemble

@@ -12,13 +12,12 @@ from typing import Any
 import click
 
 from testbed.cli.own import own_policies
-from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH
+from testbed.cli.show import EXIT_CODES, FAULTS, JSON, SCENARIO_PATH, SWITCH
 from testbed.search.effort import EFFORTS
 from testbed.world.chooser_kinds import known
 
 RUNS = "Play at most this many Runs, whatever --effort allows."
 CHOOSER = f"Let only this one decide: {', '.join(known())}, or your own module:Class."
-FAULTS = "Also allow faults, as in crash,restart=2s; `none` allows no fault at all. Repeatable."
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
@@ -50,6 +49,8 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
 @_options
 def command(scenario: str, **given: Any) -> int:
     """Play many Runs of SCENARIO. Shrink each race that they show, and save it as a race file.
+
+    SCENARIO is a name from `testbed list`, FILE.py:function, or module:function.
 
     \b
     testbed search double_bind                        some hundreds of Runs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from click.core import ParameterSource
 
 from testbed import policy
 from testbed.cli.own import own_policies
-from testbed.cli.playing import DRIVER, check_driver, parse_switches
+from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed
 from testbed.cli.progress import counting
 from testbed.cli.show import (
     EXIT_CODES,
@@ -70,7 +69,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Play the calm Run of SCENARIO again and again, and let one fault strike in each: at every
-    operation of every actor in turn.
+    operation of every actor in turn. SCENARIO may be FILE.py:function.
 
     A row is an operation that an actor asked for, a delivery that it read, or a timer of its own.
     The fault strikes it in up to three Runs:
@@ -88,7 +87,7 @@ def command(
     testbed sweep double_bind --fault crash:store --restart-ms 100
     testbed sweep double_bind --fault stall --with by=5s
     """
-    sys.path[:0] = [scenario_path] if scenario_path else []
+    scenario, scenario_path = placed(scenario, scenario_path)
     check_driver(driver)
     recipe, given = find(scenario), parse_switches(switches)
     fault = _fault(text, restart_ms, settings)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ import attrs
 
 from testbed import policy
 from testbed.chooser import Exhaustive
-from testbed.cli.playing import check_driver, parse_switches
+from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import Clock, SearchProgress
@@ -47,11 +46,7 @@ from testbed.search.search import Search, Watching
 from testbed.search.sources import digests
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
-from testbed.world.fault_kinds import parse_fault
 
-NO_FAULTS = ("0", "none")
-BETWEEN_FAULTS = re.compile(r",(?![^,]*=)")
-"""A comma, unless a setting such as `restart=2s` follows, which belongs to the fault before it."""
 INTERRUPTED = 130
 
 
@@ -91,7 +86,8 @@ def search(
         see = "say nothing, and all of them play; or name one of your own as module:Class"
         raise UnknownName("chooser", chooser, known(), see=see)
     check_driver(driver)
-    words, allows_none = _faults(faults)
+    words, allows_none = parse_faults(faults)
+    scenario, folder = placed(scenario, scenario_path)
     task = SearchTask(
         scenario,
         parse_switches(switches),
@@ -99,37 +95,10 @@ def search(
         allows_none=allows_none,
         seed=seed,
         driver=driver,
-        folders=_folders(scenario_path),
+        folders=() if folder is None else (os.path.abspath(folder),),
         policies=tuple(map(os.path.abspath, policy.files())),
     )
     return _search(Wishes(task, EFFORTS[effort], chooser, **more))
-
-
-def _faults(given: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """The faults to allow, checked; and whether no fault at all may strike."""
-    words = tuple(word.strip(" ,") for text in given for word in BETWEEN_FAULTS.split(text))
-    words = tuple(filter(None, words))
-    if not any(word in NO_FAULTS for word in words):
-        for word in words:
-            parse_fault(word)
-        return words, False
-    if len(words) > 1:
-        raise ScenarioError(
-            f"--faults {','.join(words)}: expected faults, or none of them.\n"
-            "Next: say --faults none, or name those that may strike."
-        )
-    return (), True
-
-
-def _folders(path: str | None) -> tuple[str, ...]:
-    if path is None:
-        return ()
-    if not Path(path).is_dir():
-        raise ScenarioError(
-            f"--scenario-path {path}: there is no such folder.\n"
-            "Next: name the folder that holds your module, and the scenario as module:function."
-        )
-    return (os.path.abspath(path),)
 
 
 def _search(wishes: Wishes) -> int:
