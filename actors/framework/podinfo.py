@@ -88,6 +88,15 @@ class PodInfo:
         """Whether it has any term of affinity or anti-affinity."""
         return bool(self.affinity or self.anti_affinity or self.liked or self.disliked)
 
+    @property
+    def gains_by_removals(self) -> bool:
+        """Whether it fits without some pods wherever it fits with more of them there. Not so if it
+        must be near others, or is spread: without a pod, the emptiest domain may be emptier."""
+        spread = self.pod.spec.topology_spread
+        return not self.affinity and all(
+            each.when_unsatisfiable != "DoNotSchedule" for each in spread
+        )
+
     def may_be_on(self, node: Node) -> bool:
         """Whether its node selector and node affinity allow that node."""
         return self.pod.spec.may_be_on(node.meta.name, node.meta.labels)

@@ -53,7 +53,7 @@ class OwnSelector:
 def selector_in(switches: SchedulerSwitches) -> VictimSelector:
     """The part that selects the victims."""
     if switches.victims == BUILT_IN:
-        return selector_of(switches.victim_minimisation, switches.reprieve_order)
+        return selector_of(switches)
     return OwnSelector(made(switches.victims))
 
 

@@ -88,6 +88,22 @@ def test_victims_are_spared_from_the_top(path: Path) -> None:
 
 
 @both
+@pytest.mark.spec("SCH-86")
+def test_of_sets_of_one_size_the_least_important_goes(path: Path) -> None:
+    """By the order of importance, whether a budget protects a pod or not; and to a hostile
+    scheduler no pod of another one counts as much as its own."""
+    there = [pod(f"p{n}", cpu, 1, "n1") for n, cpu in enumerate((5, 6, 4, 3), 1)]
+    there[1:3] = [each.with_meta(labels=Map(app="a")) for each in there[1:3]]
+    tight: dict[str, Any] = {"nodes": (node("n1", 18),), "budgets": (budget("a", 0),)}
+    fewest: dict[str, Any] = {"victim_minimisation": "min_count"}
+    decision = path(placing(pod("new", 9, 10), *there, **tight, **fewest))
+    assert victims(decision) == ("n1", ["p2", "p4"])
+    own, foreign = pod("own", 5, 0, "n1"), pod("foreign", 5, 20, "n1", scheduler_name="beta")
+    hostile = placing(pod("new", 5, 10), own, foreign, hostile="on", **fewest)
+    assert victims(path(hostile)) == ("n1", ["foreign"])
+
+
+@both
 @pytest.mark.spec("SCH-84", "SCH-91", "SCH-94", "SCH-95")
 def test_budgets_come_before_priorities(path: Path) -> None:
     """GT-7: where no budget is violated; where both are, by priority; in `alpha` by priority
@@ -126,6 +142,41 @@ def test_who_is_in_the_way_elsewhere_stays(path: Path) -> None:
 
 
 @both
+@pytest.mark.spec("SCH-106")
+def test_some_far_pods_may_have_to_stay(path: Path) -> None:
+    """Spread over hosts and zones: without the only pods of a host, its own host has too many."""
+    rules = tuple(
+        TopologySpreadConstraint(
+            1, key, "DoNotSchedule", LabelSelector({"app": "a"}), node_affinity_policy="Ignore"
+        )
+        for key in (HOSTNAME, ZONE)
+    )
+    places = (("x", 99, "n1"), ("y", 0, "n2"), ("z", 0, "n2"), ("v", 99, "n3"), ("w", 99, "n3"))
+    there = [pod(name, 1, priority, on, labels={"app": "a"}) for name, priority, on in places]
+    only_n1: dict[str, Any] = {"node_selector": {HOSTNAME: "n1"}, "labels": {"app": "a"}}
+    wanted = pod("new", 1, 10, topology_spread=rules, **only_n1)
+    nodes = (node("n1"), node("n2"), node("n3", zone="y"))
+    assert victims(path(placing(wanted, *there, nodes=nodes, cross_node_victims="2"))) == (
+        "n1", ["z"],
+    )  # fmt: skip
+
+
+@both
+@pytest.mark.spec("SCH-82", "SCH-83", "SCH-106")
+def test_far_pods_that_have_not_started_come_in_their_order(path: Path) -> None:
+    """Among equal pods the first added is the most important, and the last of those without a start
+    time; on another node as on its own."""
+    apart = Affinity(pod_anti_affinity=terms(ZONE, "a"))
+    wanted = pod("new", 1, 10, affinity=apart, node_selector={HOSTNAME: "n1"})
+    started = [pod(name, 1, 0, "n2", labels={"app": "a"}) for name in ("x", "y")]
+    nodes = (node("n1"), node("n2"))
+    given: dict[str, Any] = {"nodes": nodes, "cross_node_victims": "2"}
+    assert victims(path(placing(wanted, *started, **given))) == ("n1", ["x", "y"])
+    fresh = [attrs.evolve(p, status=attrs.evolve(p.status, start_ms=None)) for p in started]
+    assert victims(path(placing(wanted, *fresh, **given))) == ("n1", ["y", "x"])
+
+
+@both
 @pytest.mark.spec("SCH-81", "SCH-105")
 def test_who_must_be_near_a_victim_stays_away(path: Path) -> None:
     """GT-9: without its victims it has no pod to be near, except with the experiment."""
@@ -156,6 +207,29 @@ def test_who_is_nominated_is_there_already(path: Path) -> None:
     assert preemption is not None
     assert preemption.chosen is not None
     assert [each.meta.name for each in preemption.chosen.lower] == ["awaited"]
+
+
+@both
+@pytest.mark.spec("SCH-100")
+def test_who_loses_its_nomination_takes_no_room_from_others(path: Path) -> None:
+    """With `clear_lower=only_if_unfit` the more important one is asked first, and is out then. Of
+    two equal ones, the one that was nominated first."""
+    waiting = ((pod("large", 8, 50), "n1"), (pod("small", 2, 40), "n1"), (pod("new", 8, 90), "n1"))
+    full = placing(
+        waiting[2][0], pod("a", 9, 0, "n1"), nominated=waiting, clear_lower="only_if_unfit"
+    )
+    preemption = path(full).preemption
+    assert preemption is not None
+    assert preemption.chosen is not None
+    assert [each.meta.name for each in preemption.chosen.lower] == ["large"]
+    equal = tuple((pod(name, 2, 50), "n1") for name in ("one", "two"))
+    full = placing(
+        pod("new", 8, 90), pod("a", 9, 0, "n1"), nominated=equal, clear_lower="only_if_unfit"
+    )
+    preemption = path(full).preemption
+    assert preemption is not None
+    assert preemption.chosen is not None
+    assert [each.meta.name for each in preemption.chosen.lower] == ["two"]
 
 
 @both

@@ -46,15 +46,19 @@ class Reach:
         found = list(self._in_the_way(node))
         pods = self.preemptor.by_importance(info for info, _ in found)[::-1]
         nodes = {info.uid: name for info, name in found}
-        tried = min(len(pods), 1)
+        tried = 0
         # There are exponentially many sets. So all far pods are removed first: where not even that
         # helps, as on most nodes, the search is skipped.
-        if not pods or not self._helps(trial, pods, nodes, keep=False):
-            return Far((), nodes, tried)
+        if pods and self.preemptor.pod.gains_by_removals:
+            tried = 1
+            if not self._helps(trial, pods, nodes, keep=False):
+                return Far((), nodes, tried)
         for some in self._sets(pods, nodes):
             tried += 1
             if self._helps(trial, some, nodes, keep=True):
-                return Far(some[::-1], nodes, tried)
+                # As they stood on their nodes: what is equal otherwise goes by that (SCH-83).
+                far = tuple(info for info, _ in found if info in some)
+                return Far(far, nodes, tried)
             if tried == SETS_MAX:
                 break
         return Far((), nodes, tried)

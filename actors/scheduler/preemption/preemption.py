@@ -70,7 +70,7 @@ def preempt(
         Preemptor.of(feasibility.pod, switches, now_ms),
         feasibility,
         Budgets(() if switches.pdb_mode == "ignore" else budgets),
-        selector or selector_of(switches.victim_minimisation, switches.reprieve_order),
+        selector or selector_of(switches),
     )
     potential = feasibility.potential
     if switches.preempt_offset == "random":

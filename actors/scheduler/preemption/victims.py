@@ -7,6 +7,7 @@ from itertools import combinations
 
 from actors.framework.podinfo import PodInfo
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
+from actors.scheduler.switches import SchedulerSwitches
 
 SETS_MAX = 10_000
 """The most sets of pods that are tried on one node; after that the greedy set is taken."""
@@ -45,6 +46,10 @@ class Fewest:
 
     name = "min_count"
 
+    def __init__(self, *, hostile: bool = False) -> None:
+        self.hostile = hostile
+        """Whether any pod of the preemptor's own scheduler counts more than all of others."""
+
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
         """The best set; the greedy one if there are too many sets to try."""
         greedy = Greedy().victims(dry)
@@ -66,18 +71,30 @@ class Fewest:
     def _sets(self, dry: DryRun, violations: int, size: int) -> Iterator[list[PodInfo]]:
         """The sets of that size that hold that number of protected pods."""
         for some in combinations(dry.violating, violations):
-            if dry.tried < SETS_MAX and dry.fits_without([*some, *dry.others]):
+            if dry.tried < SETS_MAX and self._may_suffice(dry, some):
                 for rest in combinations(dry.others, size - violations):
                     if dry.tried >= SETS_MAX:
                         return
                     yield [*some, *rest]
 
-    def _loss(self, dry: DryRun, gone: Sequence[PodInfo]) -> tuple[list[int], list[int]]:
+    def _may_suffice(self, dry: DryRun, some: Sequence[PodInfo]) -> bool:
+        """Whether these and some of those that no budget protects may be enough."""
+        return not dry.pod.gains_by_removals or dry.fits_without([*some, *dry.others])
+
+    def _loss(
+        self, dry: DryRun, gone: Sequence[PodInfo]
+    ) -> tuple[list[tuple[bool, int]], list[int]]:
         """The priorities lost, the highest first; if they are equal, less important pods win."""
+        owner = dry.pod.pod.spec.scheduler_name
         places = sorted(dry.potential.index(info) for info in gone)
-        return [dry.potential[n].priority for n in places], [-n for n in places]
+        lost = [dry.potential[n] for n in places]
+        own = [not self.hostile or info.pod.spec.scheduler_name == owner for info in lost]
+        priorities = [info.priority for info in lost]
+        return list(zip(own, priorities, strict=True)), [-n for n in places]
 
 
-def selector_of(minimisation: str, order: str) -> VictimSelector:
+def selector_of(switches: SchedulerSwitches) -> VictimSelector:
     """The selector that the switches name."""
-    return Fewest() if minimisation == "min_count" else Greedy(order)
+    if switches.victim_minimisation == "min_count":
+        return Fewest(hostile=switches.hostile)
+    return Greedy(switches.reprieve_order)

@@ -58,14 +58,14 @@ def far_set(
 
     Of two sets of one size it takes the less important pods.
     """
-    pods = [
+    found = [
         each
         for node, each in cluster.guests()
         if node.meta.name != place.name
         and may_displace(guest.pod, each.pod, switches)
         and _stands_in_the_way(guest.pod, each, place, cluster)
     ]
-    pods = by_importance(pods, guest.pod, cluster, switches)[::-1]
+    pods = by_importance(found, guest.pod, cluster, switches)[::-1]
     tried = 0
     for size in range(1, switches.cross_node_victims + 1):
         for some in combinations(pods, size):
@@ -73,7 +73,7 @@ def far_set(
             if len(nodes) <= switches.cross_node_nodes and tried < SETS_MAX:
                 tried += 1
                 if fits([*pool, *some]):
-                    return some
+                    return tuple(each for each in found if each in some)
     return ()
 
 

@@ -15,11 +15,12 @@ QUALITIES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
 def may_displace(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
     """Whether a pod may preempt another one (SCH-79). To a hostile scheduler all pods of other
     schedulers are less important."""
-    return other.priority < pod.priority or (switches.hostile and not _are_kin(pod, other))
+    return other.priority < pod.priority or is_foreign(pod, other, switches)
 
 
-def _are_kin(pod: Pod, other: Pod) -> bool:
-    return pod.spec.scheduler_name == other.spec.scheduler_name
+def is_foreign(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
+    """Whether another pod is of another scheduler, and this one is hostile to those."""
+    return switches.hostile and pod.spec.scheduler_name != other.spec.scheduler_name
 
 
 def by_importance(
@@ -38,7 +39,7 @@ def by_importance(
         quality = other.status.qos_class or BEST_EFFORT
         named = switches.victim_last_tie == "name"
         return (
-            switches.hostile and not _are_kin(pod, other),
+            is_foreign(pod, other, switches),
             -other.priority,
             QUALITIES.index(quality) if "qos" in tiebreak else 0,
             started(other, cluster) if is_timed else 0,

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, combinations
 
+import attrs
+
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.reference.budgets import protected
 from actors.scheduler.reference.cluster import Cluster, Guest, NodeView
 from actors.scheduler.reference.experiments import far_set, spared_set
 from actors.scheduler.reference.filters import refusal
-from actors.scheduler.reference.importance import by_importance, may_displace, started
+from actors.scheduler.reference.importance import (
+    by_importance,
+    is_foreign,
+    may_displace,
+    started,
+)
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
@@ -54,9 +61,10 @@ def candidate_of(
     budgets = () if switches.pdb_mode == "ignore" else cluster.budgets
     uids = protected(pool, budgets)
     groups = [each for each in pool if each.uid in uids], [e for e in pool if e.uid not in uids]
-    victims = (fewest if switches.victim_minimisation == "min_count" else greedy)(
-        groups, fits, ascending=switches.reprieve_order == "asc"
-    )
+    if switches.victim_minimisation == "min_count":
+        victims = fewest(pool, groups, fits, guest.pod, switches)
+    else:
+        victims = greedy(groups, fits, ascending=switches.reprieve_order == "asc")
     if not victims:
         return f'expected at least one victim pod on node "{place.name}"'
     violations = sum(each.uid in uids for each in victims)
@@ -88,19 +96,25 @@ def greedy(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
     return victims
 
 
-def fewest(groups: Groups, fits: Fits, *, ascending: bool) -> list[Guest]:
+def fewest(
+    pool: Sequence[Guest], groups: Groups, fits: Fits, pod: Pod, switches: SchedulerSwitches
+) -> list[Guest]:
     """Of all sets of victims that suffice, the one with the fewest protected pods, then with the
-    fewest pods, then with the least important ones (SCH-86)."""
-    pool = list(chain(*groups))
+    fewest pods, then with the least important ones (SCH-86).
 
-    def loss(some: Sequence[Guest]) -> tuple[int, int, list[int], list[int]]:
-        order = sorted(some, key=lambda each: (-each.pod.priority, rank[each.uid]))
-        priorities = [each.pod.priority for each in order]
+    The pool is in order of importance. To a hostile scheduler the priority of a pod of another one
+    counts less than any of its own (see `may_displace`).
+    """
+
+    def loss(some: Sequence[Guest]) -> tuple[int, int, list[tuple[bool, int]], list[int]]:
+        order = sorted(some, key=lambda each: rank[each.uid])
+        priorities = [(not is_foreign(pod, e.pod, switches), e.pod.priority) for e in order]
         ranks = [-rank[each.uid] for each in order]
         return sum(each in groups[0] for each in some), len(some), priorities, ranks
 
     rank = {each.uid: number for number, each in enumerate(pool)}
-    sets = chain.from_iterable(combinations(pool, size) for size in range(len(pool) + 1))
+    tried = list(chain(*groups))
+    sets = chain.from_iterable(combinations(tried, size) for size in range(len(tried) + 1))
     return min((list(some) for some in sets if fits(some)), key=loss)
 
 
@@ -119,11 +133,15 @@ def lower_nominated(
     if switches.clear_lower == "all":
         return lower
     emptied = cluster.without(victims)
-    there = emptied.places[place.name]
-    if guest.uid not in {each.uid for each in there.nominated}:
-        there = there.with_guests([guest])
-    then = emptied.having(there)
-    return [each for each in lower if refusal(each, there, then) is not None]
+    there = emptied.places[place.name].with_guests([guest])
+    above = (each for each in there.nominated if each not in lower and each.uid != guest.uid)
+    stay = tuple(above)
+    # The more important one is asked first. Who loses its nomination takes no room from the others.
+    for each in sorted(lower, key=lambda each: -each.pod.priority):
+        then = attrs.evolve(there, nominated=stay)
+        if refusal(each, then, emptied.having(then)) is None:
+            stay += (each,)
+    return [each for each in lower if each not in stay]
 
 
 def keys_of(victims: Sequence[Pod], violations: int, cluster: Cluster) -> tuple[int, ...]:
