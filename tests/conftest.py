@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from examples import load_profile
 from golden import Stories
 from spec_report import Spec, SpecReport
 
@@ -22,8 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check every citation, also when no report is asked for; and hear Ctrl-C, to which a shell
-    that puts these tests in the background makes them, and whatever they begin, deaf."""
+    """Check every citation, also when no report is asked for; draw the examples that are asked for;
+    and hear Ctrl-C, to which a shell that puts these tests in the background makes them, and
+    whatever they begin, deaf."""
+    load_profile(config.option.markexpr)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     spec = Spec.read(Path(__file__).parent.parent / "docs/spec.md")

@@ -353,7 +353,6 @@ def play(rig: Rig, examples: int) -> int:
             max_examples=examples,
             stateful_step_count=50,
             deadline=None,
-            derandomize=True,
             phases=(Phase.generate, Phase.shrink),
             database=None,
             suppress_health_check=list(HealthCheck),

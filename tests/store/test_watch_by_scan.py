@@ -321,7 +321,5 @@ def test_watches_deliver_what_a_naive_scan_finds(examples: int) -> None:
     """In order, once, gap-free, converted, up to the Cursor; the callbacks miss nothing."""
     run_state_machine_as_test(
         WatchesBesideScan,
-        settings=settings(
-            max_examples=examples, stateful_step_count=40, deadline=None, derandomize=True
-        ),
+        settings=settings(max_examples=examples, stateful_step_count=40, deadline=None),
     )

@@ -224,7 +224,7 @@ def run(examples: int, steps: int) -> int:
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=examples, stateful_step_count=steps, deadline=None, derandomize=True,
+            max_examples=examples, stateful_step_count=steps, deadline=None,
             database=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False,
             phases=(Phase.generate, Phase.shrink),
         ),

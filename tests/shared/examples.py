@@ -1,0 +1,35 @@
+"""Which examples Hypothesis draws: the same ones everywhere, or fresh ones each time."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
+
+FRESH, SAME = "fresh", "same"
+"""The profiles. What a test sets for itself comes on top of either."""
+
+
+def load_profile(markexpr: str) -> str:
+    """Load and return the profile for the tests that this `-m` selects.
+
+    The usual run draws the same everywhere, so that it never fails by chance. Long tests draw anew
+    each time; what they find is kept as an example, and then the usual run knows it.
+    """
+    settings.register_profile(FRESH)
+    settings.register_profile(SAME, derandomize=True)
+    name = FRESH if "long" in markexpr and "not long" not in markexpr else SAME
+    settings.load_profile(name)
+    if name == SAME:
+        forget_constants()
+    return name
+
+
+def forget_constants() -> None:
+    """Let no draw depend on which modules happen to be loaded.
+
+    Hypothesis mixes constants of the code under test into what it draws, and looks for them among
+    the loaded modules. With many workers, these are others each time.
+    """
+    none = Constants()
+    providers._get_local_constants = lambda: none
