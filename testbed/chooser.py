@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import attrs
 
@@ -37,6 +37,8 @@ class RunInfo:
     """Whether the actor, or the Endpoint, of this name runs at this moment."""
     delay_max_ms: int = 0
     """How late an Option may be performed. At 0, time passes only when nothing else can happen."""
+    switches: Mapping[str, Any] = attrs.field(factory=dict)
+    """The switches that the scenario was given, for the line that plays it again."""
 
 
 @attrs.frozen

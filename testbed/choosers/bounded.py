@@ -31,6 +31,7 @@ import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.invariant import Verdict
+from testbed.turns.imprint import diverged, imprint_of, sum_of, twice_line
 from testbed.turns.option import PICK, Choice, HoldBack, Option, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
@@ -43,6 +44,8 @@ FRONTIER_MAX = 500_000
 """The most plans that may wait. Further ones are not played, and then no level from theirs on is
 called complete."""
 
+TRAIL_WIDTH = 4
+"""How many hexadecimal digits of the checksum of a turn a trail has."""
 INSTANTS_MAX = 8
 """How often time may pass over what is held; then it is released."""
 
@@ -56,17 +59,20 @@ class Deviant:
     deviations: int = 0
     is_glue: bool = False
     """Whether its last hold is of glue, which only its own actor can notice."""
+    trail: str = attrs.field(default="", eq=False, repr=False)
+    """A checksum of each turn of the Run that it goes on from, TRAIL_WIDTH letters each: up to its
+    last decision it must be the same Run. Empty: not known."""
 
     def as_list(self) -> list[Any]:
         """As plain data, for another process."""
         decisions = [list(decision) for decision in self.decisions]
-        return [decisions, self.faults, self.deviations, self.is_glue]
+        return [decisions, self.faults, self.deviations, self.is_glue, self.trail]
 
     @classmethod
     def of(cls, data: Sequence[Any]) -> Deviant:
         """Back from plain data."""
-        decisions, faults, deviations, is_glue = data
-        return cls(tuple(map(tuple, decisions)), faults, deviations, is_glue)
+        decisions, faults, deviations, is_glue, *trail = data
+        return cls(tuple(map(tuple, decisions)), faults, deviations, is_glue, *trail)
 
     def __str__(self) -> str:
         many, faults = self.deviations, self.faults
@@ -82,8 +88,12 @@ class Deviating(Chooser):
         self.children: list[Deviant] = []
         self._decided = {place: (what, which) for place, what, which in plan.decisions}
         self._from = plan.decisions[-1][0] + 1 if plan.decisions else 0
+        """The first place after the decisions of its plan."""
         self._may_strike = plan.faults < faults_max
         self._may_deviate = deviations_max is None or plan.deviations < deviations_max
+        holds = any(what == HOLD for _, what, _ in plan.decisions)
+        self._has_children = self._may_strike or self._may_deviate or holds
+        """Whether a plan may go on from it at all."""
         self._place = 0
         self._last: Step | None = None
         self._now_ms = 0
@@ -92,9 +102,20 @@ class Deviating(Chooser):
         self._passed: dict[Option, int] = {}
         """How often time has passed over each thing that is held."""
         self._let_go: set[Option] = set()
+        self._info: RunInfo
+        self._sum = 0
+        self._trail: list[str] = []
+        self.shared = 0
+        """How many Steps it has taken before the last decision of its plan."""
 
     def begin(self, run: RunInfo) -> Plan | None:
+        self._info = run
         return Plan(f"bounded, {self.plan}")
+
+    @property
+    def trail(self) -> str:
+        """The trail of its Run, for the plans that go on from it."""
+        return "".join(self._trail)
 
     def choose(self, options: Options | Alternatives) -> Choice:
         place = self._place
@@ -127,6 +148,23 @@ class Deviating(Chooser):
     def ended(self, step: Step) -> None:
         if step.kind not in (HOLD, RELEASE):
             self._last = step
+        self._follow(step)
+
+    def _follow(self, step: Step) -> None:
+        """Note the Step in the trail; before the last decision it must be the one that it was."""
+        if self._place >= self._from and not self._has_children:
+            return
+        imprint = imprint_of(step)
+        self._sum = sum_of(imprint, self._sum)
+        self._trail.append(f"{self._sum:08x}"[-TRAIL_WIDTH:])
+        if self._place >= self._from:
+            return
+        self.shared += 1
+        end = self.shared * TRAIL_WIDTH
+        if self.plan.trail and self.plan.trail[end - TRAIL_WIDTH : end] != self._trail[-1]:
+            said = f"it is not the turn that it was, and shows now {imprint.shown}"
+            where = f"step {self.shared} of run {self._info.number}"
+            raise diverged(step, where, said, twice_line(self._info))
 
     def _do(self, what: str, which: int, options: Options | Alternatives) -> Choice:
         if isinstance(options, Alternatives) or what == PICK:
@@ -308,7 +346,8 @@ class Bounded(Chooser):
         self._run.ended(step)
 
     def end(self, trace: Trace, verdict: Verdict) -> None:
-        self.frontier.told(self._run.children)
+        trail = self._run.trail
+        self.frontier.told([attrs.evolve(plan, trail=trail) for plan in self._run.children])
 
     @property
     def note(self) -> str:

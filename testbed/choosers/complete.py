@@ -34,8 +34,9 @@ from testbed.choosers.equivalence.orders import (
     open_part,
     with_path,
 )  # fmt: skip
+from testbed.choosers.equivalence.repeats import Repeats
 from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, Walk, named
-from testbed.errors import HarnessError, ReplayDiverged, ScenarioError
+from testbed.errors import HarnessError, ScenarioError
 from testbed.invariant import Verdict
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.turns.option import FAULT, PICK
@@ -82,6 +83,7 @@ class Complete(Exhaustive):
         """The path down the tree that this Run takes: its turns and its picks."""
         self._nodes: list[TurnNode] = []
         """The turns of that path alone."""
+        self._repeats = Repeats()
         self._walk = Walk()
         self._faults_max = 0
         self._spends: Footprint | None = None
@@ -151,6 +153,7 @@ class Complete(Exhaustive):
         self._faults_max = allowed if self.faults_max is None else min(self.faults_max, allowed)
         self._spends = ANY_FAULT if self._faults_max < allowed else None
         self._walk = Walk()
+        self._repeats.begin(run)
         return Plan(f"complete, run {self.runs}")
 
     def choose(self, options: Options | Alternatives) -> int | Cut:
@@ -181,6 +184,7 @@ class Complete(Exhaustive):
             if node.chosen is not None:
                 self._stack.append(node)
                 self._nodes.append(node)
+                self._repeats.arrive(options)
         self._walk.depth += 1
         return node
 
@@ -190,7 +194,8 @@ class Complete(Exhaustive):
             self._stack.append(Fork(len(options)))
         fork = self._stack[walk.depth]
         if not isinstance(fork, Fork) or fork.of != len(options):
-            raise self._diverged(f"{options[0].path} picks {options[0].verb}", str(fork))
+            many = "no pick" if not isinstance(fork, Fork) else f"a pick of {fork.of}"
+            raise self._diverged(f"a pick of {len(options)}, {options[0].verb}", many)
         walk.depth += 1
         chosen = options[fork.at]
         walk.picks.append((chosen.verb, chosen.label, fork.at, fork.of))
@@ -198,25 +203,24 @@ class Complete(Exhaustive):
 
     def _known(self, options: Options, *, at_rest: bool) -> TurnNode:
         """The node of a turn that is played again; the same things must be ready at it."""
+        self._repeats.arrive_again(len(self._walk.steps), options, self.runs)
         node = self._stack[self._walk.depth]
         ready = 0 if at_rest else options.ready
         if isinstance(node, Fork) or node.ready != ready:
-            raise self._diverged(f"{ready} options are ready", f"{node}")
+            before = "it picked" if isinstance(node, Fork) else counted(node.ready, "option")
+            raise self._diverged(counted(ready, "option"), before)
         assert node.chosen is not None
         if node.chosen == REST:
             return node
-        there = options[node.index[node.chosen]]
-        if there.sentence != node.chosen[0]:
-            raise self._diverged(f"there was {there}", f"{node.chosen[0]}")
+        place = node.index[node.chosen]
+        there = options[place] if place < len(options) else None
+        if there is None or there.sentence != node.chosen[0]:
+            raise self._diverged(f"`{there or 'nothing'}`", f"`{node.chosen[0]}`")
         return node
 
     def _diverged(self, now: str, before: str) -> HarnessError:
-        return ReplayDiverged(
-            f"at choice {self._walk.depth + 1} of run {self.runs}: {now}; in an earlier run with "
-            f"the same choices it was {before}.\n"
-            "Something outside the World decided, so no search can be complete.\n"
-            "Next: testbed bench determinism"
-        )
+        said = f"what comes next was {before}, and is {now} now"
+        return self._repeats.diverged(len(self._walk.steps), self.runs, said)
 
     def _arrive(self, options: Options, *, at_rest: bool) -> TurnNode:
         """The node of a turn that no Run has reached: note what the last turn withdrew, and find
@@ -250,6 +254,7 @@ class Complete(Exhaustive):
         walk.place_of[step.number] = place = len(walk.steps)
         picks, walk.picks = tuple(walk.picks), []
         walk.steps.append((step, picks))
+        self._repeats.ended(place, step, picks, self.runs)
         if place == len(self._past):
             self._add(place)
 
@@ -373,6 +378,7 @@ class Complete(Exhaustive):
             self._looks_back = True
             self._stack, self._nodes = [], []
             self._past.cut(0)
+            self._repeats.cut(0)
             self._classes.forget()
             return
         while self._stack:
@@ -390,3 +396,4 @@ class Complete(Exhaustive):
             self._is_exhausted = True
         # The turn of the last node is not kept: it is another one now, or has another pick in it.
         self._past.cut(max(len(self._nodes) - 1, 0))
+        self._repeats.cut(len(self._nodes))

@@ -7,6 +7,7 @@ from typing import Any
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.errors import ReplayDiverged
+from testbed.turns.imprint import diverged, unlike_line
 from testbed.turns.option import (
     FAULT,
     FEED,
@@ -21,6 +22,7 @@ from testbed.turns.option import (
     Release,
 )
 from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step
 from testbed.words import counted
 
 SHOWN_MAX = 6
@@ -77,6 +79,13 @@ class Replayed(Chooser):
             return Release(index)
         until_ms = step.get("until_ms")
         return HoldBack(index, None if until_ms is None else until_ms - step["at"])
+
+    def ended(self, step: Step) -> None:
+        """Compare what the Step has shown with its line: what it read, wrote, was refused."""
+        if step.number <= len(self.steps):
+            said = unlike_line(self.steps[step.number - 1], step)
+            if said:
+                raise diverged(step, f"step {step.number}", said, self.again)
 
     def strike(self, options: Options) -> int | None:
         if self._done == len(self.steps) or self.steps[self._done]["do"] != FAULT:

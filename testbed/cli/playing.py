@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +15,14 @@ from typing import IO, Any
 
 import click
 
+from testbed.child import child_command, child_env
 from testbed.cli.show import JSON
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
-from testbed.objects.codec import decode
+from testbed.objects.codec import decode, encode
 from testbed.races.trust import folders_of
+from testbed.turns.imprint import check_steps, check_texts, imprint_of, suspects_in
 from testbed.turns.session import DRIVERS
-from testbed.turns.trace import Trace
+from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.scenario import find, import_first_from, in_file
 from testbed.world.world import World
@@ -41,6 +42,7 @@ def how_to_play(command: Callable[..., int]) -> Callable[..., int]:
     twice = "Play it again, here and in other processes; stop at the first difference."
     audit = "Fail if an actor reads a field that its cache did not declare."
     options = (
+        click.option("--imprints", hidden=True, help="What --twice compares."),
         click.option("--json", "as_json", is_flag=True, help=JSON),
         click.option("--twice", is_flag=True, help=twice),
         click.option("--audit", is_flag=True, help=audit),
@@ -138,17 +140,20 @@ def sink(path: str | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def same_again(play: Callable[[Trace], World], first: list[bytes], again: str) -> None:
-    """Play it again, here and in other processes with other hash seeds, and compare every line.
-    Raises ReplayDiverged with the first line that differs."""
-    second = list(play(Trace({}, keep=True)).trace.lines())
-    compare(first, second, again)
+def same_again(play: Callable[[Trace], World], first: World, again: str) -> None:
+    """Play it again, here and in other processes with other hash seeds, and compare every line, and
+    what each request asked for and was answered. Raises ReplayDiverged at the first difference."""
+    lines, steps = list(first.trace.lines()), first.trace.steps
+    second = play(Trace({}, keep=True)).trace
+    compare(lines, list(second.lines()), again, first.trace)
+    check_steps(steps, second.steps, again)
     with TemporaryDirectory() as folder:
         for hash_seed in HASH_SEEDS:
-            file = Path(folder, "again.jsonl")
+            file, imprints = Path(folder, "again.jsonl"), Path(folder, "imprints")
+            words = [*shlex.split(again)[1:], "--trace", str(file), "--imprints", str(imprints)]
             done = subprocess.run(
-                [sys.executable, "-m", *shlex.split(again), "--trace", file],
-                env={**os.environ, "PYTHONHASHSEED": hash_seed},
+                [*child_command("testbed"), *words],
+                env=child_env(PYTHONHASHSEED=hash_seed),
                 capture_output=True,
                 text=True,
             )
@@ -157,20 +162,36 @@ def same_again(play: Callable[[Trace], World], first: list[bytes], again: str) -
                     f"the same Run in another process, with PYTHONHASHSEED={hash_seed}, ended in "
                     f"exit code {done.returncode}:\n{done.stderr.strip()}"
                 )
-            compare(first, file.read_bytes().splitlines(keepends=True), again)
+            compare(lines, file.read_bytes().splitlines(keepends=True), again, first.trace)
+            check_texts(steps, map(decode, imprints.read_bytes().splitlines()), again)
 
 
-def compare(first: list[bytes], second: list[bytes], again: str) -> None:
-    """Raise ReplayDiverged, with the first line that differs, unless all lines are the same."""
+def keep_imprints(world: World, path: str | None) -> None:
+    """Write what each Step of a Run has shown, a line each, for the `--twice` of another process:
+    of what is asked and answered, a trace has only the revision."""
+    if path is not None:
+        lines = [encode(imprint_of(step).texts) + b"\n" for step in world.trace.steps]
+        Path(path).write_bytes(b"".join(lines))
+
+
+def compare(
+    first: list[bytes], second: list[bytes], again: str, trace: Trace | None = None
+) -> None:
+    """Raise ReplayDiverged, with the first line that differs, unless all lines are the same.
+    `trace` is that of the first, if it was kept: it says whose code ran."""
     for number in range(max(len(first), len(second))):
         one, other = (lines[number : number + 1] for lines in (first, second))
         if one != other:
+            items = [] if trace is None else trace.items[:number]
+            last = next((item for item in reversed(items) if isinstance(item, Step)), None)
+            found = [] if last is None else suspects_in(last.option)
+            most_likely = f"\nMost likely: {'; '.join(found)}." if found else ""
             raise ReplayDiverged(
                 f"line {number + 1} of the trace is not the same again:\n"
                 f"  {_shown(one)}\n  {_shown(other)}\n"
                 "Something outside the World decided, or the code has changed since. Look in "
                 f"{_who(first[:number])}, which moved last, for a set, a clock, an id() or "
-                f"`random`.\nAgain: {again}"
+                f"`random`.{most_likely}\nAgain: {again}"
             )
 
 

@@ -30,12 +30,13 @@ from typing import Any
 import attrs
 
 from testbed.choosers.bounded import Deviating, Frontier
-from testbed.errors import ScenarioError
+from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict, Violation
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Names, Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.reason import reason_of
+from testbed.turns.imprint import check_steps, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
 from testbed.turns.pending import CALM_ORDER
 from testbed.turns.trace import Step
@@ -211,16 +212,20 @@ class _Shrinker:
 
     def again(self, race: Race) -> tuple[Played, Violation]:
         """Play it twice more, or once if time is up; a breach that does not repeat is an error."""
+        again = twice_line(self.recipe.world(race.switches))
+        before: Played | None = None
         for _ in range(1 if self.cut_off else 2):
             self.runs += 1
             played = play(race, self.recipe)
+            if before is not None:
+                check_steps(before.trace.steps, played.trace.steps, again)
             violations = [v for v in played.verdict.violations if reason_of(v) == self.reason]
             if not violations:
-                raise ScenarioError(
+                raise ReplayDiverged(
                     f"the shrunk race breaches {self.reason} once, and then does not: something "
-                    "outside the World decides.\n"
-                    f"Next: testbed run {self.recipe.name} --twice, which names what moved last."
+                    f"outside the World decides.\nNext: {again}, which names what moved last."
                 )
+            before = played
         return played, violations[0]
 
     def _fewer(self, race: Race, field: str) -> Race:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Deviant, Deviating, Frontier
 from testbed.search.planned_run import Data, Outcome
@@ -42,7 +44,8 @@ class Bounds:
                 # level from this one on may be called complete, though it is still searched.
                 self.frontier.lost()
             else:
-                self.frontier.told([Deviant.of(child) for child in outcome.children])
+                plans = (Deviant.of(child) for child in outcome.children)
+                self.frontier.told([attrs.evolve(plan, trail=outcome.trail) for plan in plans])
 
     @property
     def is_complete(self) -> bool:
@@ -62,6 +65,26 @@ def chooser_for(data: Data) -> Chooser:
     return Deviating(plan, **bounds)
 
 
+def untold(data: Data) -> Data:
+    """Return the same plan without its trail: its Run is compared with nothing."""
+    return {**data, "plan": [*data["plan"][:4], ""]}
+
+
+def before(data: Data) -> Data:
+    """Return the plan that this one goes on from."""
+    return {**data, "plan": [data["plan"][0][:-1], *data["plan"][1:4], ""]}
+
+
+def shared(chooser: Chooser) -> int:
+    """Return how many Steps the Run of a plan shares with that of the plan before it."""
+    return chooser.shared if isinstance(chooser, Deviating) else 0
+
+
 def children(chooser: Chooser) -> list[Any] | None:
     """Return the plans that go on from the one it has played; None if it plays no plan."""
-    return [c.as_list() for c in chooser.children] if isinstance(chooser, Deviating) else None
+    return [c.as_list()[:-1] for c in chooser.children] if isinstance(chooser, Deviating) else None
+
+
+def trail(chooser: Chooser) -> str:
+    """Return the trail that these plans share, which is kept once for all of them."""
+    return chooser.trail if isinstance(chooser, Deviating) else ""

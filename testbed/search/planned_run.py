@@ -95,6 +95,8 @@ class Outcome:
     profile: Profile = NO_PROFILE
     children: Any = None
     """The plans that go on from a planned Run; None if it had no plan, or its worker died."""
+    trail: str = ""
+    """What those plans must begin with, as `Deviant.trail`."""
 
     @property
     def is_violated(self) -> bool:

@@ -11,9 +11,10 @@ from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.choosers.sampling.learned import Learned, Profile
 from testbed.choosers.sampling.profiler import Profiler
 from testbed.choosers.sampling.sampler import Sampler
+from testbed.errors import ReplayDiverged
 from testbed.invariant import Verdict
 from testbed.policy import load
-from testbed.search.bounds import children, chooser_for
+from testbed.search.bounds import before, children, chooser_for, shared, trail, untold
 from testbed.search.planned_run import (
     NO_PROFILE,
     Breach,
@@ -23,6 +24,7 @@ from testbed.search.planned_run import (
     SearchTask,
     as_data,
 )
+from testbed.turns.imprint import check_steps, twice_line
 from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
@@ -133,12 +135,31 @@ class Player:
         world = self.world()
         if not world.prepare(observed, trace=Trace({}), number=planned.run):
             return Outcome(planned.run, planned.chooser, "exhausted", "there is no Run left")
-        play_all([world], driver=self.task.driver)
+        try:
+            play_all([world], driver=self.task.driver)
+        except ReplayDiverged:
+            if planned.plan is not None:
+                self._tell_apart(planned)
+            raise
         self._played += 1
         if self._played % COLLECT_EVERY == 0:
             gc.collect()
         assert world.verdict is not None
         return _outcome(planned, world, world.verdict, observed)
+
+    def _tell_apart(self, planned: PlannedRun) -> None:
+        """Raise ReplayDiverged with what a turn was and is, if it differs again.
+
+        A plan has only a checksum of each turn of the Run that it goes on from. So that Run is
+        played once more, and then the planned one, as far as both are one.
+        """
+        first, second = chooser_for(before(planned.plan)), chooser_for(untold(planned.plan))
+        steps = []
+        for chooser in (first, second):
+            world = self.world()
+            world.run(chooser, driver=self.task.driver, trace=Trace({}, keep=True))
+            steps.append(world.trace.steps)
+        check_steps(steps[0][: shared(second)], steps[1], twice_line(world))
 
 
 def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Observed) -> Outcome:
@@ -155,4 +176,5 @@ def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Obse
         as_data(world.trace.choices) if verdict.is_violated else (),
         observed.profile,
         children(observed.chooser),
+        trail(observed.chooser),
     )

@@ -17,7 +17,7 @@ from contextlib import closing
 import attrs
 
 from testbed.choosers.sampling.learned import Learned
-from testbed.errors import HarnessError
+from testbed.errors import HarnessError, ReplayDiverged
 from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
@@ -246,6 +246,8 @@ class Search:
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
             return attrs.evolve(whole, is_cut_off=True)
+        except ReplayDiverged:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
             why = _first_line(error)
             return attrs.evolve(whole, not_shrunk=why, no_window="it is not shrunk")
@@ -302,6 +304,8 @@ class Search:
             # again to its end. A second interrupt here leaves the search.
             self.stopped = INTERRUPTED
             race = self._race(outcome, breach)
+        except ReplayDiverged:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim was breached
             why = f"it cannot be played again: {_first_line(error)}"
         return Finding(

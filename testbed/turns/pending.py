@@ -176,6 +176,11 @@ class Options(Sequence[Option]):
         """The Options that are held back, oldest first; a Chooser may release any of them."""
         return tuple(self._pending.held)
 
+    @property
+    def to_come(self) -> tuple[Option, ...]:
+        """All that is pending, due or not, held back or not: to compare two Runs, not to choose."""
+        return (*self._pending, *self._pending.held)
+
     def in_line(self) -> list[Option]:
         """The ready Options as a list."""
         return self._pending.first(self.ready)

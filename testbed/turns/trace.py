@@ -27,7 +27,7 @@ class Step:
 
     __slots__ = (
         "because", "causes", "choice", "marks", "now_ms", "number", "of", "operation", "option",
-        "outcome", "revision",
+        "outcome", "records", "revision",
     )  # fmt: skip
 
     def __init__(self, number: int, option: Option, choice: int, of: int, marks: Marks) -> None:
@@ -49,6 +49,8 @@ class Step:
         """The number of the Record that its caller gave as `because`; 0 if none."""
         self.operation: Operation | None = None
         """What a `serve` was asked; for stories, and not part of the line."""
+        self.records: tuple[Record, ...] = ()
+        """The Records that were written in it; each has a line of its own."""
 
     @property
     def kind(self) -> str:

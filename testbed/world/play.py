@@ -124,6 +124,8 @@ class Play(Head):
     def recorded(self, record: Record) -> None:
         if self._keeps_steps:
             self._trace.items.append(record)
+            if (turn := self._table.turn) is not None:
+                turn.records += (record,)
 
     def begin_again(self, role: Role, after_ms: int) -> None:
         self._world.offer_start(role, after_ms)

@@ -201,7 +201,9 @@ class World:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
         self.in_force.check(self.scenario)
         late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
-        info = RunInfo(self.scenario, number, self.faults_max, length, is_up, late_ms)
+        info = RunInfo(
+            self.scenario, number, self.faults_max, length, is_up, late_ms, self.switches
+        )
         if (plan := chooser.begin(info)) is None:
             return False
         self.trace = Trace({}) if trace is None else trace

@@ -96,7 +96,9 @@ OWN = {
         import random
         import attrs
         from testbed.client.actor import Actor
+        from testbed.errors import ApiError
         from testbed.objects import Note
+        from testbed.objects.meta import Map
 
         NAMES = {f"name-{number}" for number in range(20)}
 
@@ -122,6 +124,19 @@ OWN = {
 
         def dice(world, *, guard=False, how="by_chance"):
             world.start(Writer("alpha", how))
+
+        @attrs.frozen
+        class Teller(Actor):
+            how: str
+            async def run(self, client):
+                told = str(list(globals()[self.how]()))
+                try:
+                    await client.create(Note("told", data=Map(told=told)))
+                except ApiError:
+                    await client.get(Note, "told")
+
+        def content(world, *, guard=False, how="by_chance"):
+            world.start(Teller("alpha", how), Teller("beta", how))
     """,
     "marker": """
         from pathlib import Path
@@ -445,6 +460,37 @@ def test_whatever_else_decides_is_found_by_playing_again(how: str, run: Run) -> 
     assert done.err.endswith(f"Again: testbed run dice:dice --switch how={how}\n")
 
 
+@pytest.mark.parametrize("how", ["by_chance", "by_address", "by_hash", "by_state"])
+def test_whatever_decides_what_is_written_is_found_as_well(how: str, run: Run) -> None:
+    """No line of the trace says what an object holds: the requests are compared, in this process
+    and with those of the others."""
+    done = run("run", "dice:content", "--switch", f"how={how}", "--twice")
+    assert (done.code, done.out) == (4, "")
+    assert "`serve alpha/main create notes/default/told`: what it asked for was " in done.err
+    assert done.err.endswith(f"Next: testbed run dice:content --switch how={how}\n")
+
+
+@pytest.mark.parametrize("effort", ["complete", "quick"])
+def test_whatever_else_decides_ends_a_search(effort: str, run: Run) -> None:
+    """With exit code 4: what was found of such a World says nothing."""
+    switch = ("--switch", "how=by_state")
+    done = run("search", "dice:content", "--effort", effort, *switch, "--runs", "64")
+    assert done.code == 4
+    assert re.match(r"ReplayDiverged: .*/told.* now, after the same choices", done.err)
+    assert "Most likely: `globals()`, in run (dice.py:" in done.err
+    again = "testbed run dice:content --switch guard=off --switch how=by_state --twice"
+    assert done.err.endswith(f"Next: {again}\n")
+
+
+def test_another_process_imports_nothing_from_the_current_folder(run: Run) -> None:
+    """A file there that is called like an installed module is the user's, and not that module."""
+    for name in ("msgspec", "trio", "json", "attr"):
+        Path(f"{name}.py").write_text("open('imported', 'w')\nraise ImportError('the wrong one')\n")
+    done = run("run", "lost_update", "--twice")
+    assert (done.code, done.err) == (0, "")
+    assert not Path("imported").exists()
+
+
 # -- replay ---------------------------------------------------------------------------------------
 
 
@@ -529,7 +575,9 @@ def test_a_trace_of_another_version_is_replayed_and_that_is_said(run: Run) -> No
     doctor(b'"rv":"4"', b'"rv":"5"')
     done = run("replay", "race.jsonl")
     assert (done.code, done.out) == (4, "")
-    assert "of the trace is not the same again" in done.err
+    assert re.match(
+        r"ReplayDiverged: step \d+, `.*`: 'rv' was \"5\" in the trace, and is ", done.err
+    )
 
 
 def test_an_interrupted_run_is_replayed_as_far_as_it_went(run: Run) -> None:

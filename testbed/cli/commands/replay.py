@@ -12,7 +12,15 @@ import attrs
 import click
 
 from testbed.choosers.replayed import Replayed
-from testbed.cli.playing import check_driver, compare, how_to_play, parse_switches, same_again, sink
+from testbed.cli.playing import (
+    check_driver,
+    compare,
+    how_to_play,
+    keep_imprints,
+    parse_switches,
+    same_again,
+    sink,
+)
 from testbed.cli.races import (
     ENDINGS,
     NamedRace,
@@ -62,6 +70,7 @@ class How:
     audit: bool
     twice: bool
     as_json: bool
+    imprints: str | None
 
 
 @click.command("replay", epilog=EXIT_CODES)
@@ -130,8 +139,9 @@ def _race(file: NamedRace, how: How) -> int:
         side = play(Trace({}, keep=True, sink=written))
     switched = [word for text in how.switches for word in ("--switch", text)]
     again = file.line("replay", *switched, *(["--audit"] if how.audit else []), driver=how.driver)
+    keep_imprints(side.played.world, how.imprints)
     if how.twice:
-        same_again(lambda t: play(t).played.world, list(side.played.trace.lines()), again)
+        same_again(lambda t: play(t).played.world, side.played.world, again)
     if how.as_json:
         _say_race(side, file, how, again)
     else:
@@ -258,8 +268,9 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     with sink(how.trace_file) as written:
         world = play(Trace({}, keep=True, sink=written))
     played = list(world.trace.lines())
+    keep_imprints(world, how.imprints)
     if how.twice:
-        same_again(play, played, again)
+        same_again(play, world, again)
     _check_same(recorded, played, again)
     if how.shrink:
         choices: list[Choice] = world.trace.choices

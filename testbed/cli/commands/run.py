@@ -11,6 +11,7 @@ from testbed.cli.playing import (
     NO_FAULTS,
     check_driver,
     how_to_play,
+    keep_imprints,
     parse_faults,
     parse_switches,
     placed,
@@ -59,6 +60,7 @@ def command(
     audit: bool,
     twice: bool,
     as_json: bool,
+    imprints: str | None,
 ) -> int:
     """Play one Run of SCENARIO: a name from `testbed list`, FILE.py:function, or module:function.
 
@@ -88,8 +90,9 @@ def command(
 
     with sink(trace_file) as file:
         world = play(Trace({}, keep=True, sink=file))
+    keep_imprints(world, imprints)
     if twice:
-        same_again(play, list(world.trace.lines()), again)
+        same_again(play, world, again)
     if as_json:
         assert world.verdict is not None
         more = {"scenario": recipe.name, "switches": world.switches, "trace": trace_file}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -19,6 +18,7 @@ from selectors import EVENT_READ, DefaultSelector
 
 import attrs
 
+from testbed.child import child_command, child_env
 from testbed.errors import HarnessBug
 from testbed.objects.codec import encode
 from testbed.search.planned_run import Data, Outcome, PlannedRun
@@ -214,15 +214,11 @@ class Processes:
     def _start(self) -> _Worker:
         """Start a worker in a session of its own, so that Ctrl-C reaches the search alone."""
         self._started += 1
-        # The worker can import what this process can. The current folder stands last, and -P keeps
-        # it from the front, so that no file in it hides an installed module. It moves to the front
-        # when the worker looks for a scenario of the user's own, as it did in this process.
-        folders = [folder for folder in sys.path if folder] + [os.getcwd()] * ("" in sys.path)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", WORKER],
+            child_command(WORKER),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+            env=child_env(),
             bufsize=0,
             start_new_session=True,
         )
