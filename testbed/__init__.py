@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from testbed.store.selector import Selector
     from testbed.store.store_endpoint import StoreEndpoint
     from testbed.turns.trace import Trace
-    from testbed.world.scenario import Scenario
+    from testbed.world.scenario import Scenario, scenario
     from testbed.world.world import World
 
 __version__ = VERSION
@@ -68,6 +68,7 @@ _HOMES = {
     "eventually": "invariant",
     "no_lasso": "invariants.lasso.no_lasso",
     "quiescent": "invariant",
+    "scenario": "world.scenario",
 }
 
 __all__ = [
@@ -101,6 +102,7 @@ __all__ = [
     "eventually",
     "no_lasso",
     "quiescent",
+    "scenario",
 ]
 
 

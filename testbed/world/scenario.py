@@ -10,10 +10,11 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -32,12 +33,16 @@ from testbed.world.world import World
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""
 GUARD = "guard"
-"""The switch of a scenario that keeps its race away."""
+"""The switch of a scenario that prevents its race."""
 COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
+KEEP = "_testbed_keep"
+"""The attribute of a function that has what its scenario keeps."""
+
+Built = TypeVar("Built", bound=Callable[..., None])
 
 
 @attrs.frozen
@@ -78,6 +83,8 @@ class Scenario:
     """`def lost_update(world, *, guard=False)`: assembles a World, and keeps nothing between two
     calls."""
     switches: dict[str, Switch]
+    keep: tuple[str, ...] = ()
+    """What a shrink never leaves out: names of actors, keys, kinds, and globs of these."""
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     _calm_ends: dict[str, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
@@ -116,6 +123,10 @@ class Scenario:
         world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
         return world
 
+    def keeps(self, name: str) -> bool:
+        """Whether a shrink must not leave out that actor, or the object of that key."""
+        return any(_is_kept(name, pattern) for pattern in self.keep)
+
     def _calm_end(self, again: Callable[[], World], key: str) -> Any:
         """The end state of the calm run, as `confluent` sees it; None if it comes to no rest."""
         if key not in self._calm_ends:
@@ -145,6 +156,34 @@ class Scenario:
         """Raise UnknownName or ScenarioError if it cannot be played with these switches."""
         if any(map(is_of_component, self.values(switches))):
             self.world(switches).in_force.check(self.name)
+        self.check_keep(switches)
+
+    def check_keep(self, switches: Mapping[str, Any]) -> None:
+        """Raise UnknownName if it keeps what is there on no side of its guard."""
+        if not self.keep:
+            return
+        names: list[str] = []
+        for side in self.sides(switches):
+            world = self.world(side)
+            names += [*world.table.roles, *(entry.key for entry in world.store.snapshot(""))]
+        kinds = [name.partition("/")[0] for name in names]
+        for pattern in self.keep:
+            if not any(_is_kept(name, pattern) for name in names):
+                known = sorted({*names, *kinds})
+                see = "say an actor, a key, a kind, or a glob of these"
+                raise UnknownName(
+                    f"actor or object that {self.name} keeps:", pattern, known, see=see
+                )
+
+    def sides(self, switches: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """These switches with the guard off and with the guard on; if it has none, they alone."""
+        if GUARD not in self.switches or self.switches[GUARD].kind is not bool:
+            return [dict(switches)]
+        return [{**switches, GUARD: is_on} for is_on in (False, True)]
+
+    def is_guarded(self, switches: Mapping[str, Any]) -> bool:
+        """Whether its guard is on with these switches."""
+        return self.values(switches).get(GUARD) is True
 
     def _see(self, switch: str) -> str:
         """A hint for an unknown switch: its full name, if a component has one of that name."""
@@ -205,6 +244,27 @@ def play_runs(
     return played
 
 
+def scenario(*, keep: str | Sequence[str]) -> Callable[[Built], Built]:
+    """Say of a scenario what a shrink must not leave out of its World: names of actors, keys of
+    objects, kinds, and globs of these, as in `@scenario(keep=("nodes", "kubelet-*"))`."""
+    kept = (keep,) if isinstance(keep, str) else tuple(keep)
+
+    def decorated(build: Built) -> Built:
+        setattr(build, KEEP, kept)
+        return build
+
+    if not all(kept) or not all(type(pattern) is str for pattern in kept):
+        raise ScenarioError(
+            f"@scenario(keep={keep!r}): expected names of actors, keys or kinds.\n"
+            'Next: write it as `@scenario(keep=("nodes", "kubelet-*"))`.'
+        )
+    return decorated
+
+
+def _is_kept(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")
+
+
 def of(build: Callable[..., None], name: str = "") -> Scenario:
     """The Scenario that a function stands for; its keyword arguments are the switches."""
     signature = inspect.signature(build)
@@ -237,7 +297,8 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
                 f"Next: write `{parameter.name}=False`."
             )
         switches[parameter.name] = Switch(parameter.name, default, type(default))
-    return Scenario(name or f"{build.__module__}:{build.__qualname__}", build, switches)
+    name = name or f"{build.__module__}:{build.__qualname__}"
+    return Scenario(name, build, switches, getattr(build, KEEP, ()))
 
 
 def known() -> list[Scenario]:
