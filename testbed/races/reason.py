@@ -8,7 +8,9 @@ reasons, so part of the sentence counts, too, but only what does not depend on t
 - tasks that are stuck: what they wait for, each once, without the names of actors and objects.
 
 With more than that, no smaller race would ever count as the same breach. With less, a shrink could
-end at another bug than the one it began with.
+end at another bug than the one it began with. For the same sake a shrink also minds which of the
+actors and objects that its World begins with are named (`named_by`): not what is made in the Run,
+since its names may count what else was made.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ _DEATH = re.compile(
     r"\S+ died of (?P<error>\w+).* at (?P<file>.+):\d+ in (?P<function>.+)", re.DOTALL
 )
 _WAITER = re.compile(r"(?P<actor>[^/\s]+)/(?P<task>\S+) waits for (?P<what>.*)", re.DOTALL)
+_WORD = re.compile(r"[\w./-]+")
 _OBJECT = re.compile(r"\b([a-z]+)(/[\w.-]+)+")
 
 
@@ -42,6 +45,20 @@ def reason_of(violation: Violation) -> str:
 def is_told_by_reason(reason: str) -> bool:
     """Whether the reason alone is the cause: whatever led to it, the same place needs the fix."""
     return reason.startswith(f"{DIES}: ")
+
+
+def named_by(violation: Violation, names: Iterable[str]) -> frozenset[str]:
+    """Return those of these actors and objects that its sentence names; none where the reason goes
+    by the sentence, without its names."""
+    if violation.invariant in (DIES, STUCK):
+        return frozenset()
+    words = frozenset(word.strip("./") for word in _WORD.findall(violation.said))
+    return frozenset(name for name in names if _is_named(name, words))
+
+
+def _is_named(name: str, words: frozenset[str]) -> bool:
+    """Whether an actor, or an object by its key or the last part of it, is among these words."""
+    return name in words or name.rpartition("/")[2] in words
 
 
 def nameless(text: str, actors: Iterable[str]) -> str:

@@ -1,30 +1,30 @@
-"""Shrink: leaves out of a Race all that its breach does not need.
+"""Shrink: leaves out of a Race all that its breach does not need, and nothing that is its cause.
 
 It begins with the Race of a whole Run, which has every deviation as a line of its own.
 
 1. Fewer faults. They go first, because a fault drags many lines along: what follows from a crash is
    gone together with it.
-2. Fewer actors and objects: all that can be left out of the World is. That takes whole groups of
-   lines, and makes every later Run shorter. The calm run of the rest must keep each claim that the
-   calm run of the whole World keeps; otherwise the rest would be broken by itself, and be no race.
-3. Fewer holds, then fewer picks: all of them at once, then half of them, …, then one by one.
-4. Plainer holds: of a write instead of what leads to it, and until something that takes effect, as
+2. Fewer holds, then fewer picks: all of them at once, then half of them, …, then one by one.
+3. Plainer holds: of a write instead of what leads to it, and until something that takes effect, as
    early as possible. Then plainer moments of faults. This can make other lines unnecessary.
-5. From 1 again, until a whole pass changes nothing.
-6. If no fault and more than one line is left: the first Runs with fewer deviations are tried. What
+4. From 1 again, until a whole pass changes nothing.
+5. If no fault and more than one line is left: the first Runs with fewer deviations are tried. What
    two lines do in one Run, one may do in another, but no line of this Race can just be left out.
+6. Only then are actors and objects left out, and the lines stay (see `leaving_out.py`). So the
+   lines breach the claim in the whole World, too: none of them leans on what is not there.
 7. The result is played twice more, to be sure that it repeats.
 
-A change is kept if the Race still breaches the same claim for the same reason (see `reason.py`).
-Without that, a shrink could slip from a rare bug to a common one. Steps 1 to 3 only ever remove,
-and step 4 only takes a candidate that stands before the current one in its list, so a pass that
+A change is kept if the Race still shows the same breach: of the same claim, for the same reason,
+naming the same actors and objects (see `reason.py`). Without that, a shrink could slip from a rare
+bug to a common one. Steps 1 and 2 only ever remove,
+and step 3 only takes a candidate that stands before the current one in its list, so a pass that
 changes nothing comes soon; RUNS_MAX is the limit in any case. Nothing depends on chance or time, so
 the same Race always gives the same result, unless `is_over` cuts it off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -32,15 +32,15 @@ import attrs
 from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict, Violation
+from testbed.races.leaving_out import LeavingOut
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Names, Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
-from testbed.races.reason import reason_of
+from testbed.races.trying import Trying
 from testbed.turns.imprint import check_steps, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
 from testbed.turns.pending import CALM_ORDER
 from testbed.turns.trace import Step
-from testbed.words import counted
 from testbed.world.scenario import Scenario
 
 RUNS_MAX = 2000
@@ -86,6 +86,7 @@ def shrink(
     `race_of` makes the Race of a recorded Run. `is_over` is asked before each Run: once it says
     yes, the smallest Race so far is returned.
     """
+    recipe.check_keep(race.switches)
     first = play(race, recipe)
     violation = breach_of(first.verdict, invariant)
     if violation is None:
@@ -94,13 +95,21 @@ def shrink(
             f"there is nothing to shrink: the race {what} ({first.verdict}).\n"
             "Next: play it with `testbed replay` and see what it shows."
         )
-    shrinker = _Shrinker(recipe, reason_of(violation), runs_max, on_run, is_over)
-    small = shrinker.shrink(attrs.evolve(race, expect=()))
+    trying = Trying(recipe, race.switches, violation, runs_max, on_run, is_over)
+    shrinker = _Shrinker(trying)
+    small = shrinker.shrink(in_the_whole_world(attrs.evolve(race, expect=()), trying))
     while (fewer := shrinker.below(small)) is not None:
         small = shrinker.shrink(fewer)
+    small = LeavingOut(trying, small).race()
     last, found = shrinker.again(small)
     expect = (Expectation(violates=violation.invariant),)
-    return Shrunk(attrs.evolve(small, expect=expect), found, last, shrinker.runs, shrinker.cut_off)
+    return Shrunk(attrs.evolve(small, expect=expect), found, last, trying.runs, trying.cut_off)
+
+
+def in_the_whole_world(race: Race, trying: Trying) -> Race:
+    """Return the Race with nothing left out, if it breaches the claim there, too."""
+    whole = attrs.evolve(race, without=())
+    return whole if race.without and trying.breaches(whole) else race
 
 
 def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
@@ -112,72 +121,16 @@ def breach_of(verdict: Verdict, invariant: str = "") -> Violation | None:
 
 
 class _Shrinker:
-    """Makes one Race smaller for one reason, and counts the Runs that it takes."""
+    """Makes the lines of one Race fewer and plainer."""
 
-    def __init__(
-        self,
-        recipe: Scenario,
-        reason: str,
-        runs_max: int,
-        on_run: Callable[[int, int], None],
-        is_over: Callable[[], bool],
-    ) -> None:
-        self.recipe = recipe
-        self.reason = reason
-        self.runs = 0
-        self.runs_max = runs_max
-        self.cut_off = ""
-        """Why no more Runs are played; empty while they are."""
-        self._needs_no_race: bool | None = None
-        """Whether the calm run of the whole World breaches the claim; None until that is asked."""
-        self._on_run = on_run
-        self._is_over = is_over
-        self._known: dict[str, Verdict | None] = {}
-        """By the text of a Race that was played: its Verdict, or None if it raised."""
-
-    def breaches(self, race: Race) -> bool:
-        """Whether it breaches the same claim for the same reason."""
-        verdict = self._verdict(race)
-        return verdict is not None and any(
-            reason_of(violation) == self.reason for violation in verdict.violations
-        )
-
-    def _verdict(self, race: Race) -> Verdict | None:
-        """Return the Verdict of that Race; None if it raises, or if no more may be played."""
-        if not self._goes_on():
-            return None
-        text = race.text()
-        if text not in self._known:
-            self.runs += 1
-            self._on_run(self.runs, len(race))
-            self._known[text] = self._played(race)
-        return self._known[text]
-
-    def _goes_on(self) -> bool:
-        """Whether one more Run may be played; notes why not."""
-        if not self.cut_off and self._is_over():
-            self.cut_off = "time is up"
-        if not self.cut_off and self.runs >= self.runs_max:
-            self.cut_off = f"after {counted(self.runs, 'run')}"
-        return not self.cut_off
-
-    def _played(self, race: Race) -> Verdict | None:
-        """Play it; None if it raises.
-
-        A claim or an actor may raise because what it needs was left out. That is no breach, so that
-        Race is no smaller one, and the shrink goes on without it.
-        """
-        try:
-            return play(race, self.recipe, keep=False).verdict
-        except Exception:  # noqa: BLE001 - the scenario's own, as said above
-            return None
+    def __init__(self, trying: Trying) -> None:
+        self._trying = trying
 
     def shrink(self, race: Race) -> Race:
         """Leave out and simplify, pass by pass, until a pass changes nothing."""
         while True:
             before = race.text()
             race = self._fewer(race, "faults")
-            race = self._without(race)
             race = self._fewer(race, "holds")
             race = self._fewer(race, "picks")
             race = self._plainer(race)
@@ -190,43 +143,43 @@ class _Shrinker:
 
         The first Runs of a bounded search are tried. A race that needs a fault is not looked for.
         """
+        trying = self._trying
         if len(race) < 2 or race.faults:
             return None
         frontier = Frontier(faults_max=0, deviations_max=len(race) - 1)
         for _ in range(BELOW_MAX):
             plan = frontier.next()
-            if plan is None or not self._goes_on():
+            if plan is None or trying.cut_off:
                 break
-            self.runs += 1
             chooser = Deviating(plan, faults_max=0, deviations_max=frontier.deviations_max)
-            world = self.recipe.world(race.switches, without=race.without)
-            verdict = world.run(chooser, driver="direct")
-            if any(reason_of(violation) == self.reason for violation in verdict.violations):
-                fewer = race_of(
-                    self.recipe, race.switches, world.trace.choices, without=race.without
-                )
-                if len(fewer) < len(race) and self.breaches(fewer):
+            world = trying.run(race, chooser)
+            if world is None or world.verdict is None:
+                continue
+            if trying.breach_in(world.verdict) is not None:
+                choices, without = world.trace.choices, race.without
+                fewer = race_of(trying.recipe, race.switches, choices, without=without)
+                if len(fewer) < len(race) and trying.breaches(fewer):
                     return fewer
             frontier.told(chooser.children)
         return None
 
     def again(self, race: Race) -> tuple[Played, Violation]:
         """Play it twice more, or once if time is up; a breach that does not repeat is an error."""
-        again = twice_line(self.recipe.world(race.switches))
-        before: Played | None = None
-        for _ in range(1 if self.cut_off else 2):
-            self.runs += 1
-            played = play(race, self.recipe)
-            if before is not None:
-                check_steps(before.trace.steps, played.trace.steps, again)
-            violations = [v for v in played.verdict.violations if reason_of(v) == self.reason]
-            if not violations:
+        trying = self._trying
+        again = twice_line(trying.recipe.world(race.switches))
+        found: list[tuple[Played, Violation]] = []
+        for _ in range(1 if trying.cut_off else 2):
+            trying.runs += 1
+            played = play(race, trying.recipe)
+            if found:
+                check_steps(found[-1][0].trace.steps, played.trace.steps, again)
+            if (violation := trying.breach_in(played.verdict)) is None:
                 raise ReplayDiverged(
-                    f"the shrunk race breaches {self.reason} once, and then does not: something "
+                    f"the shrunk race breaches {trying.reason} once, and then does not: something "
                     f"outside the World decides.\nNext: {again}, which names what moved last."
                 )
-            before = played
-        return played, violations[0]
+            found.append((played, violation))
+        return found[-1]
 
     def _fewer(self, race: Race, field: str) -> Race:
         """Leave out neighbouring lines: all of them, then half as many, …, then single lines.
@@ -238,9 +191,9 @@ class _Shrinker:
         length = len(getattr(race, field))
         while length:
             start = 0
-            while start < len(lines := getattr(race, field)) and not self.cut_off:
+            while start < len(lines := getattr(race, field)) and not self._trying.cut_off:
                 fewer = attrs.evolve(race, **{field: lines[:start] + lines[start + length :]})
-                smaller = next(filter(self.breaches, (fewer, in_any_life(fewer))), None)
+                smaller = next(filter(self._trying.breaches, (fewer, in_any_life(fewer))), None)
                 if smaller is not None:
                     race = smaller
                 else:
@@ -248,51 +201,15 @@ class _Shrinker:
             length //= 2
         return race
 
-    def _without(self, race: Race) -> Race:
-        """Leave out actors, then objects: first many at once, then one by one."""
-        world = self.recipe.world(race.switches, without=race.without)
-        for names in (sorted(world.table.roles), [e.key for e in world.store.snapshot("")]):
-            left = names
-            length = len(left)
-            while length:
-                start = 0
-                while start < len(left) and not self.cut_off:
-                    some = tuple(left[start : start + length])
-                    fewer = attrs.evolve(race, without=(*race.without, *some))
-                    if self.breaches(fewer) and self._is_still_a_race(fewer):
-                        race, left = fewer, left[:start] + left[start + length :]
-                    else:
-                        start += length
-                length //= 2
-        return race
-
-    def _is_still_a_race(self, race: Race) -> bool:
-        """Whether what is left of the World is right as long as nothing deviates.
-
-        Its calm run must keep each claim that the calm run of the whole World keeps. If that one
-        breaches the claim itself, nothing is left out: any rest might breach it, too, and would say
-        nothing about the World that was asked about.
-        """
-        calm = attrs.evolve(race, holds=(), faults=(), picks=())
-        if self._needs_no_race is None:
-            self._needs_no_race = self.breaches(attrs.evolve(calm, without=()))
-        if self._needs_no_race:
-            return False
-        whole, rest = self._verdict(attrs.evolve(calm, without=())), self._verdict(calm)
-        # If the rest raises, or may not be played any more, it is not known to keep them.
-        return rest is not None and _breached(rest) <= (
-            set() if whole is None else _breached(whole)
-        )
-
     def _plainer(self, race: Race) -> Race:
         """Write each hold in the plainest way that still shows the breach."""
         for index in range(len(race.holds)):
-            if not self._goes_on():
+            if (played := self._trying.kept(race)) is None:
                 break
-            for plainer in self._plainer_holds(race, index):
+            for plainer in self._plainer_holds(race, index, played.trace.steps):
                 holds = (*race.holds[:index], plainer, *race.holds[index + 1 :])
                 other = attrs.evolve(race, holds=holds)
-                if self.breaches(other):
+                if self._trying.breaches(other):
                     race = other
                     break
         return race
@@ -302,10 +219,9 @@ class _Shrinker:
         for index, strike in enumerate(race.faults):
             if not isinstance(strike.moment, Pattern) or strike.operation is not None:
                 continue
-            if not self._goes_on():
+            if (played := self._trying.kept(race)) is None:
                 break
-            self.runs += 1
-            steps = [s for s in play(race, self.recipe).trace.steps if s.kind in CALM_ORDER]
+            steps = [step for step in played.trace.steps if step.kind in CALM_ORDER]
             names = Names.in_steps(steps)
             served = [step.option for step in steps if step.kind == SERVE]
             theirs = [option for option in served if option.actor == aim(strike.target)]
@@ -314,12 +230,12 @@ class _Shrinker:
                     break
                 plainer = attrs.evolve(strike, when="after", moment=moment)
                 faults = (*race.faults[:index], plainer, *race.faults[index + 1 :])
-                if self.breaches(other := attrs.evolve(race, faults=faults)):
+                if self._trying.breaches(other := attrs.evolve(race, faults=faults)):
                     race = other
                     break
         return race
 
-    def _plainer_holds(self, race: Race, index: int) -> Iterator[Hold]:
+    def _plainer_holds(self, race: Race, index: int, steps: Sequence[Step]) -> Iterator[Hold]:
         """Yield other ways to write a hold, the plainest first, down to the one it has now.
 
         - Instead of a read, or of something that is no request: the writes of the same actor that
@@ -330,9 +246,7 @@ class _Shrinker:
         It stops at the hold as it stands: what comes behind is no plainer, and to try it would let
         the shrink go round in circles.
         """
-        self.runs += 1
         hold = race.holds[index]
-        steps = play(race, self.recipe).trace.steps
         names = Names.in_steps(steps)
         begun = next((n for n, step in enumerate(steps) if _holds(step, hold.what)), len(steps))
         after = steps[begun:]
@@ -349,12 +263,6 @@ class _Shrinker:
                     return
                 if until != what:
                     yield Hold(what, until)
-
-
-def _breached(verdict: Verdict) -> set[str]:
-    """Return the claims that were breached; Undecided counts as one more, since any may be."""
-    undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
-    return {violation.invariant for violation in verdict.violations} | undecided
 
 
 def in_any_life(race: Race) -> Race:

@@ -1,0 +1,229 @@
+"""Leaving out: takes out of a World the actors and objects that play no part in a breach.
+
+The lines of the Race stay as they are. An actor or an object is left out only if all of this is so.
+
+1. The Run takes the same course without it, up to the same breach (see `course.py`): the claim says
+   the same, each line matches the same, and all others do the same at the same times. What the
+   actor did itself, and what was done to the object, is aside.
+2. Neither the claim's sentence nor anyone's request looked at it by its name: a get, the node of a
+   bind, the budget of an eviction, a key that the claim peeks at. A list or a watch may have shown
+   it: by (1) nothing came of that.
+3. It guards nothing: each line that the breach needs is needed without it, too, and the calm run
+   keeps each claim that it keeps in the whole World. Otherwise it may be what the lines have to get
+   past, and the next shrink would take the lines for it.
+4. Neither the guard has brought it, nor another switch that is set: with the switch turned, it
+   would be there, and be the same. And the scenario does not `keep` it.
+
+With the guard on, nothing is left out at all: a breach there accuses the guard, which may rest on
+anything. Nor is it if the calm run breaches the claim by itself: then any rest might, and would say
+nothing of the World that was asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from testbed.invariant import Evidence, Invariant, Verdict
+from testbed.races.course import Course, content_of, course_of
+from testbed.races.playing import play
+from testbed.races.race import Race
+from testbed.races.trying import Trying
+from testbed.store.change import Entry
+from testbed.store.store import Store
+from testbed.world.scenario import GUARD, Scenario
+from testbed.world.world import World
+
+
+class LeavingOut:
+    """Leaves actors and objects out of the World of one Race."""
+
+    def __init__(self, trying: Trying, race: Race) -> None:
+        self._trying = trying
+        self._race = race
+        self._stays: frozenset[str] = frozenset()
+        """The names of what is never left out."""
+        self._course: Course
+        """That of the whole World."""
+        self._matched: list[str] = []
+        """For each line, what it matched."""
+        self._calm: set[str] = set()
+        """The claims that the calm run of the whole World breaches."""
+
+    def race(self) -> Race:
+        """Return the Race in the smallest World that was found; its lines stay the same."""
+        race, trying = self._race, self._trying
+        if trying.recipe.is_guarded(race.switches) or not self._has_looked():
+            return race
+        names = self._names()
+        while True:
+            before = race
+            for some in names:
+                race = self._fewer(race, [n for n in some if n not in race.without])
+            if race == before or trying.cut_off:
+                return race
+
+    def _has_looked(self) -> bool:
+        """Play the Race and its calm run; False if nothing may be left out, or time is up."""
+        trying, race = self._trying, self._race
+        calm = trying.verdict(_calm(race))
+        if calm is None or trying.breach_in(calm) is not None:
+            return False
+        self._calm = _breached(calm)
+        played, violation = trying.breach_of(race)
+        if played is None or violation is None:
+            return False
+        self._course = course_of(played.world, violation)
+        self._matched = [fate.matched for fate in played.fates]
+        kept = filter(trying.recipe.keeps, _assembled(trying.recipe, race.switches))
+        stays = trying.named(violation) | looked_at(trying.recipe, race)
+        self._stays = stays | differing(trying.recipe, race) | frozenset(kept)
+        return True
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        """The actors and the objects that may be left out, each in order."""
+        world = self._trying.recipe.world(self._race.switches, without=self._race.without)
+        actors = sorted(world.table.roles)
+        keys = [entry.key for entry in world.store.snapshot("")]
+        return self._not_staying(actors), self._not_staying(keys)
+
+    def _not_staying(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name not in self._stays]
+
+    def _fewer(self, race: Race, left: list[str]) -> Race:
+        """Leave out neighbouring names: all of them, then half as many, …, then one by one."""
+        length = len(left)
+        while length:
+            start = 0
+            while start < len(left) and not self._trying.cut_off:
+                some = left[start : start + length]
+                fewer = attrs.evolve(race, without=(*race.without, *some))
+                if self._plays_no_part(fewer):
+                    race, left = fewer, left[:start] + left[start + length :]
+                else:
+                    start += length
+            length //= 2
+        return race
+
+    def _plays_no_part(self, race: Race) -> bool:
+        """Whether what that Race leaves out plays no part in the breach."""
+        return self._takes_the_same_course(race) and self._guards_nothing(race)
+
+    def _takes_the_same_course(self, race: Race) -> bool:
+        """(1) and (2)."""
+        out = [name for name in race.without if name not in self._race.without]
+        gone = {name for name in out if "/" in name} | self._course.made_by(out)
+        if self._course.is_looked_at(gone, out):
+            return False
+        played, violation = self._trying.breach_of(race)
+        if played is None or violation is None:
+            return False
+        if [fate.matched for fate in played.fates] != self._matched:
+            return False
+        rest = course_of(played.world, violation)
+        done = rest.aside((), ())
+        is_same = rest.said == self._course.said and done == self._course.aside(out, gone)
+        return is_same and not any(gone & each.about for each in rest.done)
+
+    def _guards_nothing(self, race: Race) -> bool:
+        """(3)."""
+        trying = self._trying
+        calm = trying.verdict(_calm(race))
+        if calm is None or not _breached(calm) <= self._calm:
+            return False
+        for whole, fewer in zip(_one_less(self._race), _one_less(race), strict=True):
+            if trying.breaches(fewer) and not trying.breaches(whole):
+                return False
+        return not trying.cut_off
+
+
+def differing(recipe: Scenario, race: Race) -> frozenset[str]:
+    """Return what is there, or is as it is, by the guard or by another switch that is set: actors
+    and objects that are not there when it is turned, and objects that are not the same then."""
+    values = recipe.values(race.switches)
+    here, found = _assembled(recipe, race.switches), set[str]()
+    for name, switch in recipe.switches.items():
+        if switch.kind is bool and (name == GUARD or values[name] != switch.default):
+            turned = _assembled(recipe, {**race.switches, name: not values[name]})
+            found |= {each for each in here if here[each] != turned.get(each)}
+    return frozenset(found)
+
+
+def looked_at(recipe: Scenario, race: Race) -> frozenset[str]:
+    """Return the keys at which the scenario's claims looked, one by one, in the Run of a Race, and
+    those that they declare to read."""
+    looked: set[str] = set()
+
+    def build(world: World, **switches: Any) -> None:
+        of_every_world = len(world.judge.claims)
+        recipe.build(world, **switches)
+        for claim in world.judge.claimed(Invariant)[of_every_world:]:
+            looked.update(claim.reads or ())
+            claim.look = _noting(claim.look, looked)  # type: ignore[method-assign]
+            claim.end = _noting(claim.end, looked)  # type: ignore[method-assign]
+
+    play(race, attrs.evolve(recipe, build=build), keep=False)
+    return frozenset(looked)
+
+
+def _noting(claim: Callable[..., str | None], looked: set[str]) -> Callable[..., str | None]:
+    """The same, and the keys at which it looks are noted."""
+
+    def look(*given: Any) -> str | None:
+        evidence: Evidence = given[-1]
+        store = evidence.store
+        evidence.store = _Noting(store, looked)  # type: ignore[assignment]
+        try:
+            return claim(*given)
+        finally:
+            evidence.store = store
+
+    return look
+
+
+class _Noting:
+    """A Store that notes the keys at which a claim looks."""
+
+    def __init__(self, store: Store, looked: set[str]) -> None:
+        self._store = store
+        self._looked = looked
+
+    def peek(self, key: str, at: int | None = None) -> Entry | None:
+        """Note that key."""
+        self._looked.add(key)
+        return self._store.peek(key, at)
+
+    def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
+        """Note the prefix, which may be the whole key of one object."""
+        self._looked.add(prefix)
+        return self._store.snapshot(prefix, at, limit)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def _calm(race: Race) -> Race:
+    return attrs.evolve(race, holds=(), faults=(), picks=())
+
+
+def _one_less(race: Race) -> Iterator[Race]:
+    """The Race without each of its lines in turn."""
+    for field in ("holds", "faults", "picks"):
+        lines = getattr(race, field)
+        for place in range(len(lines)):
+            yield attrs.evolve(race, **{field: lines[:place] + lines[place + 1 :]})
+
+
+def _breached(verdict: Verdict) -> set[str]:
+    """Return the claims that were breached; Undecided counts as one more, since any may be."""
+    undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
+    return {violation.invariant for violation in verdict.violations} | undecided
+
+
+def _assembled(recipe: Scenario, switches: Mapping[str, Any]) -> dict[str, str]:
+    """By name: each actor, and each object with what it says."""
+    world = recipe.world(switches)
+    objects = {entry.key: content_of(entry.value) for entry in world.store.snapshot("")}
+    return {**dict.fromkeys(world.table.roles, ""), **objects}

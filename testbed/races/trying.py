@@ -1,0 +1,120 @@
+"""Trying: plays candidates of one shrink, counts their Runs, and knows when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from testbed.chooser import Chooser
+from testbed.invariant import Verdict, Violation
+from testbed.races.playing import Played, play
+from testbed.races.race import Race
+from testbed.races.reason import named_by, reason_of
+from testbed.words import counted
+from testbed.world.scenario import Scenario
+from testbed.world.world import World
+
+
+class Trying:
+    """Plays Races of one scenario, and says which of them show the same breach: of the same claim,
+    for the same reason, naming the same actors and objects."""
+
+    def __init__(
+        self,
+        recipe: Scenario,
+        switches: Mapping[str, Any],
+        violation: Violation,
+        runs_max: int,
+        on_run: Callable[[int, int], None],
+        is_over: Callable[[], bool],
+    ) -> None:
+        self.recipe = recipe
+        self.reason = reason_of(violation)
+        self.runs = 0
+        """How many Runs were played."""
+        self.runs_max = runs_max
+        self.cut_off = ""
+        """Why no more Runs are played; empty while they are."""
+        self._on_run = on_run
+        self._is_over = is_over
+        world = recipe.world(switches)
+        self._names = [*world.table.roles, *(entry.key for entry in world.store.snapshot(""))]
+        """All actors and objects that the whole World begins with."""
+        self._named = self.named(violation)
+        self._known: dict[str, Verdict | None] = {}
+        """By the text of a Race that was played: its Verdict, or None if it raised."""
+
+    def goes_on(self) -> bool:
+        """Whether one more Run may be played; notes why not."""
+        if not self.cut_off and self._is_over():
+            self.cut_off = "time is up"
+        if not self.cut_off and self.runs >= self.runs_max:
+            self.cut_off = f"after {counted(self.runs, 'run')}"
+        return not self.cut_off
+
+    def count(self, race: Race) -> bool:
+        """Count one more Run, for that Race; False if no more may be played."""
+        if not self.goes_on():
+            return False
+        self.runs += 1
+        self._on_run(self.runs, len(race))
+        return True
+
+    def breaches(self, race: Race) -> bool:
+        """Whether it shows the same breach."""
+        verdict = self.verdict(race)
+        return verdict is not None and self.breach_in(verdict) is not None
+
+    def breach_in(self, verdict: Verdict) -> Violation | None:
+        """Return the same breach; None if it is not among these."""
+        same = (
+            each
+            for each in verdict.violations
+            if reason_of(each) == self.reason and self.named(each) == self._named
+        )
+        return next(same, None)
+
+    def named(self, violation: Violation) -> frozenset[str]:
+        """Return the actors and objects that it names, of those that the World begins with."""
+        return named_by(violation, self._names)
+
+    def verdict(self, race: Race) -> Verdict | None:
+        """Return the Verdict of that Race; None if it raises, or if no more may be played."""
+        text = race.text()
+        if text not in self._known:
+            if not self.count(race):
+                return None
+            played = self._played(race, keep=False)
+            self._known[text] = None if played is None else played.verdict
+        return None if self.cut_off else self._known[text]
+
+    def kept(self, race: Race) -> Played | None:
+        """Play it and keep its Steps; None if it raises, or if no more may be played."""
+        return self._played(race, keep=True) if self.count(race) else None
+
+    def breach_of(self, race: Race) -> tuple[Played | None, Violation | None]:
+        """Play it and keep its Steps; return the Run, and the same breach in it."""
+        played = self.kept(race)
+        return played, None if played is None else self.breach_in(played.verdict)
+
+    def _played(self, race: Race, *, keep: bool) -> Played | None:
+        """Play it; None if it raises.
+
+        A claim or an actor may raise because what it needs was left out. That is no breach, so that
+        Race is no smaller one, and the shrink goes on without it.
+        """
+        try:
+            return play(race, self.recipe, keep=keep)
+        except Exception:  # noqa: BLE001 - the scenario's own, as said above
+            return None
+
+    def run(self, race: Race, chooser: Chooser) -> World | None:
+        """Play the World of a Race under that Chooser; None if it raises, or if no more may be."""
+        if not self.count(race):
+            return None
+        try:
+            world = self.recipe.world(race.switches, without=race.without)
+            world.run(chooser, driver="direct")
+        except Exception:  # noqa: BLE001 - the scenario's own: that Run shows nothing
+            return None
+        return world
