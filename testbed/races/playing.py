@@ -87,9 +87,11 @@ def play(
     driver: str = "direct",
     keep: bool = True,
     audit: bool = False,
+    goes_on: bool = False,
     trace: Trace | None = None,
 ) -> Played:
-    """Play it under its own switches and, in addition, these."""
+    """Play it under its own switches and, in addition, these; if it `goes_on`, to the end of the
+    Run, whatever is breached before."""
     world = recipe.world(
         {**race.switches, **(switches or {})},
         audit=audit,
@@ -97,6 +99,7 @@ def play(
         without=race.without,
     )
     chooser = Raced(race)
+    chooser.goes_on = goes_on
     verdict = world.run(chooser, driver=driver, trace=trace or Trace({}, keep=keep))
     return Played(world, verdict, tuple(chooser.fates), tuple(chooser.seen), chooser.tasks)
 

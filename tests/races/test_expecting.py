@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
+import pytest
+from stage import Puppet, note
+
+from testbed import Client, Evidence, World, always
 from testbed.errors import RaceRefused, UnknownName
 from testbed.objects.meta import Map
 from testbed.races.expecting import (
@@ -16,7 +20,7 @@ from testbed.races.expecting import (
 )
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
-from testbed.world.scenario import find
+from testbed.world.scenario import find, of
 
 LATE = """\
 scenario: lost_update
@@ -65,6 +69,63 @@ def test_a_side_is_met_by_what_it_says_and_nothing_else(expected: str, is_met: b
     (side,) = sides(f"{LATE}expect: {said}\n")
     assert side.is_met is is_met
     assert side.said.startswith("as expected" if is_met else "not as expected, which is: ")
+
+
+def two_claims(world: World, *, late: bool = False, dies: bool = False) -> None:
+    """A second note is one too many, and breaches a claim; if it is `late`, a third one breaches
+    the other. The actor may also die of it."""
+
+    async def writes(client: Client) -> None:
+        for number in range(3 if late else 2):
+            await client.create(note(f"n{number}"))
+        assert not dies
+
+    def at_most(most: int) -> Callable[[Evidence], str | None]:
+        def claim(see: Evidence) -> str | None:
+            return "one too many" if len(see.store.snapshot("notes/")) > most else None
+
+        claim.__name__ = f"at_most_{most}"
+        return claim
+
+    world.start(Puppet("alpha", writes))
+    world.claim(always(at_most(1)), always(at_most(2)))
+
+
+@pytest.mark.parametrize(
+    ("switches", "holds", "is_met"),
+    [
+        ("{}", "at_most_2", True),
+        ("{}", "at_most_2, no_actor_dies", True),
+        ("{}", "at_most_1", False),
+        ("{}", "at_most_1, at_most_2", False),
+        ("{}", "", False),
+        ("{late: on}", "at_most_2", False),
+        ("{dies: on}", "at_most_2", False),
+    ],
+)
+def test_of_the_claims_that_are_named_each_must_hold_to_the_end(
+    switches: str, holds: str, is_met: bool
+) -> None:
+    """Whatever becomes of the others that the scenario makes; so the Run goes on after these. Those
+    of every World must hold, too: what a dead actor would have done breaches nothing."""
+    text = f"scenario: two\nexpect: {{switches: {switches}, holds: [{holds}]}}\n"
+    (side,) = both_sides(parse(text, "a"), of(two_claims), "a")
+    assert side.is_met is is_met, str(side.played.verdict)
+
+
+def test_a_run_that_did_not_come_to_its_end_shows_of_no_claim_that_it_holds() -> None:
+    """One is breached before the limit, and the one that is named is not."""
+
+    def limited(world: World) -> None:
+        two_claims(world)
+        world.limit(turns_max=4)
+
+    (side,) = both_sides(
+        parse("scenario: two\nexpect: {holds: [at_most_2]}\n", "a"), of(limited), "a"
+    )
+    assert side.played.verdict.end.startswith("turns_max")
+    assert side.played.verdict.is_violated
+    assert not side.is_met
 
 
 def test_undecided_is_not_what_was_expected() -> None:
