@@ -4,17 +4,20 @@
    race itself, then 0, 1, 2, 4, … ms. All other holds stay as they are.
 2. If no length leads to the breach, the hold has no window: mostly only the order of what happens
    within one instant matters then.
-3. Otherwise the shortest and the longest length around the one found are sought by bisection,
-   between it and the nearest of 0, 1, 2, 4, … ms that does not lead to the breach.
+3. Otherwise the ends of the window are sought on both sides of the length found, between it and
+   the nearest of 0, 1, 2, 4, … ms that does not lead to the breach. What comes of a hold can only
+   change where it begins or ceases to outlast something. So the moments at which something happens
+   are tried first, the PROBES_MAX nearest on each side, up to one that does not lead to the breach;
+   the end lies before it, and is found by bisection.
 
-Bisection assumes that all lengths between the two ends lead to the breach. The Runs do not promise
-that: it may be breached again after a gap. Then the window is one of several, and the ends that are
-found are still next to a length at which the claim held.
+So the claim may be breached again beyond the window, which is then one of several. A gap in it is
+missed only if it lies beyond those moments, or within two that are next to each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import attrs
 
@@ -24,10 +27,13 @@ from testbed.races.race import Hold, Race
 from testbed.races.reason import reason_of
 from testbed.races.shrink import option_held
 from testbed.turns.option import HOLD, RELEASE
+from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario
 
 LONGEST_MS = 3_600_000
 """A hold of an hour counts as one without an end."""
+PROBES_MAX = 16
+"""How many moments are tried on each side."""
 
 
 @attrs.frozen
@@ -70,11 +76,14 @@ def _window(
 ) -> Window | None:
     hold = race.holds[index]
 
+    def timed(ms: int) -> Race:
+        holds = (*race.holds[:index], attrs.evolve(hold, until=ms), *race.holds[index + 1 :])
+        return attrs.evolve(race, holds=holds)
+
+    @cache
     def breaches(ms: int) -> bool:
         on_run()
-        timed = attrs.evolve(hold, until=ms)
-        holds = (*race.holds[:index], timed, *race.holds[index + 1 :])
-        verdict = play(attrs.evolve(race, holds=holds), recipe, keep=False).verdict
+        verdict = play(timed(ms), recipe, keep=False).verdict
         return any(reason_of(violation) == reason for violation in verdict.violations)
 
     late_ms = _lateness_ms(race, recipe, hold)
@@ -84,12 +93,45 @@ def _window(
     tried = next((ms for ms in lengths if breaches(ms)), None)
     if tried is None:
         return None
-    below = next((ms for ms in reversed(_doubling()) if ms < tried and not breaches(ms)), -1)
-    least = _first(breaches, below + 1, tried)
-    if breaches(LONGEST_MS):
+    moments = {*_moments(timed(tried), recipe, hold), *_moments(timed(LONGEST_MS), recipe, hold)}
+    shorter = sorted((ms for ms in moments if ms < tried), reverse=True)
+    longer = sorted(ms for ms in moments if ms > tried)
+    low, below = _edge(breaches, tried, shorter[:PROBES_MAX])
+    high, above = _edge(breaches, tried, longer[:PROBES_MAX])
+    if below is None:
+        below = next((ms for ms in reversed(_doubling()) if ms < low and not breaches(ms)), -1)
+    least = _first(breaches, below + 1, low)
+    if above is None and breaches(LONGEST_MS):
         return Window(hold, least, None)
-    above = next(ms for ms in _doubling() if ms > tried and not breaches(ms))
-    return Window(hold, least, _first(lambda ms: not breaches(ms), tried, above) - 1)
+    if above is None:
+        above = next(ms for ms in _doubling() if ms > high and not breaches(ms))
+    return Window(hold, least, _first(lambda ms: not breaches(ms), high, above) - 1)
+
+
+def _edge(
+    breaches: Callable[[int], bool], tried: int, lengths: Sequence[int]
+) -> tuple[int, int | None]:
+    """Return the last of these lengths that leads to the breach, beginning with the one that was
+    tried, and the first that does not; None if all do."""
+    last = tried
+    for ms in lengths:
+        if not breaches(ms):
+            return last, ms
+        last = ms
+    return last, None
+
+
+def _moments(race: Race, recipe: Scenario, hold: Hold) -> set[int]:
+    """The lengths with which the hold would end when something happens in that Run, and just after
+    it."""
+    steps = play(race, recipe).trace.steps
+    begun = next((s.now_ms for s in steps if s.kind == HOLD and _is_of(hold, s)), None)
+    late = {step.now_ms - begun for step in steps if begun is not None}
+    return {ms + more for ms in late for more in (0, 1) if 0 <= ms + more <= LONGEST_MS}
+
+
+def _is_of(hold: Hold, step: Step) -> bool:
+    return hold.what.fits(option_held(step.option))
 
 
 def _lateness_ms(race: Race, recipe: Scenario, hold: Hold) -> int:
@@ -100,9 +142,9 @@ def _lateness_ms(race: Race, recipe: Scenario, hold: Hold) -> int:
     """
     begun_ms = 0
     for step in play(race, recipe).trace.steps:
-        if step.kind == HOLD and hold.what.fits(option_held(step.option)):
+        if step.kind == HOLD and _is_of(hold, step):
             begun_ms = step.now_ms
-        elif step.kind == RELEASE and hold.what.fits(option_held(step.option)):
+        elif step.kind == RELEASE and _is_of(hold, step):
             return step.now_ms - begun_ms
     return 0
 

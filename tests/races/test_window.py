@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 from stage import Puppet, note
 
 from testbed import Client, Evidence, World, quiescent
@@ -109,3 +113,42 @@ def test_a_race_within_an_instant_has_none() -> None:
     (violation,) = play(race, recipe).verdict.violations
     assert windows(race, recipe, violation) == []
     assert narrowest([]) is None
+
+
+def parity(world: World, *, longest: int = 70) -> None:
+    """Readers look after 20, 50, 60 and so many ms; an odd number that read the old is a breach."""
+
+    async def alpha(client: Client) -> None:
+        await client.update(note(x="new"))
+
+    def reader(ms: int) -> Callable[[Client], Any]:
+        async def read(client: Client) -> None:
+            await client.sleep(ms)
+            client.record("read", x=(await client.get(type(note()), "n")).data["x"])
+
+        return read
+
+    def even(see: Evidence) -> str | None:
+        old = [record for record in see.records if record.facts["x"] == "old"]
+        return "an odd number" if len(old) % 2 else None
+
+    world.add(note(x="old"))
+    world.start(Puppet("alpha", alpha))
+    for number, ms in enumerate((20, 50, 60, longest), 1):
+        world.start(Puppet(f"r{number}", reader(ms)))
+    world.claim(quiescent(even))
+
+
+@pytest.mark.parametrize(
+    ("until", "longest", "found"),
+    [("r3", 70, (61, 70)), ("r1", 70, (21, 50)), ("r3", 4_000_000, (61, None))],
+)
+def test_a_window_has_no_gap(until: str, longest: int, found: tuple[int, int | None]) -> None:
+    """From 21 to 50 ms one reads the old, from 61 to 70 three do: between the two the claim holds.
+    Bisection alone finds 21 to 70."""
+    recipe = of(parity)
+    text = LATE.replace("beta get", f"{until} get") + f"switches: {{longest: {longest}}}\n"
+    race = parse(text, "a.race.yaml")
+    (violation,) = play(race, recipe).verdict.violations
+    (window,) = windows(race, recipe, violation)
+    assert (window.least_ms, window.most_ms) == found
