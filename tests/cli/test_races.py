@@ -302,13 +302,37 @@ def test_a_race_file_is_shrunk_too(run: Run) -> None:
     assert len(load("long.race.yaml")) == 2
 
 
+KEEPS = """
+from testbed import World, scenario
+from testbed.objects import Note
+
+
+@scenario(keep="notes/default/luck")
+def keeps(world: World) -> None:
+    world.add(Note("lock"))
+"""
+
+
 def test_what_a_shrink_leaves_out_is_told(run: Run) -> None:
     """By the shrink itself, by a search and by what explains the race."""
-    done = run("replay", written(LATE + "switches: {writers: 3}\n" + VIOLATES), "--shrink")
-    assert done.last.startswith("Shrunk to 1 deviation, without beta, in ")
-    assert "\nLeft out of the scenario: beta.\n" in run("explain", "a.shrunk.race.yaml").out
-    found = run("search", "lost_update", "--switch", "writers=3", "--until-first").out
-    assert re.search(r"^  without: (beta|gamma)\n  late:    hold ", found, re.MULTILINE)
+    written(
+        "scenario: crash_and_resync\nfaults:\n  - crash: default-scheduler\n"
+        "    after: default-scheduler delete pods/default/db\n    restart: 2s\n"
+    )
+    done = run("replay", "a.race.yaml", "--shrink")
+    assert done.last.startswith("Shrunk to 1 deviation, without kubelet-n2, in ")
+    assert "\nLeft out of the scenario: kubelet-n2.\n" in run("explain", "a.shrunk.race.yaml").out
+    found = run("search", "crash_and_resync", "--until-first").out
+    assert re.search(r"^  without: kubelet-n2\n  late:    hold ", found, re.MULTILINE)
+
+
+def test_a_shrink_says_what_a_scenario_keeps_and_does_not_have(run: Run) -> None:
+    """An error, with the nearest name, before anything is played."""
+    Path("own.py").write_text(KEEPS)
+    for command in ("run", "search"):
+        done = run(command, "own:keeps")
+        assert done.code == 2
+        assert "keeps: 'notes/default/luck'. Did you mean 'notes/default/lock'?" in done.err
 
 
 def test_what_holds_is_not_shrunk(run: Run) -> None:
