@@ -19,19 +19,15 @@ from operator import attrgetter
 
 import attrs
 
-from testbed.objects.meta import changed_fields
 from testbed.store.change import Change, Entry
 from testbed.store.delivery import BOOKMARK
-from testbed.store.endpoint import EVERYTHING
-from testbed.store.selector import Selector
 from testbed.store.store_endpoint import READS
+from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting, Sightings, kind_of
 from testbed.turns.option import ANSWER, DELIVER, SERVE, START, request_key
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken
 
-GET, LIST, WATCH, WROTE = "get", "list", "watch", "wrote"
-"""How an actor learns of an object."""
-_step_of, _revision_of = attrgetter("step"), attrgetter("revision")
+_revision_of = attrgetter("revision")
 
 
 @attrs.frozen
@@ -45,41 +41,6 @@ class Version:
     word: str
     """What the writer did, as people say it: `update`, `bind`."""
     change: Change
-
-
-@attrs.frozen
-class Sighting:
-    """One time that an actor learned how an object, or the objects of a kind, are."""
-
-    step: int
-    """The turn in which the actor learned it."""
-    read: int
-    """The Step in which the Store was read; an answer may arrive much later."""
-    how: str
-    """By get, list or watch, or because the actor wrote it."""
-    revision: int
-    """Of the Store, or of the object: what was learned is true at this revision."""
-    selector: Selector = EVERYTHING
-    """Which objects a list or a watch shows."""
-    fields: tuple[str, ...] | None = None
-    """The fields that the actor declared to read; None: all."""
-    by_cache: bool = False
-    """Whether it went into a Cache of the actor."""
-    is_handed_on: bool = True
-    """Whether other tasks of the actor may have learned it too, where no trace shows it."""
-
-    def shows(self, change: Change) -> bool:
-        """Whether a list or watch with this selector and these fields would show that Change."""
-        old, new = change.old, change.new
-        if not (self.selector.has(old) or self.selector.has(new)):
-            return False
-        if self.fields is None or old is None or new is None:
-            return True
-        return any(
-            f"{path}.".startswith(f"{field}.") or f"{field}.".startswith(f"{path}.")
-            for path in changed_fields(old.value, new.value)
-            for field in self.fields
-        )
 
 
 @attrs.frozen
@@ -125,29 +86,6 @@ class StaleAct:
     """What others wrote to the object in the meantime, oldest first."""
 
 
-class _Sightings:
-    """Sightings by who learned (tasks, Caches or actors) and what of (an object, or a kind)."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str], list[Sighting]] = {}
-
-    def add(self, who: str, what: str, sighting: Sighting) -> None:
-        """Note one more; they come in the order of the Trace."""
-        self._found.setdefault((who, what), []).append(sighting)
-
-    def of(self, who: str, key: str) -> Iterator[list[Sighting]]:
-        """Those of the object itself, then the lists of its kind; each oldest first."""
-        for what in (key, _kind_of(key)):
-            yield self._found.get((who, what), [])
-
-    def last(self, who: str, key: str, since: int, until: int) -> Iterator[Sighting]:
-        """The last one of the object, and the last list of its kind, between these turns."""
-        for found in self.of(who, key):
-            place = bisect_right(found, until, key=_step_of)
-            if place and found[place - 1].step >= since:
-                yield found[place - 1]
-
-
 class Knowledge:
     """Who knew what, and when, in one kept Trace."""
 
@@ -155,13 +93,13 @@ class Knowledge:
         self.versions: dict[str, list[Version]] = {}
         """Every write, by object, oldest first."""
         self.acts: list[Act] = []
-        self._of_tasks = _Sightings()
+        self._of_tasks = Sightings()
         """By path: what the task itself was given."""
-        self._of_caches = _Sightings()
+        self._of_caches = Sightings()
         """By actor: what its Caches were given."""
-        self._of_all_tasks = _Sightings()
+        self._of_all_tasks = Sightings()
         """By actor: what may have reached every task of it."""
-        self._of_actors = _Sightings()
+        self._of_actors = Sightings()
         """By actor: everything that any part of it learned."""
         self._cache_reads: dict[tuple[str, str], list[int]] = {}
         """By task and kind: the turns in which the task read the Cache."""
@@ -195,7 +133,7 @@ class Knowledge:
             self._lives.setdefault(option.actor, []).append(step.number)
         for key in dict.fromkeys(marks.reads):
             if key.startswith("cache:"):
-                kind = _kind_of(key.partition("/")[2])
+                kind = kind_of(key.partition("/")[2])
                 self._cache_reads.setdefault((_task_of(step), kind), []).append(step.number)
 
     def _note_served(self, step: Step) -> None:
@@ -248,7 +186,7 @@ class Knowledge:
         option = step.option
         if step.outcome or option.change in (BOOKMARK, "BROKEN"):
             return
-        shown = self._shown.get((option.actor, _kind_of(option.key)), Sighting(0, 0, WATCH, 0))
+        shown = self._shown.get((option.actor, kind_of(option.key)), Sighting(0, 0, WATCH, 0))
         now, revision = step.number, _number(step.revision)
         sighting = attrs.evolve(shown, step=now, read=now, how=WATCH, revision=revision)
         self._learn(step, option.key, sighting)
@@ -299,9 +237,13 @@ class Knowledge:
         place = bisect_right(births, at)
         return births[place - 1] if place else 0
 
+    def births(self, actor: str) -> list[int]:
+        """The turns in which its lives began, oldest first."""
+        return self._lives.get(actor, [])
+
     def _last_cache_read(self, path: str, key: str, at: int) -> int | None:
         """When that task last read its Cache of the object's kind; None if it never did."""
-        reads = self._cache_reads.get((path, _kind_of(key)), [])
+        reads = self._cache_reads.get((path, kind_of(key)), [])
         place = bisect_right(reads, at)
         return reads[place - 1] if place else None
 
@@ -321,6 +263,32 @@ class Knowledge:
                 missed = tuple(self.missed(known, act))
                 if missed:
                     yield StaleAct(act, known, missed)
+
+    def cached(self, act: Act, key: str) -> Known | None:
+        """What the actor's Caches showed of that object when the act was decided; None if they had
+        never shown its kind in that life."""
+        born = self._birth(act.actor, act.decided)
+        shown = self._of_caches.last(act.actor, key, born, act.decided)
+        sighting = max(shown, key=_revision_of, default=None)
+        if sighting is None:
+            return None
+        entry = self.entry(key, sighting.revision)
+        return Known(key, sighting, entry if sighting.selector.has(entry) else None)
+
+    def has_heard(self, actor: str, version: Version, until: int) -> bool:
+        """Whether the actor had read or been told of that write, or a later one, by that turn, in
+        whatever life; answers to its own writes do not count."""
+        return any(
+            sighting.how != WROTE
+            and sighting.revision >= version.revision
+            and version.step < sighting.step <= until
+            for found in self._of_actors.of(actor, version.key)
+            for sighting in found
+        )
+
+    def has_met(self, actor: str, key: str, until: int) -> bool:
+        """Whether the actor had ever learned anything of that object by that turn."""
+        return any(True for _ in self._of_actors.last(actor, key, 0, until))
 
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
         """For each of these objects, the actor's own last write that its Cache did not show when
@@ -386,11 +354,6 @@ def _task_of(step: Step) -> str:
     """The task that moved; for a delivery, the task that reads the watch."""
     seat = step.option.seat
     return step.option.path if seat is None else str(seat.path)
-
-
-def _kind_of(key: str) -> str:
-    """The plural of a key: `pods` of `pods/default/c`, or of itself."""
-    return key.partition("/")[0]
 
 
 def _number(revision: str) -> int:

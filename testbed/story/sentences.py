@@ -18,17 +18,8 @@ import attrs
 
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields
-from testbed.story.knowledge import (
-    GET,
-    LIST,
-    WATCH,
-    WROTE,
-    Known,
-    Sighting,
-    StaleAct,
-    Version,
-    changed_nothing,
-)
+from testbed.story.knowledge import Known, StaleAct, Version, changed_nothing
+from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting
 from testbed.story.slice import Slice
 from testbed.story.wording import changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, START, request_key

@@ -16,11 +16,14 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+import attrs
+
 from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
+from testbed.story.requests import Requests
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
 
@@ -39,8 +42,10 @@ class Slice:
         """All Steps of the Run, in the slice or not."""
         self.violation = violation
         self.knowledge = Knowledge(trace)
+        self.requests = Requests(trace)
         self.causality = Causality(self.steps)
-        self._words = words = _words(violation.said) if violation else set()
+        self.words = words = _words(violation.said) if violation else set()
+        """The words of the Violation, such as names and values."""
         self.actors = {step.option.actor for step in self.steps if step.option.actor}
         self.named_actors = {name for name in self.actors if name in words}
         self.named_keys = {key for key in self._keys() if _is_named(key, words)}
@@ -109,10 +114,26 @@ class Slice:
         for act in acts[-ACTS_MAX:]:
             keys = self.shared if self.violation else self.shared.intersection(act.keys)
             for stale in self.knowledge.stale(act, sorted(keys)):
-                found.append((self._weight(stale), stale))
+                found.append((self.weight(stale), stale))
         best = max((weight for weight, _ in found), default=0)
         explaining = [stale for weight, stale in found if weight >= best - 1 or not self.violation]
         return explaining[-STALE_MAX:]
+
+    @cached_property
+    def breaking(self) -> list[Act]:
+        """What the Violation is about, as acts: those of the Step in which it was found, and the
+        last ones that it names; newest first. Each is decided in the turn of the record that its
+        actor gave as its reason, if it gave one."""
+        violation = self.violation
+        if violation is None:
+            return []
+        records = {act.record.number: act.step for act in self._acts if act.record}
+        found = [act for act in self._acts if act.step in self.about and act.step <= violation.step]
+        reasons = [records.get(self.causality.steps[act.step].because, act.step) for act in found]
+        decided = zip(found, reasons, strict=True)
+        acts = [attrs.evolve(act, decided=min(act.decided, at)) for act, at in decided]
+        # A write says more than a record of the same turn.
+        return sorted(acts, key=lambda act: (-act.step, bool(act.record)))
 
     @cached_property
     def unseen(self) -> list[tuple[Act, Version]]:
@@ -123,7 +144,7 @@ class Slice:
         keys = sorted(self.shared)
         return [(act, own) for act in acts for own in self.knowledge.unseen(act, keys)]
 
-    def _weight(self, stale: StaleAct) -> int:
+    def weight(self, stale: StaleAct) -> int:
         """How closely it has to do with what the Violation names."""
         act, key = stale.act, stale.known.key
         writers = {version.actor for version in stale.missed}
@@ -145,12 +166,20 @@ class Slice:
         written = (version for versions in self.knowledge.versions.values() for version in versions)
         return {(v.key, v.step) for v in written if self._is_spoken_of(v)}
 
+    def is_named(self, key: str) -> bool:
+        """Whether the Violation names that object, be it there or not."""
+        return _is_named(key, self.words)
+
+    def is_spoken_of(self, version: Version) -> bool:
+        """Whether that write set a field to something the Violation names."""
+        return (version.key, version.step) in self._spoken_of
+
     def _is_spoken_of(self, version: Version) -> bool:
         old, new = version.change.old, version.change.new
         if old is None or new is None:
             return False
         fields = changed_fields(old.value, new.value)
-        return any(str(field_of(new.value, field)) in self._words for field in fields)
+        return any(str(field_of(new.value, field)) in self.words for field in fields)
 
     def over(self, fault: Step) -> Step | None:
         """The first Step after a lasting fault was over; None if the Run or its target ended first,

@@ -5,16 +5,88 @@ from __future__ import annotations
 from testbed.objects.condition import Condition
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import Change
-from testbed.story.knowledge import Version
+from testbed.story.knowledge import Act, Known, Version
+from testbed.story.sightings import GET, LIST, WROTE
 from testbed.words import past
 
 FIELDS_MAX = 2
 VALUE_MAX = 24
+SAID_MAX = 9
+"""At most this many words of a record stand in the sentence that opens a story."""
+NODE = "spec.node_name"
+STATES = {
+    NODE: ("was on no node", "was on {}"),
+    "meta.deleted_ms": ("was not being deleted", "was being deleted"),
+    "status.nominated_node_name": ("had no nominated node", "was nominated to {}"),
+    "status.phase": ("had no phase", "was {}"),
+    "spec.unschedulable": ("was not cordoned", "was cordoned"),
+}
+"""Fields that people have words for: when it is empty, and when it is not."""
 
 
-def did(version: Version) -> str:
-    """What the writer of a version did: `bound pods/default/c`."""
-    return f"{past(version.word)} {version.key}"
+def did(version: Version, what: str = "") -> str:
+    """What the writer of a version did: `bound pods/default/c`. `what` stands for its key."""
+    what, change = what or version.key, version.change
+    if change.new is None and version.word != "delete":
+        # A pod whose last finalizer is patched away, or that its update lets go.
+        return f"removed {what} by its {version.word} of it"
+    if version.word == "delete" and change.new is not None:
+        return f"marked {what} for deletion"
+    return f"{past(version.word)} {what}"
+
+
+def did_where(version: Version, what: str = "") -> str:
+    """The same, with the node of a bind: `bound pods/default/c to n1`."""
+    node = field_of(version.change.new.value, NODE) if version.change.new else None
+    return did(version, what) + (f" to {node}" if version.word == "bind" and node else "")
+
+
+def acted(act: Act) -> str:
+    """What an act was, with its Step: `alpha bound pods/default/c to n1 (step 22)`."""
+    if act.record is not None:
+        words = act.record.said.split()
+        said = " ".join(words[:SAID_MAX]) + ("…" if len(words) > SAID_MAX else "")
+    else:
+        said = did_where(act.versions[0])
+    return f"{act.actor} {said} (step {act.step})"
+
+
+def wrote(version: Version, what: str = "") -> str:
+    """What a write was, with its revision and Step: `beta bound it to n1 at rv 5 (step 20)`."""
+    where = f"at rv {version.revision} (step {version.step})"
+    return f"{version.actor} {did_where(version, what)} {where}"
+
+
+def believed(known: Known, version: Version, field: str = "", what: str = "") -> str:
+    """What was taken to be so, and was changed by that write: `pods/default/d was on no node`.
+    `field` is the changed field that matters, if one does more than the others; `what` stands for
+    its key."""
+    key, entry, change = what or known.key, known.entry, version.change
+    if entry is None:
+        return f"there was no {known.key}"
+    if change.new is None:
+        return f"{key} was there"
+    fields = [field] if field else list(changed_fields(entry.value, change.new.value))
+    if not fields:
+        return f"{key} was as at rv {entry.revision}"
+    first = next((each for each in fields if each in STATES), fields[0])
+    was = field_of(entry.value, first)
+    if first in STATES:
+        empty, full = STATES[first]
+        is_plain = was is None or was == ""
+        return f"{key} {empty if is_plain else full.format(was)}"
+    whose = "its " + first if key == "it" else f"{first} of {key}"
+    return f"{whose} was {_shown(_others(was, field_of(change.new.value, first)))}"
+
+
+def known_by(known: Known) -> str:
+    """How something was known: `as it listed at rv 4 (step 5)`."""
+    how = {GET: "it read", LIST: "it listed", WROTE: "it left it"}.get(
+        known.sighting.how, "it was told"
+    )
+    entry = known.entry
+    revision = entry.revision if entry is not None else known.sighting.revision
+    return f"as {how} at rv {revision} (step {known.sighting.read})"
 
 
 def changed(change: Change) -> str:
@@ -61,10 +133,16 @@ def _shown(value: object) -> str:
     if value is None or value in ("", ()):
         return "empty"
     if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
-        text = " ".join(f"{each.type}={each.status or 'nothing'}" for each in value)
+        text = " ".join(_condition(each) for each in value)
     else:
         text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"
+
+
+def _condition(condition: Condition) -> str:
+    # A patch made for another object can leave a condition with a type and no status.
+    is_set = bool(condition.status)
+    return f"{condition.type}={condition.status}" if is_set else f"{condition.type} without status"
 
 
 def to_and_fro(versions: list[Version]) -> list[Version]:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import incidents
 import pytest
 from binders import two_binders
 
 from testbed.chooser import Chooser
 from testbed.choosers.pos import POS
 from testbed.choosers.uniform import Uniform
+from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Violation
+from testbed.story.cause import WORDS_MAX, Cause, CauseShape
+from testbed.story.opening import causes_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import ANSWER, DELIVER, SERVE, START
-from testbed.turns.trace import Step, Trace
+from testbed.turns.trace import Record, Step, Trace
 from testbed.world.scenario import Scenario, find, of
 
 AT = r"\(step (?P<at>\d+)[^)]*\)"
@@ -42,8 +48,9 @@ def life_until(steps: list[Step], who: str, at: int) -> list[Step]:
     return [step for step in mine if step.number >= starts[-1]]
 
 
-def told(steps: list[Step], life: list[Step], key: str) -> Iterator[int]:
-    """The revisions of the object, or of the kind, that were read or heard of in those Steps."""
+def told(steps: list[Step], life: list[Step], key: str, *, writes: bool = True) -> Iterator[int]:
+    """The revisions of the object, or of the kind, that were read or heard of in those Steps; with
+    `writes`, also by the answers to what the actor wrote itself."""
     plural = key.partition("/")[0]
     for step in life:
         if step.kind == DELIVER and step.revision.isdecimal():
@@ -51,7 +58,10 @@ def told(steps: list[Step], life: list[Step], key: str) -> Iterator[int]:
                 yield int(step.revision)
         elif step.kind == ANSWER:
             served = steps[step.causes[-1] - 1]
-            if served.kind == SERVE and served.operation is not None and not served.outcome:
+            is_own = bool(served.marks.changes) and not writes
+            if served.kind != SERVE or served.operation is None or is_own:
+                continue
+            if not served.outcome:
                 is_list = served.operation.verb == "list" and served.operation.plural == plural
                 if served.revision.isdecimal() and (is_list or served.option.key == key != plural):
                     yield int(served.revision)
@@ -97,6 +107,33 @@ def _changed(steps: list[Step], key: str, after: int, upto: int) -> bool:
     return any(change.key == key and after < change.revision <= upto for change in changes)
 
 
+def wrongly_blamed(trace: Trace, cause: Cause) -> str:
+    """What the trace has against the cause; empty if nothing."""
+    steps, since, said = trace.steps, cause.since, cause.text
+    if since is None:
+        return ""
+    step = steps[cause.step - 1]
+    records = {item.number: item.step for item in trace.items if isinstance(item, Record)}
+    at = min(decided(steps, cause.step), records.get(step.because, cause.step))
+    life, is_cache = life_until(steps, cause.actor, at), "its Cache" in said
+    heard = list(told(steps, life, since.key, writes=not is_cache))
+    ever = list(told(steps, [s for s in steps[:at] if s.option.actor == cause.actor], since.key))
+    is_later = any(revision >= since.revision for revision in heard)
+    if (is_cache or "believing" in said or "taking it for" in said) and is_later:
+        return f"told of rv {max(heard)} by step {at}"
+    if "without ever having read" in said and ever:
+        return f"had read rv {ever}"
+    if "had been told of that" in said and not any(rv >= since.revision for rv in ever):
+        return "was not told"
+    if "had never read that" in said and ever:
+        return f"had read rv {ever}"
+    if "being told that" in said or "was told that" in said:
+        answers = (s for s in steps[: cause.step] if s.kind == ANSWER)
+        if any(answer.causes[-1] == since.step for answer in answers):
+            return "had its answer"
+    return ""
+
+
 RECIPES = {
     **{name: find(name) for name in ("time_travel", "double_bind", "lost_update")},
     "two_binders": of(two_binders),
@@ -118,8 +155,38 @@ def test_nobody_is_accused_wrongly(recipe: Scenario, seeds: int) -> None:
     assert accused
 
 
+BLAMING = {
+    **RECIPES,
+    **{name: find(name) for name in ("twice_created", "two_defaults", "starvation")},
+    **{name: of(getattr(incidents, name)) for name in ("own_echo", "class_gone", "paid_twice")},
+    **{name: of(getattr(incidents, name)) for name in ("torn_transfer", "towel", "moved")},
+}
+
+
+@pytest.mark.parametrize("seeds", [40, pytest.param(400, marks=pytest.mark.long)])
+@pytest.mark.parametrize("recipe", BLAMING.values(), ids=list(BLAMING))
+def test_no_cause_blames_wrongly(recipe: Scenario, seeds: int) -> None:
+    """Not only the first cause of a broken claim, but each that is found, in Runs with crashes,
+    lost replies and late watches: who is said not to have known had not been told in that life,
+    and who is said to have had no answer had none."""
+    blamed = 0
+    for seed in range(seeds):
+        trace, violation = _played(recipe, POS(seed), LoseReply(), LoseRequest())
+        if violation is None:
+            continue
+        for cause in causes_of(Slice(trace, violation)):
+            assert not wrongly_blamed(trace, cause), f"{seed}: {cause.text}"
+            assert len(cause.text.split()) <= WORDS_MAX
+            blamed += cause.shape is not CauseShape.UNKNOWN
+    assert blamed
+
+
 def _told(recipe: Scenario, chooser: Chooser) -> tuple[list[Step], list[str]]:
-    world = recipe.world(faults=(Crash(restart_after_ms=500), Lag(by_ms=50)))
+    trace, violation = _played(recipe, chooser)
+    return trace.steps, Sentences(Slice(trace, violation)).sentences
+
+
+def _played(recipe: Scenario, chooser: Chooser, *faults: Fault) -> tuple[Trace, Violation | None]:
+    world = recipe.world(faults=(Crash(restart_after_ms=500), Lag(by_ms=50), *faults))
     verdict = world.run(chooser, driver="direct", trace=Trace({}, keep=True))
-    violation: Violation | None = verdict.violations[0] if verdict.violations else None
-    return world.trace.steps, Sentences(Slice(world.trace, violation)).sentences
+    return world.trace, verdict.violations[0] if verdict.violations else None

@@ -21,7 +21,8 @@ from testbed.objects import Map, Note
 from testbed.store.endpoint import BETWEEN, Handler, Operation
 from testbed.store.selector import Selector
 from testbed.store.store_endpoint import StoreEndpoint
-from testbed.story.knowledge import GET, LIST, WATCH, WROTE, Act, Knowledge, StaleAct
+from testbed.story.knowledge import Act, Knowledge, StaleAct
+from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 

@@ -1,0 +1,91 @@
+"""Cause: why a claim broke, in one sentence that a stranger can repeat; and its shape.
+
+Five shapes cover what goes wrong between programs that share a store:
+
+1. *Old news*: one acted on what was no longer so.
+2. *Unread*: one had promised something, such as room on a node, and another did not go by it.
+3. *Half done*: of writes that belong together only some were made, or made yet.
+4. *Did it happen?* An operation took effect though its caller was told that it failed; or the
+   reverse.
+5. *Disagree*: two undo each other's work, each by its own rule.
+
+A story says no more than the trace shows. If none of the five is shown, it says what was done last
+and that the cause is not known.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import attrs
+
+from testbed.story.knowledge import Act, Version
+
+WORDS_MAX = 40
+"""A cause has at most this many words."""
+
+
+class CauseShape(StrEnum):
+    """What sort of cause it is."""
+
+    OLD_NEWS = "acted on old news"
+    UNREAD = "a promise that was not read"
+    HALF_DONE = "half done"
+    DID_IT_HAPPEN = "did it happen?"
+    DISAGREE = "two rules that disagree"
+    UNKNOWN = "not known"
+
+
+@attrs.frozen
+class Cause:
+    """Why a claim broke: who did what, on which belief, false since when and by whom."""
+
+    shape: CauseShape
+    text: str
+    """The sentence, with its full stop."""
+    actor: str
+    """Who did what broke it, or left it half done."""
+    did: str
+    """What that was: the operation and its object, or the name of a record."""
+    since: Version | None = None
+    """The write that made the belief false, was promised, was undone, or whose end is missing."""
+    step: int = 0
+    """The Step of what was done."""
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The Steps it speaks of."""
+        return (self.step, self.since.step) if self.since is not None else (self.step,)
+
+    @classmethod
+    def of(cls, shape: CauseShape, act: Act, text: str, since: Version | None = None) -> Cause:
+        """A cause whose last link is that act."""
+        return cls(shape, text, act.actor, named(act), since, act.step)
+
+
+def named(act: Act) -> str:
+    """An act in its operation and object: `bind pods/default/c`; or the name of a record."""
+    if act.record is not None:
+        return act.record.name
+    return " ".join([act.word, *act.keys[:1]])
+
+
+def sentence(*parts: str | tuple[str, ...]) -> str:
+    """The parts as one sentence of at most 40 words. A part may be given in several wordings, the
+    longest first; the last such part is the first to be shortened."""
+    chosen = [0] * len(parts)
+    while True:
+        said = [p if isinstance(p, str) else p[n] for p, n in zip(parts, chosen, strict=True)]
+        text = " ".join(filter(None, said)).replace(" ,", ",").replace(" ;", ";")
+        if len(text.split()) <= WORDS_MAX:
+            break
+        shorter = [
+            place
+            for place, part in enumerate(parts)
+            if not isinstance(part, str) and chosen[place] + 1 < len(part)
+        ]
+        if not shorter:
+            text = " ".join(text.split()[: WORDS_MAX - 1]).rstrip(",;:") + " …"
+            break
+        chosen[shorter[-1]] += 1
+    return f"{text[0].upper() if text.startswith('the ') else text[0]}{text[1:]}."

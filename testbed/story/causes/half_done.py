@@ -1,0 +1,160 @@
+"""Half done: of writes that belong together, some were made and the others were not, or not yet.
+
+1. A crash: an actor had written, and its life ended before it wrote anything more.
+2. A failure: an actor had written, and its next write failed, and was never made good.
+3. In between: another looked, or acted, when an actor had written and was not done.
+
+What a program would have written next no trace shows. So the sentence says what it had written,
+what ended it, and what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from testbed.faults.crash import Crash
+from testbed.objects.event import Event
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.knowledge import Act, Version
+from testbed.story.requests import Sent
+from testbed.story.slice import Slice
+from testbed.story.wording import acted, did, wrote
+from testbed.turns.option import FAULT, HOLD, SERVE
+from testbed.turns.trace import Step
+
+
+def found(slice_: Slice) -> Iterator[Cause]:
+    """What was half done when the claim broke; the last first."""
+    yield from _between(slice_)
+    yield from _failed(slice_)
+    yield from _crashed(slice_)
+
+
+def _end(slice_: Slice) -> int:
+    return slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+
+
+def _writes(slice_: Slice, actor: str, since: int, until: int) -> list[Version]:
+    """What that actor wrote between these Steps, of what the Violation names or is about."""
+    found = [
+        version
+        for key, versions in slice_.knowledge.versions.items()
+        if not key.startswith(Event.plural)
+        for version in versions
+        if version.actor == actor and since < version.step <= until
+    ]
+    return sorted(found, key=lambda version: version.step)
+
+
+def _matters(slice_: Slice, version: Version) -> bool:
+    keys = slice_.named_keys or slice_.shared or {version.key}
+    is_about = version.step in slice_.about
+    return version.key in keys or slice_.is_spoken_of(version) or is_about
+
+
+def _crashed(slice_: Slice) -> Iterator[Cause]:
+    """(1) The last crash after a write that matters."""
+    crashes = [s for s in slice_.steps[: _end(slice_)] if _is_crash(s)]
+    for crash in reversed(crashes):
+        actor = crash.option.key
+        born = max((s for s in slice_.knowledge.births(actor) if s <= crash.number), default=0)
+        before = [v for v in _writes(slice_, actor, born, crash.number) if _matters(slice_, v)]
+        if not before:
+            continue
+        last = before[-1]
+        after = _writes(slice_, actor, crash.number, _end(slice_))
+        lives = [s for s in slice_.knowledge.births(actor) if s > crash.number]
+        if after:
+            rest = f"; its next life, knowing nothing of that, {did(after[0])} "
+            rest += f"(step {after[0].step})"
+        else:
+            rest = "; its next life wrote nothing" if lives else "; it never came back"
+        text = sentence(
+            f"{wrote(last)} and crashed (step {crash.number}) before it wrote anything more",
+            (rest, ""),
+        )
+        did_ = f"{last.word} {last.key}"
+        yield Cause(CauseShape.HALF_DONE, text, actor, did_, last, crash.number)
+
+
+def _is_crash(step: Step) -> bool:
+    return step.kind == FAULT and step.option.fault.word == Crash.word
+
+
+def _failed(slice_: Slice) -> Iterator[Cause]:
+    """(2) A write that failed after another one of the same actor, and was not made good."""
+    for sent in reversed(slice_.requests.all):
+        if not _is_in_vain(slice_, sent) or sent.step > _end(slice_):
+            continue
+        born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
+        before = _writes(slice_, sent.actor, born, sent.step)
+        if not any(_matters(slice_, version) for version in before):
+            continue
+        how = f"was refused, {sent.refused}" if sent.refused else "failed"
+        text = sentence(
+            f"{wrote(before[-1])}, and then its {sent.word} of {sent.key} {how}",
+            f"(step {sent.step})",
+            ("; it never made up for that", ""),
+        )
+        last = before[-1]
+        did_ = f"{last.word} {last.key}"
+        yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, last, sent.step)
+
+
+def _is_in_vain(slice_: Slice, sent: Sent) -> bool:
+    """Whether it is a write without effect, and its actor wrote nothing after it."""
+    if not sent.is_write or sent.changes or sent.key.startswith(Event.plural):
+        return False
+    if not (sent.refused or sent.let_go) or sent.why == Crash.word:
+        return False
+    return not _writes(slice_, sent.actor, sent.step, _end(slice_))
+
+
+def _between(slice_: Slice) -> Iterator[Cause]:
+    """(3) An act on what was true, of an actor that was not done."""
+    for act in slice_.breaking:
+        for key in sorted(slice_.shared - set(act.keys)):
+            known = slice_.knowledge.known(act.path, key, act.decided)
+            if known is None or known.entry is None:
+                continue
+            made = slice_.knowledge.version(key, known.entry.revision)
+            if made is None or made.actor == act.actor or not _matters(slice_, made):
+                continue
+            if rest := _rest(slice_, made, act):
+                text = sentence(
+                    f"{acted(act)} when {made.actor} was half done: it {_it(made)}", (rest, "")
+                )
+                yield Cause.of(CauseShape.HALF_DONE, act, text, made)
+
+
+def _it(made: Version) -> str:
+    return wrote(made).removeprefix(f"{made.actor} ")
+
+
+def _rest(slice_: Slice, made: Version, act: Act) -> str:
+    """What shows that the writer was not done: a later write of it, one that is held back, or no
+    answer yet. Empty if nothing shows it."""
+    sent = slice_.requests.of(made.step)
+    if sent is None:
+        return ""
+    later = [
+        v
+        for v in _writes(slice_, made.actor, act.step, len(slice_.steps))
+        if v.key in slice_.named_keys and v.key != made.key
+    ]
+    if later:
+        return f"and {did(later[0])} only at rv {later[0].revision} (step {later[0].step})"
+    for step in slice_.steps[made.step : act.step]:
+        is_theirs = step.kind == HOLD and step.option.actor == made.actor
+        if is_theirs and step.option.label == SERVE and step.option.key != made.key:
+            return f"and its write of {step.option.key} was still on its way"
+    if not sent.answered or sent.answered > act.step:
+        unwritten = [
+            key
+            for key in sorted(slice_.named_keys - {made.key})
+            if slice_.knowledge.has_met(made.actor, key, act.step)
+            and not any(v.actor == made.actor for v in slice_.knowledge.versions.get(key, []))
+        ]
+        more = f", and {unwritten[0]}, which it had read, not yet" if unwritten else ""
+        return more or "and had no answer yet"
+    return ""

@@ -1,0 +1,198 @@
+"""Old news: one acted on what had been so, and was so no longer.
+
+1. What a task knew when it decided, by all that the trace shows: what it read, listed, was told.
+2. If it may have known better, what its Cache still showed, or had not shown of its own writes.
+3. What an Endpoint had checked before it wrote: the check and the write are two turns.
+4. A refusal: what the caller counted on when it asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from testbed.objects.meta import changed_fields, field_of
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.knowledge import Act, Known, StaleAct, Version
+from testbed.story.requests import Sent
+from testbed.story.slice import Slice
+from testbed.story.wording import acted, believed, did_where, known_by, wrote
+
+
+def found(slice_: Slice) -> Iterator[Cause]:
+    """The acts that the Violation is about and that were decided on old news: those of the Step in
+    which it was found before the others, and what it speaks of before other news."""
+    acts = slice_.breaking
+    last = [act for act in acts if act.step == acts[0].step]
+    for some in (last, acts[len(last) :]):
+        for act in some:
+            yield from _checked(slice_, act)
+        causes = [
+            *_stale(slice_, [stale for act in some for stale in _of(slice_, act)]),
+            *(cause for act in some for cause in _by_cache(slice_, act)),
+            *(cause for act in some for cause in _unseen(slice_, act)),
+        ]
+        yield from sorted(causes, key=lambda cause: not _is_told_of(slice_, cause))
+    yield from _refused(slice_)
+
+
+def _is_told_of(slice_: Slice, cause: Cause) -> bool:
+    since = cause.since
+    return since is not None and (slice_.is_spoken_of(since) or since.change.new is None)
+
+
+def weaker(slice_: Slice) -> Iterator[Cause]:
+    """Acts on old news that led to it, though the Violation is not about them."""
+    yield from _stale(slice_, [stale for stale in slice_.stale if _matters(slice_, stale)])
+
+
+def _of(slice_: Slice, act: Act) -> Iterator[StaleAct]:
+    for stale in slice_.knowledge.stale(act, sorted(slice_.shared | set(act.keys))):
+        if _matters(slice_, stale):
+            yield stale
+
+
+def _matters(slice_: Slice, stale: StaleAct) -> bool:
+    """Whether it has to do with what the Violation names."""
+    key, act = stale.known.key, stale.act
+    if key in slice_.named_keys or any(map(slice_.is_spoken_of, stale.missed)):
+        return True
+    return key in act.keys or act.record is not None
+
+
+def _stale(slice_: Slice, some: list[StaleAct]) -> Iterator[Cause]:
+    """(1) The weightiest first; of those alike, the last."""
+    ranked = sorted(some, key=lambda stale: (-slice_.weight(stale), -stale.act.step))
+    for stale in ranked:
+        yield _believing(slice_, stale, acted(stale.act))
+
+
+def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believing that") -> Cause:
+    """`… , believing that …, as it listed at rv 4 (step 5); false since …`."""
+    act, known, missed = stale.act, stale.known, stale.missed
+    gone, anew = _replaced(slice_, act, known)
+    if gone is not None and known.entry is not None:
+        rv = known.entry.revision
+        is_same = known.key in act.keys or act.record is not None
+        text = sentence(
+            f"{head}, taking it for the one it knew at rv {rv};"
+            if is_same
+            else f"{head}{link} {known.key} was there, as at rv {rv};",
+            wrote(gone, "that" if is_same else "it"),
+            (f", and {anew.actor} {did_where(anew, 'it')} anew" if anew is not None else "", ""),
+        )
+        return Cause.of(CauseShape.OLD_NEWS, act, text, gone)
+    since = next(filter(slice_.is_spoken_of, missed), missed[0])
+    own = "it" if known.key in act.keys else ""
+    text = sentence(
+        f"{head}{link} {believed(known, since, _field(slice_, since), own)}",
+        (f", {known_by(known)}", ""),
+        f"; false since {wrote(since, 'it')}",
+    )
+    return Cause.of(CauseShape.OLD_NEWS, act, text, since)
+
+
+def _replaced(slice_: Slice, act: Act, known: Known) -> tuple[Version | None, Version | None]:
+    """The write that removed the object before the act, and the one that made another one of its
+    name, if any did."""
+    if known.entry is None:
+        return None, None
+    versions = slice_.knowledge.versions.get(known.key, [])
+    later = [v for v in versions if known.entry.revision < v.revision and v.step < act.step]
+    gone = next((v for v in later if v.change.new is None), None)
+    if gone is None:
+        return None, None
+    return gone, next((v for v in later if v.change.old is None), None)
+
+
+def _field(slice_: Slice, version: Version) -> str:
+    """The field of that write that the Violation speaks of; empty if none is."""
+    old, new = version.change.old, version.change.new
+    if old is None or new is None:
+        return ""
+    fields = changed_fields(old.value, new.value)
+    return next((f for f in fields if str(field_of(new.value, f)) in slice_.words), "")
+
+
+def _by_cache(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(2) An act is told by what the actor's Cache showed, if that was old."""
+    knowledge = slice_.knowledge
+    for key in sorted(slice_.shared):
+        known = knowledge.cached(act, key)
+        early = attrs.evolve(act, step=act.decided)
+        missed = tuple(knowledge.missed(known, early)) if known is not None else ()
+        since = next(filter(slice_.is_spoken_of, missed), None)
+        if known is None or since is None or since.actor == act.actor:
+            continue
+        said = believed(known, since, _field(slice_, since)).removeprefix(f"{key} ")
+        text = sentence(
+            f"{acted(act)} while its Cache still showed that {key} {said}",
+            (f"(rv {known.entry.revision})" if known.entry else "", ""),
+            f"; {wrote(since, 'it')}",
+        )
+        yield Cause.of(CauseShape.OLD_NEWS, act, text, since)
+
+
+def _unseen(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(2) An act that was decided before the actor's own write came back to its Cache."""
+    own = [own for at, own in slice_.unseen if at.step == act.step and own.step < act.step]
+    for version in sorted(own, key=lambda version: -version.step):
+        if version.key in slice_.named_keys or slice_.is_spoken_of(version):
+            text = sentence(
+                f"{acted(act)} before its Cache showed its own {version.word} of {version.key}",
+                f"at rv {version.revision} (step {version.step})",
+            )
+            yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
+
+
+def _checked(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(3) What another wrote between the check of an Endpoint and its write."""
+    sent = slice_.requests.of(act.step) if act.versions else None
+    for at, what in sent.checked() if sent is not None else ():
+        for version in _between(slice_, what, at, act):
+            text = sentence(
+                f"{acted(act)} on a check made before (step {at}):",
+                f"{wrote(version)}, between the check and the write",
+            )
+            yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
+
+
+def _between(slice_: Slice, what: str, at: int, act: Act) -> Iterator[Version]:
+    for key, versions in slice_.knowledge.versions.items():
+        if what in (key, key.partition("/")[0]) and key not in act.keys:
+            for version in versions:
+                matters = key in slice_.named_keys or slice_.is_spoken_of(version)
+                if at < version.step < act.step and version.actor != act.actor and matters:
+                    yield version
+
+
+def _refused(slice_: Slice) -> Iterator[Cause]:
+    """(4) A request that was refused, and what its caller had counted on."""
+    violation = slice_.violation
+    for sent in reversed(slice_.requests.all):
+        is_late = violation is not None and sent.step > violation.step
+        if not sent.refused or is_late or _made_good(slice_, sent):
+            continue
+        if sent.key not in slice_.named_keys and sent.actor not in slice_.named_actors:
+            continue
+        act = Act(sent.step, sent.asked, sent.path, sent.actor, sent.word)
+        reads = {key for part in sent.parts for key in part.marks.reads}
+        keys = sorted((reads | {sent.key}) & slice_.knowledge.versions.keys())
+        head = f"{sent.actor}'s {sent.word} of {sent.key} was refused, {sent.refused} "
+        for stale in slice_.knowledge.stale(act, keys):
+            link = f": {sent.actor} believed that"
+            cause = _believing(slice_, stale, f"{head}(step {sent.step})", link)
+            yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
+
+
+def _made_good(slice_: Slice, sent: Sent) -> bool:
+    """Whether the same actor did it later all the same."""
+    return any(
+        other.actor == sent.actor
+        and (other.word, other.key) == (sent.word, sent.key)
+        and other.step > sent.step
+        and not other.refused
+        and other.parts
+        for other in slice_.requests.all
+    )

@@ -1,0 +1,82 @@
+"""Unread: one had promised something to another, and a third did not go by that promise.
+
+1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off.
+2. An object that the Violation names, and of which whoever broke it had never read anything.
+
+That somebody *knew* of a promise and did not go by it can be said of (1) alone: what these fields
+promise is Kubernetes' own rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.knowledge import Act, Version
+from testbed.story.promises import cordons, nominations
+from testbed.story.slice import Slice
+from testbed.story.wording import acted, wrote
+
+
+def found(slice_: Slice) -> Iterator[Cause]:
+    """The acts that the Violation is about and that went against a promise."""
+    for act in slice_.breaking:
+        for version in act.versions:
+            yield from _placed(slice_, act, version)
+    for act in slice_.breaking:
+        yield from _never_read(slice_, act)
+
+
+def _placed(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
+    """(1) A pod was given a node that was promised to another, or closed."""
+    for made in nominations(slice_.knowledge, version):
+        if made.key not in slice_.named_keys or not _was_known(slice_, act, made):
+            continue
+        promised = f"the room that {made.actor} had set aside there for {made.key}"
+        if made.actor == act.actor:
+            promised = f"the room that it had itself set aside there for {made.key}"
+        heard = slice_.knowledge.has_heard(act.actor, made, act.decided)
+        text = sentence(
+            f"{acted(act)}, into {promised} at rv {made.revision} (step {made.step})",
+            (_tail(act, made, heard=heard), ""),
+        )
+        yield Cause.of(CauseShape.UNREAD, act, text, made)
+    for made in cordons(slice_.knowledge, version):
+        if _was_known(slice_, act, made):
+            heard = slice_.knowledge.has_heard(act.actor, made, act.decided)
+            text = sentence(
+                f"{acted(act)}, which {made.actor} had cordoned at rv {made.revision}",
+                f"(step {made.step})",
+                (_tail(act, made, heard=heard), ""),
+            )
+            yield Cause.of(CauseShape.UNREAD, act, text, made)
+
+
+def _tail(act: Act, made: Version, *, heard: bool) -> str:
+    if made.actor == act.actor:
+        return ""
+    if heard:
+        return f"; {act.actor} had been told of that and did not go by it"
+    return f"; {act.actor} had never read that"
+
+
+def _was_known(slice_: Slice, act: Act, made: Version) -> bool:
+    """Whether the actor was not merely behind: it knew of the promise, or never reads it."""
+    own = made.actor == act.actor
+    met = slice_.knowledge.has_met(act.actor, made.key, act.decided)
+    return own or not met or slice_.knowledge.has_heard(act.actor, made, act.decided)
+
+
+def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(2) What another had written before the act, and the actor has never looked at."""
+    knowledge = slice_.knowledge
+    for key in sorted(slice_.named_keys):
+        made = [v for v in knowledge.versions.get(key, []) if v.step < act.decided]
+        if not made or made[-1].actor == act.actor or made[-1].change.new is None:
+            continue
+        # A write whose answer tells what the object is has read it, in a way.
+        if knowledge.has_met(act.actor, key, act.decided):
+            continue
+        what = "it" if key in act.keys else key
+        text = sentence(f"{acted(act)} without ever having read {what}; {wrote(made[-1], 'it')}")
+        yield Cause.of(CauseShape.UNREAD, act, text, made[-1])

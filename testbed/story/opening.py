@@ -1,0 +1,91 @@
+"""Opening: the one cause that a story begins with.
+
+Each shape looks for itself. Of what they find, the first counts, in an order of how much the trace
+must show before it can be said: a to and fro takes many turns, a lost reply takes a fault, a broken
+promise takes a field that says so. Old news is common, and half done is what is left when all that
+an actor knew was true. What the Violation is about comes before what only led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.causes import disagreement, half_done, lost_reply, old_news, unread
+from testbed.story.slice import Slice
+from testbed.story.wording import acted
+from testbed.turns.option import FAULT, HOLD
+from testbed.turns.trace import Step
+from testbed.words import withheld
+
+
+def cause_of(slice_: Slice) -> Cause | None:
+    """Why the claim broke; None if none did."""
+    if slice_.violation is None:
+        return None
+    return next(causes_of(slice_))
+
+
+def causes_of(slice_: Slice) -> Iterator[Cause]:
+    """All causes that the trace shows, the best first; the last says that none is known."""
+    yield from chain(
+        disagreement.found(slice_),
+        lost_reply.found(slice_),
+        unread.found(slice_),
+        old_news.found(slice_),
+        half_done.found(slice_),
+        lost_reply.weaker(slice_),
+        old_news.weaker(slice_),
+    )
+    yield _unknown(slice_)
+
+
+def _unknown(slice_: Slice) -> Cause:
+    """What was done last, what was late, and that it is not known to be the cause."""
+    act = next(iter(slice_.breaking), None)
+    late = _late(slice_)
+    if act is None:
+        assert slice_.violation is not None
+        text = sentence(
+            "No write or record is shown to have broken this",
+            (f"; {late}", ""),
+            ("; the cause is not known", ""),
+        )
+        return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
+    text = sentence(
+        f"{acted(act)}, and that broke it; the trace shows no more of why",
+        (f"; {late}" if late else "", ""),
+    )
+    return Cause.of(CauseShape.UNKNOWN, act, text)
+
+
+def _late(slice_: Slice) -> str:
+    """The last thing that was held back, and what came before it for that; or empty."""
+    steps = slice_.steps[: slice_.violation.step] if slice_.violation else slice_.steps
+    for held in reversed([step for step in steps if step.kind == HOLD]):
+        option = held.option
+        what = withheld(option.label, option.verb, option.key, f"{option.actor}'s")
+        first = _first(steps, held)
+        if first:
+            return f"{what} was late, after {first}"
+    return ""
+
+
+def _first(steps: list[Step], held: Step) -> str:
+    """What was done last before the thing that was held back, in words; empty if it never came."""
+    same = held.option.sentence[1:]
+    for place, step in enumerate(steps):
+        is_it = step.kind == held.option.label and step.option.sentence[1:] == same
+        if step.number > held.number and is_it:
+            done = [s for s in steps[:place] if s.number > held.number and s.option.is_effect]
+            return _said(done[-1]) if done else ""
+    return ""
+
+
+def _said(step: Step) -> str:
+    option = step.option
+    if step.kind == FAULT:
+        said: str = option.fault.describe(option.key)
+        return said
+    return withheld(step.kind, option.verb, option.key, f"{option.actor}'s")

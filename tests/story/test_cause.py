@@ -1,0 +1,225 @@
+"""Cause: the sentence that opens a story, held against causes that people wrote down first.
+
+`TRUTHS` was written by hand, from the scenarios and from what each does wrong, before there was any
+sentence: who broke it and by what, and which write of another made the belief false, was promised,
+was undone, or was left without its other half.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import attrs
+import incidents
+import pytest
+
+from testbed.invariant import Violation
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
+from testbed.story.opening import cause_of
+from testbed.story.slice import Slice
+from testbed.testing.seek import seek
+from testbed.turns.trace import Trace
+from testbed.world.scenario import find
+
+OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
+HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
+FOUND = Path(__file__).parent / "found"
+
+
+@attrs.frozen
+class Truth:
+    """What a person knows of one Finding."""
+
+    shape: CauseShape
+    actor: str
+    did: str
+    """What it did: the operation and its object, or the name of a record."""
+    since: str
+    """The write behind it: who, what, which object; empty if there was none."""
+
+
+# Found by `testbed search`, kept as race files in `found/`.
+SHIPPED = {
+    "crash_and_resync": Truth(
+        OLD, "default-scheduler", "delete pods/default/db", "kubelet-n1 delete pods/default/db"
+    ),
+    "double_bind": Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
+    "hostile_schedulers": Truth(
+        DISAGREE,
+        "alpha",
+        "delete pods/default/batch-tb96f",
+        "batch create pods/default/batch-7xlff",
+    ),
+    "late_bind": Truth(
+        HAPPENED,
+        "default-scheduler",
+        "bind pods/default/d",
+        "default-scheduler bind pods/default/c",
+    ),
+    "late_bind_2": Truth(
+        HAPPENED,
+        "default-scheduler",
+        "bind pods/default/d",
+        "default-scheduler bind pods/default/c",
+    ),
+    "late_short_write": Truth(OLD, "auditor", "audited", "teller txn notes/default/account-39"),
+    "leader_overlap": Truth(OLD, "alpha-1", "bind pods/default/a", "alpha-2 bind pods/default/b"),
+    "leader_overlap_2": Truth(OLD, "alpha-1", "bind pods/default/a", "alpha-2 bind pods/default/b"),
+    "lost_update": Truth(
+        OLD, "beta", "update notes/default/list", "alpha update notes/default/list"
+    ),
+    "starvation": Truth(UNREAD, "alpha", "bind pods/default/s01", "alpha patch pods/default/p"),
+    "stolen_slot": Truth(
+        UNREAD, "beta", "bind pods/default/late", "alpha patch/status pods/default/urgent"
+    ),
+    "time_travel": Truth(OLD, "kubelet-n1", "started", "kubelet-n1 delete pods/default/db"),
+    "tug_of_war": Truth(
+        DISAGREE, "gitops", "update notes/default/web", "autoscaler update notes/default/web"
+    ),
+    "twice_created": Truth(
+        HAPPENED, "web", "create pods/default/web-bkh29", "web create pods/default/web-52c76"
+    ),
+    "two_defaults": Truth(
+        OLD,
+        "beta",
+        "create priorityclasses/beta-default",
+        "alpha create priorityclasses/alpha-default",
+    ),
+}
+# Written for this; each is searched and shrunk here.
+WRITTEN = {
+    "own_echo": Truth(
+        OLD, "web", "create notes/default/worker-2", "web create notes/default/worker-1"
+    ),
+    "class_gone": Truth(
+        OLD, "ann", "create pods/default/job", "cleaner delete priorityclasses/batch"
+    ),
+    "class_in_use": Truth(
+        OLD, "cleaner", "delete priorityclasses/batch", "ann create pods/default/job"
+    ),
+    "towel": Truth(
+        UNREAD, "beta", "update notes/default/seat-1", "alpha create notes/default/towel"
+    ),
+    "cordoned": Truth(UNREAD, "binder", "bind pods/default/job", "drainer update nodes/n1"),
+    "moved": Truth(
+        HALF, "mover", "delete notes/default/old-place", "mover delete notes/default/old-place"
+    ),
+    "torn_transfer": Truth(HALF, "auditor", "audited", "teller update notes/default/savings"),
+    "dropped_transfer": Truth(
+        HALF, "teller", "update notes/default/savings", "teller update notes/default/savings"
+    ),
+    "paid_twice": Truth(
+        HAPPENED,
+        "payer",
+        "create notes/default/payment-1",
+        "payer create notes/default/payment-0",
+    ),
+    "paid_in_haste": Truth(
+        HAPPENED,
+        "payer",
+        "create notes/default/payment-1",
+        "payer create notes/default/payment-0",
+    ),
+    "said_to_be_paid": Truth(HAPPENED, "payer", "paid", ""),
+    "fence": Truth(
+        DISAGREE, "greens", "update notes/default/fence", "blues update notes/default/fence"
+    ),
+    "leaves": Truth(
+        DISAGREE, "tree", "create notes/default/leaf", "sweeper delete notes/default/leaf"
+    ),
+}
+TRUTHS = {**SHIPPED, **WRITTEN}
+
+
+@cache
+def finding(name: str) -> tuple[Trace, Violation]:
+    """The Run of a Finding, and what it breaks."""
+    if name in WRITTEN:
+        shrunk = seek(getattr(incidents, name), runs=300).shrunk
+        assert shrunk is not None
+        return shrunk.played.trace, shrunk.violation
+    race = parse((FOUND / f"{name}.txt").read_text(encoding="utf-8"), name)
+    played = play(race, find(race.scenario))
+    assert all(fate.took_place for fate in played.fates), f"{name}: find it again"
+    return played.trace, played.verdict.violations[0]
+
+
+def cause(name: str) -> Cause:
+    """The cause that the story of that Finding opens with."""
+    found = cause_of(Slice(*finding(name)))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_the_cause_is_the_one_that_people_know(name: str) -> None:
+    """Who did what, and since which write of whom it was wrong; and what shape that has."""
+    truth, found = TRUTHS[name], cause(name)
+    since = found.since
+    said = f"{since.actor} {since.word} {since.key}" if since is not None else ""
+    assert Truth(found.shape, found.actor, found.did, said) == truth, found.text
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_a_stranger_can_repeat_it(name: str) -> None:
+    """One sentence of at most forty words, that names who, the objects of both ends, the revision
+    and the Steps of both."""
+    found = cause(name)
+    assert len(found.text.split()) <= WORDS_MAX
+    assert found.text.endswith(".")
+    assert "\n" not in found.text
+    assert ". " not in found.text
+    assert found.actor in found.text
+    assert found.did.rpartition(" ")[2] in found.text
+    assert f"(step {found.step})" in found.text
+    if found.since is not None:
+        assert found.since.actor in found.text
+        assert found.since.key.rpartition("/")[2] in found.text
+        step = f"(step {found.since.step})" in found.text
+        assert step or f"rv {found.since.revision}" in found.text
+
+
+def test_all_five_shapes_are_among_them() -> None:
+    """Twenty stories and more, at least two of each shape, at least eight written for this."""
+    assert len(TRUTHS) >= 20
+    assert len(WRITTEN) >= 8
+    shapes = [truth.shape for truth in TRUTHS.values()]
+    assert all(shapes.count(shape) >= 2 for shape in CauseShape if shape is not CauseShape.UNKNOWN)
+
+
+def test_a_sentence_is_shortened_from_its_end() -> None:
+    """The last part with another wording first; what has none is cut at forty words."""
+    assert sentence("a", ("b c", "b"), ("d", "")) == "a b c d."
+    long = "w " * 38
+    assert sentence(f"{long}x", ("b c", "b"), ("d", "")) == f"{long}x b."
+    assert len(sentence("w " * 90).split()) == WORDS_MAX
+
+
+def test_the_whole_sentences() -> None:
+    """One of each shape, to the letter."""
+    assert cause("double_bind").text == (
+        "alpha bound pods/default/c to n1 (step 22), believing that pods/default/d was on no node, "
+        "as it listed at rv 4 (step 5); false since beta bound it to n1 at rv 5 (step 20)."
+    )
+    assert cause("stolen_slot").text == (
+        "beta bound pods/default/late to n1 (step 146), into the room that alpha had set aside "
+        "there for pods/default/urgent at rv 11 (step 98); beta had been told of that and did not "
+        "go by it."
+    )
+    assert cause("moved").text == (
+        "mover deleted notes/default/old-place at rv 3 (step 2) and crashed (step 3) before it "
+        "wrote anything more; its next life wrote nothing."
+    )
+    assert cause("paid_twice").text == (
+        "payer created notes/default/payment-1 (step 5) after being told that its create of "
+        "notes/default/payment-0 had failed (step 3); that had taken effect at rv 2 (step 2), and "
+        "only the reply was lost."
+    )
+    assert cause("fence").text == (
+        "blues and greens undo each other's writes of notes/default/fence, 5 times: greens set "
+        'data.colour "blue" → "green" at rv 7 (step 50), undoing rv 6 of blues; each knew what the '
+        "other had written."
+    )
