@@ -162,8 +162,7 @@ class Lifecycle:
         elif begins_to_end:
             self._patch_at_ms = now_ms
         elif self._patch_at_ms is None:
-            since_check_ms = (now_ms - self._settings.began_ms) % RECHECK_MS
-            self._patch_at_ms = now_ms + RECHECK_MS - since_check_ms
+            self._patch_at_ms = self._next_check_ms()
         self._status = new
 
     def _facts(self, report: Report | None) -> Facts:
@@ -183,9 +182,14 @@ class Lifecycle:
         except (NotFound, Conflict):
             pass
         except ApiError:
-            self._patch_at_ms = self._client.now() + RECHECK_MS
+            self._patch_at_ms = self._next_check_ms()
             return
         self._patch_at_ms = None
+
+    def _next_check_ms(self) -> int:
+        """When the kubelet next compares all statuses: every ten seconds, however long it takes."""
+        now_ms = self._client.now()
+        return now_ms + RECHECK_MS - (now_ms - self._settings.began_ms) % RECHECK_MS
 
     # -- its end --------------------------------------------------------------------------------
 
@@ -202,7 +206,7 @@ class Lifecycle:
         except (NotFound, Conflict):
             pass
         except ApiError:
-            self._delete_at_ms = self._client.now() + RECHECK_MS
+            self._delete_at_ms = self._next_check_ms()
             return
         self._delete_at_ms = None
 

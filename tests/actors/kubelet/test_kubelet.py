@@ -22,7 +22,7 @@ from nodes import (
     runtime,
     story,
 )
-from stage import Cued
+from stage import Cued, play
 from strike import at_every_turn
 
 from actors.kubelet import Workload
@@ -363,6 +363,22 @@ def test_what_somebody_else_has_changed_is_said_again() -> None:
     assert story(world, "a")[-4:] == [
         "5000 Pending Ready", "10000 Running Ready", "11000 Pending Ready", "20000 Running Ready",
     ]  # fmt: skip
+
+
+@pytest.mark.spec("KUB-20", "KUB-22")
+def test_what_did_not_arrive_is_said_at_the_next_look() -> None:
+    """A kubelet looks every ten seconds since it began, whenever it failed."""
+    user = at((12_000, partial(delete, name="a")))
+    world = node_world(bound("a", grace_s=2), user=user, start_delay_ms=1500)
+    world.allow(LoseRequest(KUBELET, times_max=2))
+    started, deleted = "patch/status pods/default/a#2", "delete pods/default/a"
+    played = play(
+        world, f"fault * lose_request kubelet-n1/pod-a {started}",
+        f"fault * lose_request kubelet-n1/pod-a {deleted}",
+    )  # fmt: skip
+    assert [step.now_ms for step in played.every("fault *")] == [1500, 14_000]
+    assert [s.now_ms for s in played.every("serve kubelet-n1/pod-a patch*")][1] == 10_000
+    assert story(world, "a")[-1] == "20000 gone"
 
 
 @pytest.mark.spec("KUB-22", "SCH-97")

@@ -91,6 +91,21 @@ def test_who_cannot_renew_for_ten_seconds_leads_no_more_before_another_can() -> 
 
 
 @pytest.mark.spec("SCH-6")
+def test_a_renewal_that_failed_is_tried_again_at_the_next_tick() -> None:
+    """Ticks come every two seconds from the beginning of the renewal; one that comes while a try is
+    under way is lost. Renewals begin two seconds after the last has ended."""
+    said: Says = []
+    world = world_of(alpha=replica(said))
+    world.allow(Partition("alpha", for_ms=9000))
+    played = play(world, "wake alpha/keep renew lease", "fault * partition alpha")
+    woken = [f"{step.now_ms} {step.option.verb}" for step in played.every("wake alpha/keep *")]
+    assert woken[:4] == [
+        "2000 renew lease", "7000 timeout of get leases/kube-system/lead", "8000 retry lease",
+        "13000 renew lease",
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("SCH-6")
 def test_a_lease_that_was_given_up_is_taken_at_once() -> None:
     """And only the clock of the replica that sees it counts, so it may be from the far past."""
     took: list[int] = []

@@ -8,6 +8,7 @@ from stage import play
 
 from testbed.client.client import Client
 from testbed.faults.clock_step import ClockStep
+from testbed.faults.stall import Stall
 from testbed.objects import Pod
 from testbed.turns.trace import Step
 
@@ -53,6 +54,24 @@ def test_a_pod_is_left_alone_for_longer_each_time() -> None:
     play(world)
     tried = [int(each.split()[0]) for each in attempts(world)]
     assert tried == [300, 2000, 4000, 8000, 16_000, 26_000, 36_000]
+
+
+@pytest.mark.spec("SCH-12")
+def test_a_tick_that_was_late_moves_those_after_it() -> None:
+    """The period slides: the next one begins when the work of the last is done."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(300)
+        await client.create(pending("c", 20))
+        for n in range(20):
+            await client.sleep(500)
+            await client.patch(Pod("c"), {"metadata": {"labels": {"n": str(n)}}})
+
+    world = cluster(there("a", 9), user=user)
+    world.allow(Stall("alpha", by_ms=2500))
+    played = play(world, "serve user/main patch pods/default/c#3", "fault * stall alpha")
+    assert played.only("fault * stall alpha").now_ms == 1800
+    assert [each.split()[0] for each in ticks(played.steps)] == ["4300", "6300", "10300"]
 
 
 @pytest.mark.spec("SCH-126")
