@@ -46,8 +46,9 @@ class ApiError(Exception):
     reason: ClassVar[str] = "InternalError"
 
     def __init__(
-        self, message: str = "", *, retry_after_s: int = 0, causes: tuple[str, ...] = ()
+        self, message: object = "", *, retry_after_s: int = 0, causes: tuple[str, ...] = ()
     ) -> None:
+        """The message is a text, or a `Numbered` one if it holds numbers of the Store."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
         """How long to wait before the next try; 0 if the Endpoint names no time."""

@@ -9,7 +9,7 @@ from actors.apiserver.names import generated
 from actors.apiserver.switches import APISERVER, ApiServerSwitches
 from testbed import StoreEndpoint
 from testbed.objects import Meta, Object, ScopedRequirement
-from testbed.objects.meta import prefix_of
+from testbed.objects.meta import prefix_of, text_of
 from testbed.store.change import Change
 from testbed.store.endpoint import Operation, creator_of
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
@@ -60,6 +60,7 @@ class BareServer(StoreEndpoint):
         """By creator and prefix, how many names this server has generated."""
         self._began: int = store.revision
         """The revision at which it began to read; older Changes cannot be replayed."""
+        self._has_restarted = False
 
     def begin(self) -> None:
         """Open the cursors of the kinds that lag, at the revision of now."""
@@ -70,6 +71,7 @@ class BareServer(StoreEndpoint):
     def restart(self) -> None:
         """Begin with an empty memory; nothing older can be replayed to a watch."""
         super().restart()
+        self._has_restarted = True
         self._own.clear()
         # `_names_given` is kept: it stands for the random suffix of a generated name, and a server
         # that restarts must not give a name again.
@@ -137,7 +139,7 @@ class BareServer(StoreEndpoint):
     def newest(self, item: Any) -> Any:
         """The newer of a cached object and what this server has itself written at its key."""
         own = self._own.get(item.key)
-        if own is None or int(str(own.meta.revision)) <= int(str(item.meta.revision)):
+        if own is None or int(text_of(own.meta.revision)) <= int(text_of(item.meta.revision)):
             return item
         return own
 
@@ -184,12 +186,19 @@ class BareServer(StoreEndpoint):
         chosen = [entry for entry in entries if operation.selector.has(entry)]
         return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
 
+    def has_dropped(self, plural: str) -> bool:
+        """Whether there may be Changes of a kind that it cannot replay any more."""
+        return self._has_restarted or len(self.store.log(plural).changes) > EVENTS_KEPT
+
     def oldest(self, cursor: Cursor, now_ms: int) -> int:
         """The oldest revision whose Change can still be replayed to a watch (API-42, API-43)."""
         # A watch cache drops a Change only when it is both older than 75 s and followed by 100
         # others of its kind. A restart drops all of them.
         began = self._began + 1
         changes = self.store.log(cursor.plural).changes
+        if self.has_dropped(cursor.plural):
+            # Which of two revisions is older depends on the order of all commits.
+            self.store.look_back()
         if len(changes) <= EVENTS_KEPT:
             return began
         young = self.store.first_after(now_ms - KEPT_MS)

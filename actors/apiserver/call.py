@@ -8,7 +8,7 @@ import attrs
 
 from actors.apiserver.bare_server import BareServer
 from testbed.errors import Conflict, Forbidden, Invalid, NotFound
-from testbed.objects import Map, Object, Revision
+from testbed.objects import Map, Object
 from testbed.objects.kinds import kind_by_plural
 from testbed.store.endpoint import Operation
 
@@ -73,7 +73,7 @@ class Call:
     def put(self, item: Any) -> Any:
         """Commit an object; returns it with its new revision."""
         store = self.server.store
-        revision = Revision(store.revision + 1)
+        revision = store.next_revision
         if item.meta.revision != revision:
             item = item.with_meta(revision=revision)
         store.put(item.key, item)

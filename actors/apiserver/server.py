@@ -25,7 +25,7 @@ from testbed.objects import Object, Pod, PriorityClass
 from testbed.objects.kinds import KINDS, kind_by_plural
 from testbed.objects.meta import key_of
 from testbed.store.endpoint import Handler, Operation
-from testbed.store.footprint import NOTHING, Footprint
+from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
 from testbed.store.store_endpoint import READS
 
 PLURALS = frozenset(kind.plural for kind in KINDS)
@@ -73,6 +73,8 @@ class ApiServer(BareServer):
         plain = super().may(operation, caller)
         if operation.verb in READS:
             found = Footprint(reads=frozenset({operation.key} if operation.verb == "get" else ()))
+            if operation.verb == "watch" and self.has_dropped(operation.plural):
+                found |= Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
             return plain | found | self.lagging(operation.plural)
         if operation.verb == "create" and not operation.name:
             plain |= _named_by_server(self, operation, caller)

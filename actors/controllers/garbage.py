@@ -212,7 +212,7 @@ class _Collection:
         """Remove a finalizer, if the object has not changed since it was heard of."""
         meta = item.meta
         left = [each for each in meta.finalizers if each != finalizer]
-        tree = {"uid": meta.uid, "resourceVersion": str(meta.revision), "finalizers": left}
+        tree = {"uid": meta.uid, "resourceVersion": meta.revision, "finalizers": left}
         await self._client.patch(item, {"metadata": tree})
 
 

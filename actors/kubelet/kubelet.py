@@ -172,7 +172,7 @@ def _in_order(updates: list[_PodUpdate]) -> list[_PodUpdate]:
     ordered: list[_PodUpdate] = []
     together: list[_PodUpdate] = []
     for each in updates:
-        if together and together[0].revision != each.revision:
+        if together and together[0].revision is not each.revision:
             ordered += sorted(together, key=_age)
             together = []
         together.append(each)

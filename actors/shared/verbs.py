@@ -7,6 +7,7 @@ from typing import Any
 from testbed import Client, Operation
 from testbed.objects import Binding, DeleteOptions, Eviction, Meta, Pod, Revision, Target
 from testbed.objects.meta import UNSET
+from testbed.turns.because import Because
 
 
 async def bind(
@@ -16,7 +17,7 @@ async def bind(
     *,
     revision: Revision = UNSET,
     timeout_ms: int | None = None,
-    because: int = 0,
+    because: Because | None = None,
 ) -> Pod:
     """Bind a pod to a node. Conflict if the pod has a node, is being deleted, has another uid than
     the one given here, or has changed since `revision`, if that is given."""
@@ -30,7 +31,7 @@ async def evict(
     options: DeleteOptions | None = None,
     *,
     timeout_ms: int | None = None,
-    because: int = 0,
+    because: Because | None = None,
 ) -> None:
     """Delete a pod, if its PodDisruptionBudget allows that. If not, the `causes` of the
     TooManyRequests say why."""
@@ -42,7 +43,12 @@ def _of(pod: Pod, **preconditions: Any) -> Meta:
 
 
 async def _post(
-    client: Client, pod: Pod, body: Any, subresource: str, timeout_ms: int | None, because: int
+    client: Client,
+    pod: Pod,
+    body: Any,
+    subresource: str,
+    timeout_ms: int | None,
+    because: Because | None,
 ) -> Any:
     meta = pod.meta
     operation = Operation(

@@ -22,7 +22,7 @@ from testbed.errors import ApiError, Expired
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
 from testbed.store.delivery import BOOKMARK, DELETED, Delivery
 from testbed.store.endpoint import EVERYTHING, Listing
-from testbed.store.selector import Selector, differ_in
+from testbed.store.selector import Selector, differ_in, is_other
 from testbed.store.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
 from testbed.turns.waits import Waitable
 
@@ -61,8 +61,7 @@ class Cache(Generic[O]):
         self.kind = kind
         self.selector = selector
         self.reads = reads
-        self.known: dict[str, O] = {}
-        """What it holds, by key; for the testbed, since to look here leaves no mark."""
+        self._held: dict[str, O] = {}
         self.is_listing = False
         """Whether its handlers are being called for a list. A `delete` then gets the object as it
         was last known, which may be long ago (API-56)."""
@@ -87,7 +86,7 @@ class Cache(Generic[O]):
     def items(self) -> Mapping[str, O]:
         """What it holds, by key."""
         self._table.marks.reads.append(self._key)
-        return {key: self._shown(item) for key, item in self.known.items()}
+        return {key: self._shown(item) for key, item in self._held.items()}
 
     @property
     def revision(self) -> Revision:
@@ -96,9 +95,14 @@ class Cache(Generic[O]):
         return self._revision
 
     @property
+    def known(self) -> Mapping[str, O]:
+        """`items`, for the testbed itself, whose look leaves no mark in the footprint."""
+        return self._held if self._table.running is None else self.items
+
+    @property
     def upto(self) -> Revision:
-        """`revision`, for the testbed itself: to look here leaves no mark in the footprint."""
-        return self._revision
+        """`revision`, for the testbed itself, whose look leaves no mark in the footprint."""
+        return self._revision if self._table.running is None else self.revision
 
     def synced(self) -> Waitable:
         """Wait until it has listed for the first time."""
@@ -107,13 +111,13 @@ class Cache(Generic[O]):
     def get(self, name: str, namespace: str = "default") -> O | None:
         """The object of that name as this actor knows it, or None."""
         self._table.marks.reads.append(self._key)
-        item = self.known.get(key_of(self.kind, name, namespace))
+        item = self._held.get(key_of(self.kind, name, namespace))
         return None if item is None else self._shown(item)
 
     def all(self) -> list[O]:
         """All objects that it holds, in order of their keys."""
         self._table.marks.reads.append(self._key)
-        return [self._shown(self.known[key]) for key in sorted(self.known)]
+        return [self._shown(self._held[key]) for key in sorted(self._held)]
 
     def on(
         self,
@@ -181,7 +185,7 @@ class Cache(Generic[O]):
         """Replace all that it holds by a list; changes between the two are lost (API-56)."""
         self._table.marks.writes.append(self._key)
         new = {item.key: item for item in listing.items}
-        old, self.known, self._revision = self.known, new, listing.revision
+        old, self._held, self._revision = self._held, new, listing.revision
         self.is_listing = True
         for key in sorted({*old, *new}):
             self._notify(old.get(key), new.get(key))
@@ -196,12 +200,12 @@ class Cache(Generic[O]):
         if delivery.type == BOOKMARK:
             return
         item: Any = delivery.object
-        old = self.known.get(item.key)
+        old = self._held.get(item.key)
         if delivery.type == DELETED:
-            if self.known.pop(item.key, None) is not None:
+            if self._held.pop(item.key, None) is not None:
                 self._notify(item, None)
         else:
-            self.known[item.key] = item
+            self._held[item.key] = item
             self._notify(old, item)
 
     def _notify(self, old: O | None, new: O | None) -> None:
@@ -219,7 +223,7 @@ class Cache(Generic[O]):
     def _differ(self, old: O, new: O) -> bool:
         """Whether they differ in a field that the actor has declared."""
         if old is new or self.reads is None:
-            return old is not new and old != new
+            return old is not new and is_other(old, new)
         return differ_in(self.reads, old, new)
 
     def _shown(self, item: O) -> O:

@@ -13,6 +13,7 @@ from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.store.selector import Selector
+from testbed.turns.because import Because, number_of
 from testbed.turns.life import Life, Seat
 from testbed.turns.table import Table, give_turn
 from testbed.turns.trace import Record
@@ -94,7 +95,12 @@ class Client:
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
     async def create(
-        self, item: O, *, subresource: str = "", timeout_ms: int | None = None, because: int = 0
+        self,
+        item: O,
+        *,
+        subresource: str = "",
+        timeout_ms: int | None = None,
+        because: Because | None = None,
     ) -> O:
         """Create an object; the answer has its uid and revision. AlreadyExists."""
         return await self._write("create", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
@@ -106,7 +112,7 @@ class Client:
         whatever_it_was: bool = False,
         subresource: str = "",
         timeout_ms: int | None = None,
-        because: int = 0,
+        because: Because | None = None,
     ) -> O:
         """Replace an object. Conflict if it has changed since the revision in its Meta; with
         `whatever_it_was`, or without a revision, the last writer wins."""
@@ -122,7 +128,7 @@ class Client:
         how: str = "merge",
         subresource: str = "",
         timeout_ms: int | None = None,
-        because: int = 0,
+        because: Because | None = None,
     ) -> O:
         """Patch the object that has the item's name now. The tree has the fields as they stand on
         the wire: `{"status": {"phase": "Running"}}`. `how` is `merge` or `strategic`. NotFound."""
@@ -140,7 +146,7 @@ class Client:
         whatever_it_was: bool = False,
         options: Map[Any] = NO_OPTIONS,
         timeout_ms: int | None = None,
-        because: int = 0,
+        because: Because | None = None,
     ) -> None:
         """Delete an object if it is still the same one at the same revision; with
         `whatever_it_was`, the object that has its name now. An API server reads the options
@@ -154,7 +160,12 @@ class Client:
         await self.ask(operation, timeout_ms=timeout_ms, because=because)
 
     async def _write(
-        self, verb: str, item: Object, subresource: str, timeout_ms: int | None, because: int
+        self,
+        verb: str,
+        item: Object,
+        subresource: str,
+        timeout_ms: int | None,
+        because: Because | None,
     ) -> Any:
         item = whole(item)
         meta = item.meta
@@ -170,17 +181,17 @@ class Client:
         return await self.ask(operation, timeout_ms=timeout_ms, because=because)
 
     async def ask(
-        self, operation: Operation, *, timeout_ms: int | None = None, because: int = 0
+        self, operation: Operation, *, timeout_ms: int | None = None, because: Because | None = None
     ) -> Any:
         """Ask any Endpoint for any Operation. It is announced, served and answered, each when the
-        World says so. `because` is the number of the Record that it follows from. With `timeout_ms`
+        World says so. `because` is the Record that it follows from. With `timeout_ms`
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
         seat = self._seat()
         if seat.life.is_alive:
             post = self._wire.post_of(operation, seat.life.role)
             if post.endpoint.near:
                 return self._wire.ask_near(seat, post, operation)
-            request = self._wire.ask(seat, post, operation, timeout_ms, because)
+            request = self._wire.ask(seat, post, operation, timeout_ms, number_of(because))
             try:
                 return await give_turn()
             except (TimedOut, Cancelled, Crashed):
@@ -212,7 +223,8 @@ class Client:
     def alarm(self, name: str) -> Alarm:
         """A timer that may be set again while a task waits for it; the name is what race files
         call it."""
-        return Alarm(self._table, f"{self.name}/{name}", name)
+        apart = not self._life.role.shares_memory
+        return Alarm(self._table, f"{self.name}/{name}", name, marks_looks=apart)
 
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
         """Spawn another task of this actor, `actor/name`; it starts when the World says so."""
@@ -259,16 +271,16 @@ class Client:
             raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
         return alternatives[self._table.head.pick(self._live_seat(), label, alternatives)]
 
-    def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> int:
-        """Write a Record into the trace, which no actor can read. Returns its number, for
-        `because=`."""
+    def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Because:
+        """Write a Record into the trace, which no actor can read. What it returns is for
+        `because=` alone."""
         seat = self._live_seat()
         number = len(self._table.records) + 1
         given = {**(facts or {}), **more}
         record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
         self._table.records.append(record)
         self._table.head.recorded(record)
-        return number
+        return Because(number)
 
     def show(self, name: str, what: Any) -> None:
         """Show something of this life to invariants, as `role.life.shown[name]`. They look when a

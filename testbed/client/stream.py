@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from testbed.errors import ApiError, WatchBroken
+from testbed.objects.meta import looked, text_of
 from testbed.store.delivery import BOOKMARK, Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.footprint import HISTORY, Footprint
@@ -36,7 +37,7 @@ class Streams:
 
     def made_by(self, delivery: Delivery, endpoint: str) -> tuple[int, int]:
         """The Step that made a delivery possible, and the time of the commit that it reports."""
-        change = delivery.change
+        change = delivery._change
         here = (self.table.step, self.table.now_ms)
         if change is None:
             return here
@@ -86,9 +87,7 @@ class Stream:
         streams.table.marks.writes += (self.head, self._named, *(() if follows else (self.tail,)))
         for change in watch.queue:
             watch.cursor.store.heard(change, self.tail)
-        self.error: ApiError | None = None
-        """Why it has ended; the next and last thing that its reader is given."""
-        self.opened_at = watch.since
+        self._error: ApiError | None = None
         self._reader: tuple[Seat, Callable[[Any], Any]] | None = None
         """The task that waits for a delivery, if one does, and what its value passes through."""
         self._asked_at = 0
@@ -110,8 +109,21 @@ class Stream:
         return f"{self.plural} to {name}{self.path.removeprefix(f'{name}/watch-{self.plural}')}"
 
     @property
+    def error(self) -> ApiError | None:
+        """Why it has ended; the next and last thing that its reader is given."""
+        self._mark_look()
+        return self._error
+
+    @property
+    def opened_at(self) -> int:
+        """The revision after which it began, for the testbed."""
+        looked()
+        return self.watch.since
+
+    @property
     def is_silent(self) -> bool:
         """Whether its reader waits and nothing at all is in flight to it."""
+        self._mark_look()
         return self._reader is not None and self._offered is None
 
     def next(self) -> NextDelivery:
@@ -130,11 +142,11 @@ class Stream:
         self._withdraw()
         self._mark_all()
         self.note()
-        self.streams.table.marks.reads.append(self.life.role.lives_key)
+        self.streams.table.marks.reads += (self.life.role.lives_key, self.server.key)
         if self in self.streams.open:
             del self.streams.open[self]
             self.life.streams.remove(self)
-        self.error = self.error or error
+        self._error = self._error or error
         if self.life.is_alive:
             self._look()
 
@@ -161,9 +173,15 @@ class Stream:
         self.streams.table.marks.reads.extend(sorted(self._listens_to))
 
     def may_end(self) -> Footprint:
-        """What closing it touches."""
-        reads = frozenset({*self._listens_to, self.life.role.lives_key})
+        """What closing it touches. It reads the Endpoint's key, since a crash of that closes it."""
+        reads = frozenset({*self._listens_to, self.life.role.lives_key, self.server.key})
         return Footprint(reads, frozenset({self.tail, self.head, self._named}))
+
+    def _mark_look(self) -> None:
+        """Mark that its reader's code has looked at it, if it is that which looks."""
+        table = self.streams.table
+        if table.running is not None:
+            table.marks.reads += (self.head, self.tail, *sorted(self._listens_to))
 
     def _mark_all(self) -> None:
         self.streams.table.marks.writes += (self.tail, self.head, self._named)
@@ -187,14 +205,14 @@ class Stream:
         offered = self._offered
         if offered is not None and offered.place is not None and offered.change != BOOKMARK:
             return
-        if self.error is not None:
+        if self._error is not None:
             self._offer("BROKEN", self.plural, self.streams.table.step, 0)
             return
         delivery = self.watch.peek()
         if delivery is not None:
             step, committed_ms = self.streams.made_by(delivery, self.server.name)
             due = committed_ms + _lag_of(self.life.role, self.plural, committed_ms)
-            key = delivery.change.key if delivery.change is not None else self.plural
+            key = delivery._change.key if delivery._change is not None else self.plural
             self._offer(delivery.type, key, step, due)
         elif self._owing_since is not None and offered is None:
             step, since_ms = self._owing_since
@@ -230,15 +248,15 @@ class Stream:
         self.life.nth(DELIVER, self.path, "", offered.key, offered.change)
         table.marks.reads.append(HISTORY)
         table.marks.writes.append(self.head)
-        if self.error is not None:
-            table.note_outcome("", self.error.reason)
-            return table.end_wait(seat, error=self.error)
+        if self._error is not None:
+            table.note_outcome("", self._error.reason)
+            return table.end_wait(seat, error=self._error)
         bookmark = offered.change == BOOKMARK
         if bookmark:
             table.marks.reads += (self.tail, *sorted(self._listens_to))
         delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
         refusal = delivery.error.reason if delivery.error is not None else ""
-        table.note_outcome(str(delivery.revision), refusal)
+        table.note_outcome(text_of(delivery.revision), refusal)
         self.streams.delivered.append((self, delivery))
         if delivery.error is not None:
             self.break_off(delivery.error)

@@ -134,7 +134,8 @@ class Wire:
     def _wait_for(self, request: Request, pause: Pause, cursor: Cursor) -> None:
         """Let it go on when the cursor has reached the revision, by feeds or by commits; at the
         latest at the time that the Pause names."""
-        self.table.marks.reads.append(LOG if cursor.follows else cursor.key)
+        # A cursor that lags also arrives, in a way, when a compaction makes it expire.
+        self.table.marks.reads += (LOG,) if cursor.follows else (cursor.key, HISTORY)
         if cursor.revision >= pause.revision:
             request.announce()
         else:
@@ -166,13 +167,14 @@ class Wire:
                     self.table.offer(option)
 
     def offer_feed(self, post: Post, cursor: Cursor) -> None:
-        """Offer to move a lagging cursor by one Change; called when it falls behind."""
+        """Offer to move a lagging cursor by one Change; called when it falls behind. If it has
+        expired, take back what is offered."""
         fed, option = post.feeds.get(cursor.plural, (None, None))
         if option is not None and option.place is not None:
-            if fed is cursor:
+            if fed is cursor and not cursor.is_expired:
                 return
             self.table.pending.remove(option)
-        if not post.is_up:
+        if cursor.is_expired or not post.is_up:
             return
 
         def feed() -> None:
@@ -188,7 +190,10 @@ class Wire:
         touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
         # The commit of that Change made it possible, even if older Changes had to be fed first.
         here = self.table.step
-        step, committed_ms = self.streams.commits.get(cursor.next_revision, (here, 0))
+        # A commit of this turn is not in `commits` yet; one of the assembly never will be.
+        is_new = any(c.revision == cursor.next_revision for c in self.table.marks.changes)
+        default = (here, self.table.now_ms if is_new else 0)
+        step, committed_ms = self.streams.commits.get(cursor.next_revision, default)
         causes = (step, here) if step < here else (here,)
         due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1

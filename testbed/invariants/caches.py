@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from testbed.client.cache import Cache
@@ -128,7 +129,7 @@ def _there(cache: Cache[Any], store: Store, at: int | None) -> dict[str, object]
 
 
 def _difference(
-    known: dict[str, Any], actual: dict[str, Any], reads: tuple[str, ...] | None
+    known: Mapping[str, Any], actual: Mapping[str, Any], reads: tuple[str, ...] | None
 ) -> str:
     """What the Cache has wrong: of whole objects, or of the fields it declared that it reads."""
     for key in sorted({*known, *actual}):

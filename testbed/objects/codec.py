@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from testbed.objects.meta import Revision
+from testbed.objects.meta import Numbered, Revision
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, Revision):
-        return value.text
+    if isinstance(value, Revision | Numbered):
+        return str(value)
     raise TypeError(f"{type(value).__name__} {value!r} cannot stand in a trace")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
@@ -42,37 +43,72 @@ def wire(name: str = "", shape: str = "", *, always: bool = False) -> dict[str, 
     return {"wire": name, "shape": shape, "always": always}
 
 
+LOOKED: ContextVar[Callable[[], None] | None] = ContextVar("looked", default=None)
+"""What to call when an actor looks at a number that counts all commits. Only the context of its
+tasks has it: a look of an Endpoint, a claim or the testbed makes no difference."""
+
+
+def looked() -> None:
+    """Note a look at such a number; nothing, unless an actor's code is what looks."""
+    note = LOOKED.get()
+    if note is not None:
+        note()
+
+
 class Revision:
     """A resourceVersion: the Store's revision at the last change of an object, as clients see it.
 
     It is opaque. Two are equal or not; only a server knows which is newer (API-4), and to order two
     of them is a TypeError. The empty one means unset.
+
+    Its text counts the commits of the whole World, so whether two Runs show the same text depends
+    on the order of all that was committed. Therefore an actor's look at it leaves a mark, and a
+    complete search keeps that order from then on. To hand a Revision back is no look. Nor is to ask
+    whether two objects are of one revision: each commit has a revision of its own in every order.
     """
 
     # `view` never reaches a client: it is not part of equality, hash or JSON. A footprint needs it.
     # A read "from revision 7" depends on the order of all commits before 7, unless it was a list of
     # the same view that returned the 7: then that order is fixed already (`View.has_returned`).
-    __slots__ = ("text", "view")
+    __slots__ = ("_text", "is_commit", "view")
 
-    def __init__(self, text: str | int = "", view: object = None) -> None:
-        self.text = str(text)
+    def __init__(
+        self, text: str | int = "", view: object = None, *, is_commit: bool = False
+    ) -> None:
+        self._text = str(text)
         self.view = view
         """The View of the list or watch that returned this revision; None: it is from elsewhere."""
+        self.is_commit = is_commit
+        """Whether it is that of one commit, and not how far a list or a bookmark had come."""
+
+    @property
+    def text(self) -> str:
+        """Its text; an actor that asks for it has looked at it."""
+        looked()
+        return self._text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Revision) and self.text == other.text
+        if self is other:
+            return True
+        if not isinstance(other, Revision):
+            return False
+        mine, theirs = self._text, other._text
+        if mine and theirs and not (self.is_commit and other.is_commit):
+            looked()
+        return mine == theirs
 
+    # All are alike, so a set or a dict has to ask `==`, and that leaves a mark if one is needed.
     def __hash__(self) -> int:
-        return hash(self.text)
+        return 1 if self._text else 0
 
     def __bool__(self) -> bool:
-        return bool(self.text)
+        return bool(self._text)
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
-        return f"rv {self.text}" if self.text else "rv unset"
+        return f"rv {self.text}" if self._text else "rv unset"
 
     def _refuse(self, other: object) -> NoReturn:
         raise TypeError(
@@ -81,6 +117,40 @@ class Revision:
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+def text_of(revision: Revision | str) -> str:
+    """The text of a Revision, for the testbed and for Endpoints, whose looks leave no mark."""
+    return revision._text if isinstance(revision, Revision) else str(revision)
+
+
+class Numbered:
+    """A text that holds numbers of the Store: of an error, or the token of a list's next page.
+
+    As with a Revision, what it says depends on the order of all commits. So an actor's look at it
+    leaves a mark; to hand it back, or to ask whether it is empty, is no look.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        looked()
+        return self._text
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
 
 
 UNSET = Revision()

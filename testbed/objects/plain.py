@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from testbed.objects.meta import Map
+from testbed.objects.meta import Map, Revision, text_of
 
 MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
 DEPTH_MAX = 64
@@ -31,7 +31,7 @@ class Misfit(ValueError):
 
 def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
     """A frozen copy of a tree; Misfit if it is not JSON. A name with a null is dropped, unless
-    `nulls` are kept."""
+    `nulls` are kept. A Revision in it becomes its text."""
     if isinstance(tree, Mapping | list | tuple) and not deep:
         raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
@@ -47,6 +47,8 @@ def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = F
         return tuple(frozen(each, f"{path}[{n}]", deep - 1, nulls=nulls) for n, each in parts)
     if isinstance(tree, str):
         return text_at(tree, path)
+    if isinstance(tree, Revision):
+        return text_of(tree)
     if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
         return tree
     raise Misfit(path, JSON, tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from testbed.errors import Expired
-from testbed.objects.meta import UNSET, Revision
+from testbed.objects.meta import UNSET, Revision, looked
 from testbed.store.change import Change
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -27,12 +27,18 @@ class Delivery:
     It is the revision of the Change, unless more Changes of the same transaction are still to come
     on this Watch.
     """
-    change: Change | None = None
-    """The Change it delivers, for the harness; None for BOOKMARK and ERROR."""
+    _change: Change | None = None
     error: Expired | None = None
     """Why the Watch ends here, for ERROR."""
 
     @property
+    def change(self) -> Change | None:
+        """The Change it delivers, for the testbed; None for BOOKMARK and ERROR. It holds numbers
+        of the Store, so that an actor's look at it leaves a mark."""
+        looked()
+        return self._change
+
+    @property
     def key(self) -> str:
         """The key of the object; empty for BOOKMARK and ERROR."""
-        return "" if self.change is None else self.change.key
+        return "" if self._change is None else self._change.key

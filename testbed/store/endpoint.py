@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import attrs
 
 from testbed.objects.codec import encode
-from testbed.objects.meta import UNSET, Map, Object, Revision
+from testbed.objects.meta import UNSET, Map, Numbered, Object, Revision
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.selector import Selector, View
 from testbed.store.watch import Cursor
@@ -97,7 +97,7 @@ class Listing:
 
     items: tuple[Any, ...]
     revision: Revision
-    more: str = ""
+    more: str | Numbered = ""
     """Where the next page begins, if there is one; opaque."""
 
 
@@ -120,7 +120,7 @@ class Endpoint(Protocol):
     """Whether it stands before the Store: actors that name no Endpoint speak to it."""
     on_behind: Callable[[Cursor], None] | None
     """The World sets this. The Endpoint calls it with a lagging cursor that has something to
-    read."""
+    read, or that has expired and has nothing more to read."""
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer the Operation. `caller` is the actor that asks. It becomes part of the uid of new

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from testbed.objects.labels import Requirement
-from testbed.objects.meta import Object, Revision, field_of
+from testbed.objects.meta import Object, Revision, field_of, text_of
 from testbed.store.change import Change, Entry
 from testbed.store.footprint import LOG, fields_changed
 
@@ -124,8 +124,17 @@ def touches(fields: tuple[str, ...], change: Change) -> bool:
 def differ_in(fields: tuple[str, ...], one: object, other: object) -> bool:
     """Whether two objects of one name have different uids, or differ in one of these fields."""
     if any(is_whole(field) for field in fields):
-        return one != other
+        return is_other(one, other)
     return any(field_of(one, path) != field_of(other, path) for path in (*fields, "meta.uid"))
+
+
+def is_other(one: object, other: object) -> bool:
+    """Whether two objects of one name differ, for the testbed: an actor has not looked at the
+    revision because this has."""
+    if not isinstance(one, Object) or not isinstance(other, Object):
+        return one != other
+    texts = text_of(one.meta.revision), text_of(other.meta.revision)
+    return texts[0] != texts[1] or not one.is_as(other)
 
 
 def is_whole(field: str) -> bool:

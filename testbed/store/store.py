@@ -21,6 +21,7 @@ from operator import attrgetter
 from sortedcontainers import SortedList
 
 from testbed.errors import Expired, HarnessBug, Invalid
+from testbed.objects.meta import Numbered, Revision
 from testbed.store.change import Change, Entry, Log, revision_of
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint, Marks
 from testbed.store.txn import (
@@ -41,8 +42,6 @@ __all__ = [
 ]  # fmt: skip
 ORDER = frozenset({"order"})
 """Added late to the writes of every commit so far, when a turn reads the order of all commits."""
-
-
 Listener = Callable[[Change], None]
 Forgetter = Callable[[], None]
 
@@ -73,18 +72,25 @@ class Store:
         self._keys: SortedList[str] = SortedList()
         self._log = Log()
         self._logs: dict[str, Log] = {}
-        # The Changes of each key, for reads of one key at an old revision. They are sorted in only
-        # when such a read comes, up to the place `_filed`, so that writes do not pay for it.
+        # The Changes of each key, for reads of one key at an old revision. Only such a read sorts
+        # them in, up to the place `_filed`, so that writes do not pay for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
         self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
         self._is_notifying = False
-        # The Marks of each commit's turn by revision, and those of turns that read the revision.
+        # The Marks of each commit's turn by revision, and of turns that read the revision. Up to
+        # `_ordered`, the order of the commits is known to matter.
         self._marked: dict[int, Marks] = {}
         self._revision_readers: list[Marks] = []
+        self._ordered = 1
 
     def __len__(self) -> int:
         return len(self._live)
+
+    @property
+    def next_revision(self) -> Revision:
+        """The revision that the next commit will have, for an Endpoint to stamp what it writes."""
+        return Revision(self.revision + 1, is_commit=True)
 
     def get(self, key: str, at: int | None = None) -> Entry | None:
         """The Entry at a key, now or at an old revision; None if there is none."""
@@ -112,9 +118,7 @@ class Store:
         self, start: str, end: str, at: int | None = None, limit: int | None = None
     ) -> list[Entry]:
         """All Entries from `start` up to, but not including, `end` (etcd's range), by key."""
-        if self.marks is not None:
-            log = f"{LOG}{_one_kind(start, end) or ''}"
-            self.marks.reads.append(log if at is None else HISTORY)
+        self.mark(reads=(f"{LOG}{_one_kind(start, end) or ''}" if at is None else HISTORY,))
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
@@ -124,7 +128,7 @@ class Store:
     def log(self, plural: str | None = None) -> Log:
         """The kept Changes of one kind (the first segment of a key), or of all. Leaves no mark.
 
-        It is the Store's own Log and grows with it: keep it instead of a copy, and never write it.
+        It is the Store's own Log and grows with it: keep it, and never write it.
         """
         return self._log if plural is None else self._logs.setdefault(plural, Log())
 
@@ -172,9 +176,8 @@ class Store:
         As in etcd, a Get sees the operations before it in the same transaction, unless it asks for
         an old revision. No key may be put twice, nor both put and deleted.
         """
-        # Everything that can fail is checked before the first write, so nothing is ever rolled
-        # back. `revision` moves only in `_commit`, once: until then all writes carry the next one,
-        # and no listener has seen any of them.
+        # All that can fail is checked before the first write, so nothing is ever rolled back.
+        # `revision` moves only in `_commit`, once: until then no listener has seen a write.
         self._check_quiet()
         check_operations(then)
         check_operations(otherwise)
@@ -192,13 +195,13 @@ class Store:
     def compact(self, revision: int) -> None:
         """Forget all states before that revision; the state at it stays readable."""
         self._check_quiet()
+        self.mark(reads=(LOG, HISTORY))
         if revision <= self.compacted:
             raise self._expired(revision)
         if revision > self.revision:
             raise self._future(revision)
-        # A list at an old revision undoes Changes, and a watch replays them: half of them are no
-        # use to either. So from here on both are refused with Expired, and a Cursor that has not
-        # read all that goes now ends its watches: a watch has no gaps, or it ends.
+        # A list at an old revision undoes Changes, and a watch replays them: half of them are
+        # no use. So both are refused with Expired, and a Cursor that is behind ends its watches.
         self.look_back()
         self.compacted = revision
         forgotten = self._log.forget_before(revision)
@@ -224,10 +227,12 @@ class Store:
         if self.marks is not None:
             self.marks.reads.append(LOG)
             self.marks.writes.append(HISTORY)
-        for marks in self._marked.values():
-            marks.late |= Footprint(writes=ORDER)
-        for marks in self._revision_readers:
-            marks.late |= Footprint(reads=ORDER)
+        for revision in range(self._ordered + 1, self.revision + 1):
+            if revision in self._marked:
+                self._marked[revision].late |= Footprint(writes=ORDER)
+        while self._revision_readers:
+            self._revision_readers.pop().late |= Footprint(reads=ORDER)
+        self._ordered = self.revision
 
     def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
         """Note that the current turn touches these keys, too."""
@@ -272,8 +277,7 @@ class Store:
             self._listeners.pop(plural, None)
 
     def first_after(self, ms: int) -> int:
-        """The first revision that was, or will be, committed after that time."""
-        # The first commit has revision 2.
+        """The first revision, from 2, that was, or will be, committed after that time."""
         return bisect_right(self._committed_ms, ms) + 2
 
     def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
@@ -291,8 +295,7 @@ class Store:
             return list(map(self._live.__getitem__, islice(keys, limit or None)))
         found = [self._live[key] for key in keys if key not in was]
         found += [entry for entry in was.values() if entry is not None]
-        found.sort(key=attrgetter("key"))
-        return found[: limit or None]
+        return sorted(found, key=attrgetter("key"))[: limit or None]
 
     def _perform(self, operation: Put | Delete | Get, changes: list[Change]) -> tuple[Entry, ...]:
         """Perform one operation of a transaction, and add its Changes to `changes`."""
@@ -376,13 +379,13 @@ class Store:
             )
 
     def _expired(self, asked: int) -> Expired:
-        return Expired(
-            f"too old resource version: {asked} ({self.compacted}): history is kept from revision "
-            f"{self.compacted} on; list again"
-        )
+        kept = f"history is kept from revision {self.compacted} on; list again"
+        return Expired(Numbered(f"too old resource version: {asked} ({self.compacted}): {kept}"))
 
     def _future(self, asked: int) -> Invalid:
-        return Invalid(f"revision {asked} is in the future: the Store is at {self.revision}")
+        self.mark_revision_read()
+        said = f"revision {asked} is in the future: the Store is at {self.revision}"
+        return Invalid(Numbered(said))
 
 
 def plural_of(key: str) -> str:

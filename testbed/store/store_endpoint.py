@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
-from testbed.objects.meta import Meta, Object, Revision
+from testbed.objects.meta import Meta, Object, Revision, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
 from testbed.store.footprint import HISTORY, LOG, Footprint
@@ -81,8 +81,10 @@ class StoreEndpoint:
         """The Cursor of a kind; a new one at the first look at the kind, or if the last one has
         expired."""
         cursor = self.cursors.get(plural)
+        follows = plural not in self._lags
+        if not follows:  # only a compaction makes it expire
+            self.store.mark(reads=(HISTORY,))
         if cursor is None or cursor.is_expired:
-            follows = plural not in self._lags
             cursor = Cursor(
                 self.store, self.name, plural, follows=follows, lag_ms=self._lag_ms,
                 on_behind=lambda: self._lag(plural),
@@ -117,8 +119,9 @@ class StoreEndpoint:
         if operation.verb == "compact":
             return Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
         at, view = operation.revision, operation.view
-        is_dated = str(at) not in ("", ANY) and not _is_at_least(operation)
-        if is_dated and operation.verb in READS and not view.has_returned(at):
+        is_named = text_of(at) not in ("", ANY)
+        is_dated = is_named and not _is_at_least(operation)
+        if is_named and operation.verb in READS and not view.has_returned(at):
             past = frozenset({HISTORY})
             return Footprint(past | {LOG}, past | self._opened(operation.plural))
         if operation.verb == "get":
@@ -165,8 +168,8 @@ class StoreEndpoint:
             )
         if operation.revision and operation.revision != meta.revision:
             raise Conflict(
-                f"{operation.key}: the object has been modified ({operation.revision!r} was read, "
-                f"it is at {meta.revision!r}); please apply your changes to the latest version"
+                f"{operation.key}: the object has been modified; please apply your changes to the "
+                "latest version"
             )
         return entry
 
@@ -178,7 +181,7 @@ class StoreEndpoint:
 
     def _list(self, operation: Operation, *_: Any) -> Listing:
         if _is_at_least(operation):
-            wanted = _revision(operation) or 0
+            wanted = self._dated(operation) or 0
             return self.listing(
                 operation, None, live=self.cursor(operation.plural).revision < wanted
             )
@@ -260,8 +263,8 @@ class StoreEndpoint:
             read = item.meta.revision
             if read and (old is None or old.meta.revision != read):
                 raise Conflict(
-                    f"{item.key}: the object has been modified since {read!r} was read; nothing "
-                    "of the transaction was done"
+                    f"{item.key}: the object has been modified since it was read; nothing of the "
+                    "transaction was done"
                 )
             olds.append(old)
         items = tuple(
@@ -276,9 +279,9 @@ class StoreEndpoint:
         """Compact up to the named revision, if there is one, and return the present revision.
         Expired if that much is compacted already."""
         before = _revision(operation)
+        self.store.mark(reads=(LOG, HISTORY))  # also if it is refused
         if before is not None:
             self.store.compact(before)
-        self.store.mark(reads=(LOG,))
         self.store.mark_revision_read()
         return Revision(self.store.revision)
 
@@ -294,7 +297,7 @@ class StoreEndpoint:
         return item.with_meta(
             uid=given.uid or f"{creator}-{nth}",
             created_ms=now_ms // 1000 * 1000 if given.created_ms is None else given.created_ms,
-            revision=Revision(self.store.revision + 1),
+            revision=self.store.next_revision,
         )
 
     def _revised(self, item: Object, old: Object) -> Object:
@@ -303,7 +306,7 @@ class StoreEndpoint:
         new = item.with_meta(
             uid=meta.uid,
             created_ms=meta.created_ms,
-            revision=Revision(self.store.revision + 1),
+            revision=self.store.next_revision,
         )
         return old if new.is_as(old) else new
 
@@ -327,7 +330,7 @@ def _is_at_least(operation: Operation) -> bool:
 
 def _revision(operation: Operation) -> int | None:
     """The revision that it names; None if it names none, or accepts any."""
-    text = str(operation.revision)
+    text = text_of(operation.revision)
     if text in ("", ANY):
         return None
     if not text.isdecimal():

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import Object, Revision, field_of
+from testbed.objects.meta import Numbered, Object, Revision, field_of, text_of
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
@@ -54,7 +54,7 @@ class Cursor:
         """Start at a revision, by default the present; Expired if that is compacted.
 
         `on_behind` is called whenever there is something to feed after there was nothing, and here
-        if it starts behind.
+        if it starts behind; and when it expires, so that there is nothing to feed any more.
         """
         self.store = store
         self.reader = reader
@@ -119,8 +119,9 @@ class Cursor:
 
         A `feed` is one such call; if `is_behind` still holds, the World offers the next.
         """
-        if self.is_behind:
-            self.store.mark(reads=(HISTORY,), writes=(self.key,))
+        # Also if there is nothing to read: a compaction may have taken it away.
+        moves = (self.key,) if self.is_behind else ()
+        self.store.mark(reads=(HISTORY, *(() if moves else (self.key,))), writes=moves)
         return self._step()
 
     def mark_part(self, change: Change) -> None:
@@ -155,6 +156,9 @@ class Cursor:
         if self.is_expired:
             for watch in list(self._open):
                 watch._expire()
+            if self._has_called and self.on_behind is not None:
+                self._has_called = False
+                self.on_behind()
 
     def _step(self) -> Change | None:
         if not self.is_behind:
@@ -302,12 +306,12 @@ class Watch:
         delivery = self.peek()
         if delivery is None:
             raise HarnessBug(f"a watch of {self.plural} was taken from with nothing to deliver")
-        if delivery.change is None:
+        if delivery._change is None:
             self.close()
             return delivery
         self.queue.popleft()
         self._next = None
-        self.revision = int(str(delivery.revision))
+        self.revision = int(text_of(delivery.revision))
         if not self.queue:
             self._settle()
         return delivery
@@ -331,13 +335,15 @@ class Watch:
 
     def _push(self, change: Change) -> None:
         """Take a Change that the Cursor has just passed, if it matches."""
-        if not self.is_open or self._is_over or change.revision <= self.since:
+        if not self.is_open or change.revision <= self.since or not self.view.delivers(change):
             return
-        if not self.view.delivers(change):
-            return
-        self.queue.append(change)
+        # Also after its end, as long as its reader has not been told: which of two commits came
+        # upon that end depends on their order.
         if self.key:
             self.cursor.store.heard(change, self.key)
+        if self._is_over:
+            return
+        self.queue.append(change)
         if len(self.queue) == 1:
             if self.on_ready is not None:
                 self.on_ready(self)
@@ -352,14 +358,14 @@ class Watch:
         self.cursor.mark_part(change)
         is_cut = len(self.queue) > 1 and self.queue[1].revision == change.revision
         whole = change.revision - 1 if is_cut else min(change.revision, self.cursor.revision)
-        revision = Revision(whole, self.view)
+        revision = Revision(whole, self.view, is_commit=whole == change.revision)
         if change.new is not None and self.selector.matches(change.new.value):
             type = MODIFIED if self.selector.has(change.old) else ADDED
             return Delivery(type, change.new.value, revision, change)
         assert change.old is not None
         last = change.old.value
         if isinstance(last, Object):
-            last = last.with_meta(revision=Revision(change.revision))
+            last = last.with_meta(revision=Revision(change.revision, is_commit=True))
         return Delivery(DELETED, last, revision, change)
 
     def _settle(self) -> None:
@@ -383,6 +389,6 @@ class Watch:
         self._is_over = True
         was_ready = self.is_ready
         self.queue.clear()
-        self._next = Delivery(ERROR, error=Expired(message))
+        self._next = Delivery(ERROR, error=Expired(Numbered(message)))
         if not was_ready and self.on_ready is not None:
             self.on_ready(self)

@@ -34,7 +34,7 @@ from testbed.turns.life import (
     endless,
     is_unwinding,
     out_of_turn,
-)
+)  # fmt: skip
 from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
 from testbed.turns.trace import Record, Step
@@ -80,7 +80,7 @@ class Table:
         self.is_over = False
         """Whether the Run has ended and is being torn down."""
         self._head: Head | None = None
-        self._context = contextvars.copy_context()
+        self.context = contextvars.copy_context()
         """The context variables of a new life; what a life sets, no other life sees."""
 
     @property
@@ -181,7 +181,7 @@ class Table:
     def begin_life(self, role: Role, run: Callable[[], Coroutine[Any, Any, Any]]) -> Life:
         """Begin a new life whose main task is `run`; called when its `start` is performed."""
         life = Life(role)
-        seat = Seat(life.path_for("main"), life, run, self._context.copy())
+        seat = Seat(life.path_for("main"), life, run, self.context.copy())
         life.seats[seat.path] = seat
         return life
 
@@ -189,7 +189,7 @@ class Table:
         """Offer the start of a new task of that life."""
         self.marks.writes.append(f"spawn:{life.role.name}/{name}")
         spawner = self.running
-        context = self._context if spawner is None else spawner.context
+        context = self.context if spawner is None else spawner.context
         seat = Seat(life.path_for(name), life, fn, context.copy())
         life.seats[seat.path] = seat
         self.offer_turn(seat, START, "", 0, lambda: self.end_wait(seat))
@@ -248,6 +248,8 @@ class Table:
             stream.close()
         for path in sorted(life.seats):
             seat = life.seats[path]
+            if seat is not self.running:
+                self.marks.writes.append(life.role.memory)  # each turn of that task touches it
             self._withdraw_all(seat)
             if seat.coro is None:
                 seat.has_ended = True

@@ -108,14 +108,21 @@ class Alarm:
     """A timer that one task sets, and may set again while another task waits for it. To wait for
     an alarm that is not set is no deadlock: the World may come to rest."""
 
-    def __init__(self, table: Table, path: str, name: str) -> None:
+    def __init__(self, table: Table, path: str, name: str, *, marks_looks: bool = True) -> None:
+        """`marks_looks` may be False if every turn of its actor writes one key anyway."""
         self._table = table
+        self._marks_looks = marks_looks
         self._key = f"alarm:{path}"
         self.name = name
         """What race files call it."""
-        self.due_ms: int | None = None
-        """When it goes off; None if it is not set."""
+        self._due_ms: int | None = None
         self.waiting: _Ring | None = None
+
+    @property
+    def due_ms(self) -> int | None:
+        """When it goes off; None if it is not set."""
+        self._look()
+        return self._due_ms
 
     def set(self, ms: int | None) -> None:
         """Let it go off after that many milliseconds, whatever was set before; None: not at all."""
@@ -123,11 +130,17 @@ class Alarm:
         if isinstance(ms, float):
             raise table.refused(f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds")
         due_ms = None if ms is None else table.now_ms + max(ms, 0)
-        if due_ms != self.due_ms:
-            table.marks.writes.append(self._key)
-            self.due_ms = due_ms
-            if self.waiting is not None:
-                self.waiting.look()
+        if due_ms == self._due_ms:
+            self._look()
+            return
+        table.marks.writes.append(self._key)
+        self._due_ms = due_ms
+        if self.waiting is not None:
+            self.waiting.look()
+
+    def _look(self) -> None:
+        if self._marks_looks and self._table.running is not None:
+            self._table.marks.reads.append(self._key)
 
     def wait(self) -> Waitable:
         """Wait until it goes off; then it is no longer set."""
@@ -156,7 +169,7 @@ class _Ring(Waitable):
 
     def look(self) -> None:
         """Offer its end for the time that the alarm is set to now, and for no other."""
-        place, due_ms = self._place, self.alarm.due_ms
+        place, due_ms = self._place, self.alarm._due_ms
         assert place is not None
         place.take_back()
         if due_ms is not None:
@@ -170,7 +183,7 @@ class _Ring(Waitable):
     def _end(self) -> Seat:
         assert self._place is not None
         self.table.marks.writes.append(self.key)
-        self.alarm.due_ms = None
+        self.alarm._due_ms = None
         return self._place.end(None)
 
 

@@ -24,7 +24,7 @@ from testbed.invariants.caches import CachesEqualTheStore
 from testbed.invariants.history import RevisionsIncrease
 from testbed.invariants.progress import NoActorDies, NobodyIsStuck
 from testbed.invariants.watches import WatchesAreGapFree
-from testbed.objects.meta import Object
+from testbed.objects.meta import LOOKED, Object
 from testbed.policy import BUILT_IN, in_place_of
 from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once
 from testbed.store.store import Store
@@ -82,10 +82,16 @@ class World:
         self._play: Play | None = None
         """Its one Run; None until it is prepared."""
         self.store.marks = table.marks
+        table.context.run(LOOKED.set, self._looked)
         self.store.clock = lambda: table.now_ms
         self.wire.serve(StoreEndpoint(self.store))
         self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
         self.claim(NoActorDies(), NobodyIsStuck())
+
+    def _looked(self) -> None:
+        """An actor has looked at a number that all commits have counted."""
+        if self.table.running is not None and not self.table.is_over:
+            self.store.look_back()
 
     # -- assembling -----------------------------------------------------------------------------
 

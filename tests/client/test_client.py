@@ -21,6 +21,7 @@ from testbed.faults.crash import Crash
 from testbed.objects import Node, Note, Pod, PodSpec
 from testbed.store.endpoint import EVERYTHING, Operation
 from testbed.store.selector import Selector
+from testbed.turns.because import Because
 
 # -- what is asked of Endpoints -----------------------------------------------------------------
 
@@ -270,18 +271,22 @@ def test_a_pick_from_nothing_is_refused() -> None:
 
 
 def test_a_record_is_written_into_the_trace_and_read_by_no_actor() -> None:
-    """It has a number, for what follows from it; its facts may have any name."""
-    numbers: list[int] = []
+    """What the actor is given tells it nothing; its facts may have any name."""
+    given: list[Because] = []
 
     async def alpha(client: Client) -> None:
-        numbers.append(client.record("decided", node="n1"))
+        given.append(client.record("decided", node="n1"))
         await client.sleep(5)
-        numbers.append(client.record("decided", {"from": 1, "name": "x"}, to=2))
+        given.append(client.record("decided", {"from": 1, "name": "x"}, to=2))
 
     world = world_of(alpha=alpha)
     played = play(world)
     first, second = world.evidence.records
-    assert numbers == [1, 2]
+    assert [first.number, second.number] == [1, 2]
+    assert {*map(str, given)} == {"<a record>"}
+    assert given[0] != given[1]
+    with pytest.raises(TypeError):
+        int(given[0])  # type: ignore[call-overload]
     assert (first.path, first.now_ms, first.facts) == ("alpha/main", 0, {"node": "n1"})
     assert second.facts == {"from": 1, "name": "x", "to": 2}
     assert second.step == played.only("wake *").number

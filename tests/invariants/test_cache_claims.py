@@ -42,7 +42,7 @@ def world_of(
         cache = Cache(client, Note, **settings)
         if tamper is not None:
             cache.on(
-                update=lambda _, new: tamper(cache.known, new) if by in new.data["by"] else None
+                update=lambda _, new: tamper(cache._held, new) if by in new.data["by"] else None
             )
 
     world = World("test")

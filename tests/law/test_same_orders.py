@@ -52,6 +52,21 @@ def test_what_does_not_clash_can_be_played_in_any_order(
         assert not holes(partial(build, faults=faults), seed, 2), f"seed {seed}"
 
 
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("two creators", 98), ("memory that is shared", 297), ("declared fields", 130),
+        ("double_bind", 87), ("two endpoints", 83), ("two endpoints", 118),
+    ],
+)  # fmt: skip
+def test_what_has_ended_is_ordered_with_what_comes_upon_its_end(name: str, seed: int) -> None:
+    """A commit after a watch has expired, and before its reader is told; a watch that is broken, or
+    ends with its life, and its Endpoint goes down; a task that moves, and a death that would have
+    ended it; a feed that a compaction leaves nothing to read. The long run found these, each with
+    all faults."""
+    assert not holes(partial(WORLDS[name], faults=True), seed, 4)
+
+
 @pytest.mark.long
 @BUILDS
 @FAULTY

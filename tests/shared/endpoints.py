@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from testbed.errors import NotFound
-from testbed.objects.meta import Map, Object, Revision
+from testbed.objects.meta import Map, Object
 from testbed.objects.note import Note
 from testbed.store.endpoint import BETWEEN, Handler, Operation, Pause
 from testbed.store.footprint import Footprint
@@ -63,7 +63,7 @@ class Clerk(StoreEndpoint):
         return self._written(operation.body)
 
     def _written(self, item: Object) -> Object:
-        item = item.with_meta(revision=Revision(self.store.revision + 1))
+        item = item.with_meta(revision=self.store.next_revision)
         self.store.put(item.key, item)
         return item
 

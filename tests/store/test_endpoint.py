@@ -164,10 +164,11 @@ def test_what_is_not_there_is_not_found(bare: BareStore, verb: str) -> None:
 
 
 def test_a_write_over_what_was_not_read_is_in_conflict(bare: BareStore) -> None:
-    """An update and a delete that name a revision insist on it, and are told both revisions."""
+    """An update and a delete that name a revision insist on it. They are not told the present one:
+    that number counts what all others have committed."""
     read = bare.create(note())
     bare.update(note(a="1"))
-    said = r"^notes/default/n: the object has been modified \(rv 2 was read, it is at rv 3\)"
+    said = r"^notes/default/n: the object has been modified; please apply your changes"
     with pytest.raises(Conflict, match=said):
         bare.update(read.saying(b="2"), read.meta.revision)
     with pytest.raises(Conflict, match=said):
@@ -192,9 +193,9 @@ def test_a_transaction_writes_all_or_nothing(bare: BareStore) -> None:
     items = bare.txn(a.saying(x="2"), Pod("p"), note("b"))
     assert {item.meta.revision for item in items} == {Revision(3)}
     assert bare.store.revision == 3
-    with pytest.raises(Conflict, match=r"^notes/default/a: .* since rv 2 was read; nothing of the"):
+    with pytest.raises(Conflict, match=r"^notes/default/a: .* since it was read; nothing of the"):
         bare.txn(note("c"), a.saying(x="3"))
-    with pytest.raises(Conflict, match=r"^notes/default/d: .* since rv 9 was read"):
+    with pytest.raises(Conflict, match=r"^notes/default/d: .* since it was read"):
         bare.txn(note("d").with_meta(revision=Revision(9)))
     assert bare.store.revision == 3
     assert bare.get("a").data == {"x": "2"}

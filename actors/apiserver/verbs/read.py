@@ -12,6 +12,7 @@ from testbed import Pause
 from testbed.errors import BadRequest, Expired, Invalid, TimedOut
 from testbed.objects.codec import decode, encode_line
 from testbed.objects.form import wire_name_of
+from testbed.objects.meta import Numbered, text_of
 from testbed.store.endpoint import Handler, Listing
 from testbed.store.store_endpoint import ANY, EXACT, NOT_OLDER, TOO_LARGE
 from testbed.store.watch import Cursor, Watch
@@ -41,7 +42,7 @@ TOO_OLD = (
 def get(call: Call) -> Handler:
     """The object of that name: from the Store, or from the cache if a revision is named
     (API-39)."""
-    revision = str(call.operation.revision)
+    revision = text_of(call.operation.revision)
     if not revision:
         return call.current()
     yield from _reach(call, revision)
@@ -58,7 +59,7 @@ def list_(call: Call) -> Handler:
     # come as far as the revision named. "0" waits for nothing: any state that this server has will
     # do, also one older than what the same reader was shown by another server (API-39).
     check_selector(call)
-    revision, options = str(call.operation.revision), call.options
+    revision, options = text_of(call.operation.revision), call.options
     match, token, limit = (options.get(name) for name in ("match", "continue", "limit"))
     if match and not revision:
         raise Invalid(UNBOUND)
@@ -79,7 +80,7 @@ def watch(call: Call) -> Handler:
     in the cache (API-41)."""
     check_selector(call)
     server, operation = call.server, call.operation
-    revision, options = str(operation.revision), call.options
+    revision, options = text_of(operation.revision), call.options
     cursor: Cursor = server.cursor(operation.plural)
     has_point = revision not in ("", ANY)
     return Watch(
@@ -118,13 +119,18 @@ def _reach(call: Call, revision: str) -> Handler:
     """Wait until the cache has reached that revision; TimedOut if that takes too long (API-39)."""
     if revision == ANY:
         return
-    wanted = number(revision)
-    cursor = call.server.cursor(call.operation.plural)
+    wanted, operation, store = number(revision), call.operation, call.server.store
+    # To compare it with how far the cache is needs the order of all commits, unless it was told by
+    # a read of the same.
+    if not operation.view.has_returned(operation.revision):
+        store.look_back()
+    cursor = call.server.cursor(operation.plural)
     if cursor.revision < wanted:
         yield Pause(cursor=cursor, revision=wanted, until_ms=call.now_ms + WAIT_MS)
     if cursor.revision < wanted:
         why = f"Too large resource version: {wanted}, current: {cursor.revision}"
-        raise TimedOut(why, retry_after_s=1, causes=(TOO_LARGE,))
+        store.mark_revision_read()
+        raise TimedOut(Numbered(why), retry_after_s=1, causes=(TOO_LARGE,))
 
 
 def _at(call: Call, revision: int, why: str = "") -> Listing:
@@ -133,7 +139,7 @@ def _at(call: Call, revision: int, why: str = "") -> Listing:
     try:
         return call.server.listing(call.operation, revision)
     except Expired as error:
-        raise Expired(why or str(error)) from error
+        raise Expired(why or error.args[0]) from error
 
 
 def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
@@ -141,9 +147,9 @@ def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
     items = [item for item in listing.items if item.key > after]
     if limit is None or len(items) <= limit:
         return attrs.evolve(listing, items=tuple(items))
-    token = encode_line({"rv": str(listing.revision), "start": items[limit - 1].key})
+    token = encode_line({"rv": text_of(listing.revision), "start": items[limit - 1].key})
     more = base64.urlsafe_b64encode(token).decode()
-    return Listing(tuple(items[:limit]), listing.revision, more)
+    return Listing(tuple(items[:limit]), listing.revision, Numbered(more))
 
 
 def _continued(token: str) -> tuple[int, str]:

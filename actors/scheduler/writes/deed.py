@@ -13,6 +13,7 @@ from actors.scheduler.writes.difference import difference
 from testbed import ApiError, Unavailable
 from testbed.errors import CONNECTION_LOST, InternalError, TimedOut
 from testbed.objects import Pod
+from testbed.turns.because import Because
 
 RETRY_MS = (10, 50, 250)
 """How long it waits before each retry of a patch (SCH-69)."""
@@ -23,8 +24,8 @@ class Deed:
     """What a scheduler does because of one cycle, and what it does that with."""
 
     books: Books
-    because: int
-    """The number of the cycle's record: every write names it."""
+    because: Because
+    """The cycle's record: every write names it."""
 
     async def patch_status(self, pod: Pod, patch: Mapping[str, Any]) -> None:
         """Patch the status of the pod, whatever its revision is by now; ApiError. An empty patch is
