@@ -45,8 +45,9 @@ class Classes:
         for place in order:
             turn = past.turns[place]
             form.append(self._numbers.setdefault(turn.content, len(self._numbers)))
-            form.append(len(turn.causes))
-            form.extend(sorted(at[cause] for cause in turn.causes))
+            directly = past.directly[place]
+            form.append(len(directly))
+            form.extend(sorted(at[before] for before in directly))
         return blake2b(form.tobytes(), digest_size=16).digest()
 
     def forget(self) -> None:

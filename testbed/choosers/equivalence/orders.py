@@ -161,6 +161,9 @@ class Past:
         self.turns: list[OrderedTurn] = []
         self.before: list[int] = []
         """For each turn, the set of the turns that come before it, as bits."""
+        self.directly: list[tuple[int, ...]] = []
+        """For each turn, those that come before it with no other between, in order; without those
+        of earlier instants, which all come before it."""
         self._levels: list[int] = []
         self._floors: list[tuple[int, int]] = []
         """For each turn, those of earlier instants, as bits, and their highest level."""
@@ -170,7 +173,7 @@ class Past:
 
     def cut(self, length: int) -> None:
         """Forget all turns but the first `length`."""
-        for line in (self.turns, self.before, self._levels, self._floors):
+        for line in (self.turns, self.before, self.directly, self._levels, self._floors):
             del line[length:]
 
     def is_before(self, first: int, second: int) -> bool:
@@ -184,6 +187,7 @@ class Past:
         before, level = floor = self._floor(turn)
         touch, causes = turn.touch, turn.causes
         races: list[int] = []
+        directly: list[int] = []
         place = len(turns)
         # From the latest turn back. What is in `before` by then comes before some later turn that
         # comes before this one: it is ordered already, and not by a race of its own.
@@ -195,10 +199,12 @@ class Past:
             if is_cause or touch.clashes(turns[place].touch):
                 before |= befores[place] | 1 << place
                 level = max(level, levels[place])
+                directly.append(place)
                 if not is_cause:
                     races.append(place)
         turns.append(turn)
         befores.append(before)
+        self.directly.append(tuple(reversed(directly)))
         levels.append(level + 1)
         self._floors.append(floor)
         return races
@@ -232,11 +238,16 @@ class Past:
         return sorted(range(len(key)), key=key.__getitem__)
 
     def form(self) -> tuple[tuple[OrderedTurn, tuple[int, ...]], ...]:
-        """The normal form: the turns in that order, each with the places of its causes in it. It is
-        what brute force compares; the complete search keeps only a digest of it."""
+        """The normal form: the turns in that order, each with the places in it of those that come
+        directly before it. It is what brute force compares; the complete search keeps only a digest
+        of it.
+
+        Causes alone would not do. A turn may be offered by one turn or by another, depending on
+        which was last, while the order of the two does not matter: a feed by its commit or by the
+        feed before it, a bookmark by the commit or by the opening of the watch."""
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}
         return tuple(
-            (self.turns[place], tuple(sorted(now_at[c] for c in self.turns[place].causes)))
+            (self.turns[place], tuple(sorted(now_at[c] for c in self.directly[place])))
             for place in order
         )
