@@ -104,6 +104,7 @@ class Exhaustive(Chooser):
         """What can be claimed by now, in one line."""
         raise NotImplementedError
 
-    def certificate(self, path: str | Path) -> None:
-        """Write what it has seen, so that it can be checked; refused before it has seen all."""
+    def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
+        """Write what it has seen, so that it can be checked; refused before it has seen all. The
+        terms say what was searched, see `search/terms.py`."""
         raise NotImplementedError

@@ -20,7 +20,7 @@ Footprint names, orders that matter are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +124,8 @@ class Complete(Exhaustive):
             f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}"
         )
 
-    def certificate(self, path: str | Path) -> None:
-        """Write the certificate that `python -m testbed.checks.certificate` checks."""
+    def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
+        """Write the certificate that `testbed certify` checks. The terms say what was searched."""
         keeps = self._classes.keeps
         if not self.is_complete or not keeps:
             raise ScenarioError(
@@ -133,9 +133,7 @@ class Complete(Exhaustive):
                 f"{'has not ended' if keeps else 'kept no classes'}: {self.summary}.\n"
                 "Next: play Complete(keeps=True) until `is_complete`, then ask again."
             )
-        bounds = {"faults_max": self._faults_max, "limits": sorted(self.limits)}
-        found = {"classes": self.classes, "runs": self.runs, "blocked": self.blocked}
-        write(path, {**self.header, **bounds, **found}, self.seen)
+        write(path, self.header, {**terms, "faults_max": self._faults_max}, self.seen)
 
     # -- one Run --------------------------------------------------------------------------------
 
@@ -350,8 +348,9 @@ class Complete(Exhaustive):
         if self._walk.is_blocked:
             self.blocked += 1
         else:
-            offers = (node.offer for node in self._nodes)
-            self.repeated += not self._classes.add(self._past, verdict, offers)
+            taken = (node.taken for node in self._nodes)
+            steps = (step for step, _ in self._walk.steps)
+            self.repeated += not self._classes.add(self._past, verdict, steps, taken)
             self._left_over(verdict)
         self._go_back()
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "Play one Run of a scenario.",
     "search": "Play many Runs of a scenario, and save each race as a file.",
     "sweep": "Let one fault strike at every operation of every actor.",
+    "certify": "Check the certificate of a complete search.",
     "replay": "Play a recorded Run, or a race file, again.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
     "check": "Check that race files still do what they expect.",

@@ -19,6 +19,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 OURS = Path(__file__).resolve().parent.parent
+OURS_NAME = OURS.name
 INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
 PACKAGES = ("site-packages", "dist-packages")
 
@@ -35,6 +36,15 @@ def digests(roots: Iterable[str]) -> dict[str, str]:
         found[name] = path.read_bytes()
         waiting += _imported(found[name], name, is_package=path.name == "__init__.py")
     return {name: sha256(found[name]).hexdigest() for name in sorted(found)}
+
+
+def digest_of_ours() -> str:
+    """Return one digest of the whole testbed: of every file of its own, by its path."""
+    whole = sha256()
+    for file in sorted(OURS.rglob("*.py")):
+        whole.update(f"{file.relative_to(OURS).as_posix()}\n{file.stat().st_size}\n".encode())
+        whole.update(file.read_bytes())
+    return whole.hexdigest()
 
 
 def _file_of(module: str) -> Path | None:

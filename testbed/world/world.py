@@ -235,6 +235,11 @@ class World:
     # -- what its Play asks of it ---------------------------------------------------------------
 
     @property
+    def allowed(self) -> list[Fault]:
+        """The faults that may strike, in the order in which they were allowed."""
+        return [allowed.fault for allowed in self._allowed]
+
+    @property
     def faults_max(self) -> int:
         """How many faults may strike in its Run."""
         return sum(allowed.fault.times_max for allowed in self._allowed)

@@ -4,49 +4,47 @@ from __future__ import annotations
 
 import ast
 import json
+import re
+import shutil
 import subprocess
 import sys
-import zlib
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
+from forged import Forged, lines_of, write_lines
+from forgeries import KINDS
 from small_worlds import Small
 
+from testbed import World, always
 from testbed.checks import certificate
+from testbed.checks.certificate import checked
+from testbed.checks.certificate.coverage import Certificate
+from testbed.checks.certificate.lines import CertificateRefused
 from testbed.choosers.complete import Complete
+from testbed.choosers.equivalence.certificate import write
+from testbed.cli.commands.certify import hold_against, play_again
 from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
-from testbed.world.scenario import Scenario, find, play_runs
+from testbed.search.terms import terms_of
+from testbed.world.scenario import Scenario, find, of, play_runs
 
-Lines = list[dict[str, Any]]
-CHECKER = Path(certificate.__file__)
+ROOM = Path(certificate.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "search.md"
 
 
-def searched(scenario: Scenario, path: Path, **switches: str) -> Lines:
-    """Search it whole and write the certificate; its lines."""
+def searched(scenario: Scenario, path: Path, **switches: str) -> Forged:
+    """Search it whole and write the certificate; what it says."""
     chooser = Complete()
     play_runs(scenario, chooser, lambda _: True, runs_max=3_000, switches=switches, driver="direct")
-    chooser.certificate(path)
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
-def write(path: Path, lines: Lines) -> None:
-    """Write them with sums that are right, as anybody could who has edited them."""
-    total, whole = 0, b""
-    for line in lines:
-        body = json.dumps({k: v for k, v in line.items() if k != "sum"}).encode()
-        total = zlib.crc32(body, total)
-        whole += b'%s,"sum":"%08x"}\n' % (body[:-1], total)
-    path.write_bytes(whole)
-
-
-def classes(lines: Lines) -> list[int]:
-    """The places of the classes among the lines."""
-    return [place for place, line in enumerate(lines) if "run" in line]
+    chooser.certificate(path, terms_of(scenario, switches))
+    return Forged.of(path)
 
 
 def refusal(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -61,6 +59,10 @@ def refusal(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 SMALL = Small(((("update", "x"), ("pick",)), (("get", "x"),)), faults=(LoseReply("b"),))
+TWO = ((("swap", "x"),), (("swap", "x"),))
+LATER = tuple((("sleep", 5), *actions) for actions in TWO)
+BESIDE = ((("update", "x"),), (("create", "y"),))
+SHORT = Small(TWO, turns_max=5)
 
 
 @pytest.mark.parametrize("guard", ["off", "on"])
@@ -68,21 +70,40 @@ SMALL = Small(((("update", "x"), ("pick",)), (("get", "x"),)), faults=(LoseReply
 def test_a_certificate_is_accepted(
     name: str, guard: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a search writes is coherent and closed."""
+    """What a search writes is coherent and closed, and each of its classes can be played again."""
     path = tmp_path / "classes.jsonl"
     searched(find(name), path, guard=guard)
     assert refusal(path, capsys) == ""
+    read = checked(str(path))
+    assert read.header["verdict"] == ("held" if guard == "on" else "violated")
+    assert play_again(read, find(name), 1_000) == len(read.runs)
 
 
-def test_one_with_faults_and_picks_is_accepted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+# Two commits that a watch hears, or that a watch opened on the past hears; one that is there only
+# if its request was not lost. What a commit touches depends on it, and not on the commit's past.
+HEARD = Small(((("cache",), ("die",)), (("join",), ("delete", "x"), ("delete", "x"))))
+LOST = Small(
+    (
+        (("spawn", "w", (("update", "x"),)), ("die",), ("spawn", "w", (("swap", "y"),))),
+        (("cache",), ("delete", "x"), ("set",), ("die",)),
+    ),
+    (True, True, False),
+    faults=(LoseRequest(),),
+)
+
+
+@pytest.mark.parametrize("small", [SMALL, HEARD, LOST])
+def test_one_of_faults_picks_and_watches_is_accepted(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also if a class had to be found for a fault that strikes, and does not."""
     path = tmp_path / "classes.jsonl"
-    searched(SMALL.scenario(), path)
+    searched(small.scenario(), path)
     assert certificate.main(str(path)) == 0
     said = capsys.readouterr().out
     assert "coherent and closed" in said
+    read = checked(str(path))
+    assert play_again(read, small.scenario(), 1_000) == len(read.runs)
 
 
 @pytest.mark.parametrize(
@@ -94,31 +115,28 @@ def test_any_class_that_is_dropped_is_missed(
 ) -> None:
     """Though the header is made to agree: some other class could have branched off to it."""
     path = tmp_path / "classes.jsonl"
-    lines = searched(scenario, path, **({"guard": guard} if guard else {}))
-    for place in classes(lines):
-        fewer = lines[:place] + lines[place + 1 :]
-        write(path, fewer)
+    whole = searched(scenario, path, **({"guard": guard} if guard else {}))
+    for place in range(len(whole.classes)):
+        fewer = whole.copy()
+        del fewer.classes[place]
+        fewer.write(path)
         assert "the header speaks of" in refusal(path, capsys)
-        write(path, [{**fewer[0], "classes": len(classes(fewer))}, *fewer[1:]])
+        fewer.judged().write(path)
         assert "no class" in refusal(path, capsys)
 
 
-def unnoticed(small: Small, path: Path) -> tuple[Lines, list[int]]:
-    """A certificate, and the places of the classes that may be dropped from it."""
-    lines = searched(small.scenario(), path)
+def unnoticed(small: Small, path: Path) -> tuple[Forged, list[int]]:
+    """A certificate, and the classes that may be dropped from it."""
+    whole = searched(small.scenario(), path)
     assert certificate.main(str(path)) == 0
     dropped = []
-    for place in classes(lines):
-        fewer = lines[:place] + lines[place + 1 :]
-        write(path, [{**fewer[0], "classes": len(classes(fewer))}, *fewer[1:]])
+    for place in range(len(whole.classes)):
+        fewer = whole.copy()
+        del fewer.classes[place]
+        fewer.judged().write(path)
         if certificate.main(str(path)) == 0:
             dropped.append(place)
-    return lines, dropped
-
-
-TWO = ((("swap", "x"),), (("swap", "x"),))
-LATER = tuple((("sleep", 5), *actions) for actions in TWO)
-BESIDE = ((("update", "x"),), (("create", "y"),))
+    return whole, dropped
 
 
 @pytest.mark.parametrize(
@@ -140,103 +158,247 @@ def test_a_fault_whose_occasion_passes_may_be_dropped(tmp_path: Path) -> None:
     it is not lost, the answer stands before that in the file, so nowhere is it said that the reply
     could still have been lost; were it impossible, the file would be the same."""
     small = Small(LATER, faults=(LoseReply(),))
-    lines, dropped = unnoticed(small, tmp_path / "classes.jsonl")
-    assert (len(classes(lines)), len(dropped)) == (20, 2)
-    words = {line["option"]: line["is"][0] for line in lines if "is" in line}
-    said = {line["step"]: words[line["option"]] for line in lines if "step" in line}
+    whole, dropped = unnoticed(small, tmp_path / "classes.jsonl")
+    assert (len(whole.classes), len(dropped)) == (20, 2)
     for place in dropped:
-        kinds = [said[step] for step, _ in lines[place]["run"]]
+        kinds = [turn["is"][0] for turn in whole.classes[place]["turns"]]
         assert kinds[kinds.index("fault") - 1 : kinds.index("fault") + 2] == [
             "wake", "fault", "answer",
         ]  # fmt: skip
 
 
-def test_a_class_that_stands_twice_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also under another number."""
+# -- tampering -------------------------------------------------------------------------------------
+
+
+def told() -> Scenario:
+    """A World with a claim that may read anything, so that turns turn out to touch it later."""
+
+    def build(world: World) -> None:
+        Small(((("create", "y"),), (("create", "z"),)), (True, True)).build(world)
+        world.claim(always(lambda _: None))
+
+    return of(build, "told")
+
+
+def short() -> Scenario:
+    """A World whose Runs are ended by a limit."""
+    return SHORT.scenario()
+
+
+SEARCHED = {
+    "faults and picks": SMALL.scenario,
+    "a Violation": lambda: find("lost_update"),
+    "a crash": Small(BESIDE, faults=(Crash("store"),)).scenario,
+    "a claim that reads all": told,
+    "a limit": short,
+}
+
+
+def proof(name: str, path: Path) -> tuple[Forged, dict[str, Any]]:
+    """What its certificate says, and its terms; of a search that has reached a limit and would say
+    so, too."""
+    scenario, chooser = SEARCHED[name](), Complete()
+    play_runs(scenario, chooser, lambda _: True, runs_max=3_000, driver="direct")
+    ends = [seen.end for seen in chooser.seen]
+    whole = [attrs.evolve(seen, end="quiet") for seen in chooser.seen]
+    terms = {**terms_of(scenario), "faults_max": sum(f.times_max for f in scenario.world().allowed)}
+    write(path, chooser.header, terms, whole)
+    true = Forged.of(path)
+    for each, end in zip(true.classes, ends, strict=True):
+        each["end"] = end
+    return true, terms_of(scenario)
+
+
+@cache
+def tampered(name: str, folder: Path) -> Counter[tuple[str, str]]:
+    """How many forgeries of each kind were refused, by what: the check, the code, the replay."""
+    found: Counter[tuple[str, str]] = Counter()
+    scenario, path = SEARCHED[name](), folder / "forged.jsonl"
+    true, terms = proof(name, path)
+    for kind, forging in KINDS.items():
+        for other in forging(true):
+            other.write(path)
+            found[kind, refused_by(path, scenario, terms)] += 1
+    return found
+
+
+def refused_by(path: Path, scenario: Scenario, terms: dict[str, Any]) -> str:
+    """Who refuses it first; nobody if it is accepted."""
+    by: tuple[tuple[str, Callable[[Certificate], Any]], ...] = (
+        ("code", lambda read: hold_against(read, terms)),
+        ("replay", lambda read: play_again(read, scenario, 10_000)),
+    )
+    try:
+        read = checked(str(path))
+    except CertificateRefused:
+        return "check"
+    for name, refuse in by:
+        try:
+            refuse(read)
+        except CertificateRefused:
+            return name
+    return "nobody"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where forgeries are written."""
+    return tmp_path_factory.mktemp("forgeries")
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_no_forgery_is_accepted_if_all_is_played_again(name: str, folder: Path) -> None:
+    """However the sums, the numbers and the verdict were made to agree."""
+    accepted = {kind for kind, by in tampered(name, folder) if by == "nobody"}
+    assert accepted == set()
+
+
+def test_hundreds_of_forgeries_were_tried_of_every_kind(folder: Path) -> None:
+    """At least 200, and none of the kinds is empty."""
+    found = sum((tampered(name, folder) for name in SEARCHED), Counter())
+    assert found.total() >= 800
+    assert {kind for kind, _ in found} == set(KINDS)
+
+
+def test_the_page_lists_what_is_taken_on_trust(folder: Path) -> None:
+    """docs/search.md lists just those kinds that only a replay finds, and those that only the code
+    as it is now finds; what it lists is not found otherwise."""
+    found = sum((tampered(name, folder) for name in SEARCHED), Counter())
+    listed = re.findall(r"^\| (.+?) \| (code|replay) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert dict(listed) == {kind: by for kind, by in sorted(found) if by in ("code", "replay")}
+
+
+def test_what_names_and_orders_say_the_same_is_the_same(tmp_path: Path) -> None:
+    """A class may be shown by any Run of it, and classes stand in any order: it says no less."""
     path = tmp_path / "classes.jsonl"
-    lines = searched(find("lost_update"), path)
-    again = {**lines[classes(lines)[1]], "class": 5}
-    write(path, [{**lines[0], "classes": 5}, *lines[1:], again])
-    assert "classes 2 and 5 are the same" in refusal(path, capsys)
+    whole = searched(find("lost_update"), path)
+    whole.classes.reverse()
+    whole.write(path)
+    assert refused_by(path, find("lost_update"), terms_of(find("lost_update"))) == "nobody"
+
+
+# -- files that are none ---------------------------------------------------------------------------
 
 
 def test_a_line_that_was_edited_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its sum, whatever was edited."""
+    """By its sum, whatever was edited; and so is a file that was cut anywhere."""
     path = tmp_path / "classes.jsonl"
     searched(find("lost_update"), path)
-    path.write_bytes(path.read_bytes().replace(b"log:notes", b"log:nodes", 1))
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"log:notes", b"log:nodes", 1))
     assert "it was edited or cut" in refusal(path, capsys)
+    for end in range(0, len(whole) - 1, 997):
+        path.write_bytes(whole[:end])
+        assert refusal(path, capsys)
 
 
-def edit_footprint(lines: Lines) -> None:
-    """A write that was a read: two writes no longer clash with what was read before."""
-    for line in lines:
-        if "step" in line and any(key.startswith("notes/") for key in line["writes"]):
-            line["writes"] = [key for key in line["writes"] if "note" not in key]
+def renumber(lines: list[dict[str, Any]]) -> None:
+    """A number that is not the next."""
+    next(line for line in lines if "offer" in line)["offer"] += 1
 
 
-def edit_causes(lines: Lines) -> None:
-    """An answer that comes of nothing."""
-    run = lines[classes(lines)[0]]["run"]
-    for step in run:
-        step[1] = []
+def repeat(lines: list[dict[str, Any]]) -> None:
+    """A line that nothing names."""
+    step = next(line for line in lines if "step" in line)
+    lines.append({**step, "step": max(line.get("step", 0) for line in lines) + 1})
 
 
-def edit_offer(lines: Lines) -> None:
-    """A turn that nobody was offered."""
-    next(line for line in lines if "offer" in line)["ready"].clear()
+def say_more(lines: list[dict[str, Any]]) -> None:
+    """A key that says nothing to anybody."""
+    lines[-1]["because"] = "I say so"
 
 
-def edit_time(lines: Lines) -> None:
-    """A turn before its time."""
-    next(line for line in lines if "offer" in line)["due"] = 5
+def say_less(lines: list[dict[str, Any]]) -> None:
+    """A line without one of its keys."""
+    del lines[-1]["end"]
+
+
+def lie_ahead(lines: list[dict[str, Any]]) -> None:
+    """A line that is named before it stands there."""
+    lines.append(lines.pop(1))
+
+
+def another_header(lines: list[dict[str, Any]]) -> None:
+    """Two headers."""
+    lines.append(lines[0])
+
+
+def of_another_type(lines: list[dict[str, Any]]) -> None:
+    """A time that is true."""
+    next(line for line in lines if "step" in line)["at"] = True
+
+
+def below_nothing(lines: list[dict[str, Any]]) -> None:
+    """A number below zero."""
+    lines[-1]["run"][0][1] = -1
+
+
+def beyond_all(lines: list[dict[str, Any]]) -> None:
+    """A number that not every program reads alike."""
+    lines[0]["faults_max"] = 10**30
 
 
 @pytest.mark.parametrize(
-    ("edit", "why"),
+    "edit",
     [
-        (edit_footprint, "are the same|no class begins so"),
-        (edit_causes, "class"),
-        (edit_offer, "it was not offered"),
-        (edit_time, "before it was due at 5 ms"),
+        renumber, repeat, say_more, say_less, lie_ahead, another_header, of_another_type,
+        below_nothing, beyond_all,
     ],
-)
-def test_what_contradicts_itself_is_refused(
-    edit: Callable[[Lines], None], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+)  # fmt: skip
+def test_what_no_search_writes_is_no_certificate(
+    edit: Callable[[list[dict[str, Any]]], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Though every sum is right again."""
+    """Though every sum is right; and it is told apart from one that proves nothing."""
     path = tmp_path / "classes.jsonl"
-    lines = searched(find("lost_update"), path)
+    searched(find("lost_update"), path)
+    lines = lines_of(path)
     edit(lines)
-    write(path, lines)
-    said = refusal(path, capsys)
-    assert any(part in said for part in why.split("|")), said
+    write_lines(path, lines)
+    assert certificate.main(str(path)) == certificate.BAD_FILE
+    capsys.readouterr()
 
 
 def test_only_a_search_that_is_complete_is_certified(tmp_path: Path) -> None:
-    """Not one that was stopped, nor one that did not keep its classes."""
+    """Not one that was stopped, nor one that did not keep its classes, nor one that reached a
+    limit; nor under the terms of another search."""
+    path, terms = tmp_path / "classes.jsonl", terms_of(find("lost_update"))
     for chooser in (Complete(runs_max=2), Complete(keeps=False)):
         play_runs(find("lost_update"), chooser, lambda _: True, runs_max=9, driver="direct")
         with pytest.raises(ScenarioError, match=r"there is nothing to certify[\s\S]*\nNext: "):
-            chooser.certificate(tmp_path / "classes.jsonl")
+            chooser.certificate(path, terms)
+    chooser = Complete()
+    play_runs(short(), chooser, lambda _: True, runs_max=900, driver="direct")
+    with pytest.raises(
+        ScenarioError, match=r"after a limit was not seen[\s\S]*\nNext: raise turns"
+    ):
+        chooser.certificate(path, terms_of(short()))
+    chooser = Complete()
+    play_runs(find("lost_update"), chooser, lambda _: True, runs_max=900, driver="direct")
+    with pytest.raises(ScenarioError, match="these are not the terms of this search"):
+        chooser.certificate(path, terms_of(find("lost_update"), {"guard": "on"}))
 
 
-def test_the_checker_is_a_program_that_needs_nothing_of_ours(tmp_path: Path) -> None:
-    """It imports the standard library alone, and runs as a script without any of ours installed."""
-    tree = ast.parse(CHECKER.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [alias.name for alias in node.names]
-            if isinstance(node, ast.ImportFrom):
+def test_the_checker_needs_nothing_of_ours(tmp_path: Path) -> None:
+    """It imports the standard library and itself, and runs where nothing else of ours is."""
+    for file in ROOM.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
                 names = [node.module or "testbed"]
-            assert all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
-    path = tmp_path / "classes.jsonl"
+            for name in names:
+                is_own = f"{name}.".startswith("testbed.checks.certificate.")
+                assert is_own or name.partition(".")[0] in sys.stdlib_module_names
+    path, alone = tmp_path / "classes.jsonl", tmp_path / "alone"
     searched(find("lost_update"), path)
-    command = [sys.executable, "-I", "-S", str(CHECKER), str(path)]
+    shutil.copytree(ROOM, alone / "testbed" / "checks" / "certificate")
+    run = f"import runpy, sys; sys.path.insert(0, {str(alone)!r}); sys.argv[1:] = [{str(path)!r}]; "
+    run += "runpy.run_module('testbed.checks.certificate', run_name='__main__')"
+    command = [sys.executable, "-I", "-S", "-c", run]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "4 classes of lost_update: coherent and closed" in done.stdout
+    assert "violated, in 4 classes of lost_update" in done.stdout
+    assert json.loads(path.read_bytes().splitlines()[0])["format"] == "testbed-certificate/2"

@@ -2,28 +2,36 @@
 
 A file of JSON lines, each with the running checksum of all before it:
 
-- a header: what was searched, the bounds, and how many of each there are;
+- a header: what was searched, the bounds, the verdict, and how many classes there are;
 - `{"option": 3, "is": [kind, path, verb, key, change, nth]}`: a sentence;
-- `{"step": 5, "option": 3, …}`: a turn, its picks, its time, and what it touched;
+- `{"step": 5, "option": 3, …}`: a turn, its picks, its time, what it touched, and what it turned
+  out to have touched when a later turn looked back at it, or a claim at both (`late`);
 - `{"offer": 2, "ready": […], "faults": […], "due": 0}`: what could happen at some turn;
-- `{"class": 1, …}`: the turns of a Run with their causes, and what was offered at each.
+- `{"class": 1, …}`: how a Run ended and what broke in it; its turns, each with its place among what
+  was offered and with its causes; and what was offered at each, and at rest.
 
-`checks/certificate.py` reads it and trusts no code of ours.
+So the file holds all choices of each Run: it can be played again. `checks/certificate` reads the
+file and trusts no code of ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from testbed.choosers.equivalence.orders import OrderedTurn
+from testbed.choosers.equivalence.orders import OrderedTurn, with_path
+from testbed.errors import ScenarioError
+from testbed.store.footprint import LOG, Footprint
 from testbed.turns.option import Sentence
-from testbed.turns.trace import summed
+from testbed.turns.trace import Step, summed
 
-FORMAT = "testbed-certificate/1"
+FORMAT = "testbed-certificate/2"
+AT_REST = ("quiet", "stuck")
+STREAM = "stream:"
+"""Begins the key of a watch, which each commit writes that it hears."""
 
 
 @attrs.frozen
@@ -36,25 +44,71 @@ class Offer:
     """When all that was ready was due."""
 
 
+NOTHING_LEFT = Offer((), (), 0)
+"""At rest, if no fault could strike either."""
+
+
 @attrs.frozen
 class Seen:
     """One class, by the Run that showed it."""
 
     outcome: str
     end: str
+    broken: tuple[tuple[str, str], ...]
+    """The claims that were broken, and what was said of each."""
     turns: tuple[OrderedTurn, ...]
+    lates: tuple[Footprint, ...]
+    """For each turn, what was only known later to be touched. Two Runs that begin alike may differ
+    in it."""
+    places: tuple[int, ...]
+    """Which of all that could happen each turn was, the faults counted last."""
     offers: tuple[Offer, ...]
-    """What could happen at each turn."""
+    """What could happen at each turn, and at rest."""
 
 
-def write(path: str | Path, header: dict[str, Any], classes: Sequence[Seen]) -> None:
-    """Write the file. Each option, step and offer stands once, before the first line that names
-    it."""
+def verdict_of(classes: Iterable[Seen]) -> str:
+    """What all classes together come to: held if each of them is."""
+    return "held" if all(seen.outcome == "held" for seen in classes) else "violated"
+
+
+def write(
+    path: str | Path,
+    searched: Mapping[str, Any],
+    terms: Mapping[str, Any],
+    classes: Sequence[Seen],
+) -> None:
+    """Write the file, if the terms are those of what was searched and no limit was reached. Each
+    option, step and offer stands once, before the first line that names it."""
+    for name, was in searched.items():
+        if terms.get(name) != was:
+            raise ScenarioError(
+                f"{path}: these are not the terms of this search: its {name} was {was!r}, and "
+                f"theirs is {terms.get(name)!r}.\n"
+                "Next: make them of the same scenario and switches."
+            )
+    limits = {seen.end.partition(":")[0] for seen in classes} - {*AT_REST}
+    if limits:
+        raise ScenarioError(
+            f"{path}: there is nothing to certify, since what comes after a limit was not seen.\n"
+            f"Next: raise {' and '.join(sorted(limits))} (world.limit), and search again."
+        )
+    found = {"verdict": verdict_of(classes), "classes": len(classes)}
     total = 0
     with Path(path).open("wb") as file:
-        for content in ({"format": FORMAT, **header}, *_Tables().lines(classes)):
+        for content in ({"format": FORMAT, **terms, **found}, *_Tables().lines(classes)):
             line, total = summed(content, total)
             file.write(line)
+
+
+def late_part(step: Step, did: Footprint) -> Footprint:
+    """Of all that a turn did, what was not known when it ended."""
+    then = with_path(step.marks.footprint() | step.option.own, step.option.path)
+    writes = then.writes
+    if any(key.startswith(LOG) for key in writes):
+        # A commit is heard by a watch that is open, or by one that is opened on the past later.
+        # It commutes with the opening, so that which of the two it was is no part of its past.
+        writes = frozenset(key for key in writes if not key.startswith(STREAM))
+    return Footprint(did.reads - then.reads, did.writes - writes)
 
 
 class _Tables:
@@ -71,7 +125,11 @@ class _Tables:
                 "class": number,
                 "verdict": seen.outcome,
                 "end": seen.end,
-                "run": [[self._step(turn), turn.causes] for turn in seen.turns],
+                "broken": [list(one) for one in seen.broken],
+                "run": [
+                    [self._step(turn, late), place, turn.causes]
+                    for turn, late, place in zip(seen.turns, seen.lates, seen.places, strict=True)
+                ],
                 "offers": [self._offer(offer) for offer in seen.offers],
             }
             yield from self._new
@@ -92,9 +150,9 @@ class _Tables:
             self._new.append({"option": number, "is": list(sentence)})
         return number
 
-    def _step(self, turn: OrderedTurn) -> int:
+    def _step(self, turn: OrderedTurn, late: Footprint) -> int:
         option = self._option(turn.sentence)
-        number, is_new = self._number("step", turn.content)
+        number, is_new = self._number("step", (turn.content, late))
         if is_new:
             self._new.append(
                 {
@@ -102,8 +160,9 @@ class _Tables:
                     "option": option,
                     "picks": [list(pick) for pick in turn.picks],
                     "at": turn.now_ms,
-                    "reads": sorted(turn.did.reads),
-                    "writes": sorted(turn.did.writes),
+                    "reads": sorted(turn.did.reads - late.reads),
+                    "writes": sorted(turn.did.writes - late.writes),
+                    "late": [sorted(late.reads), sorted(late.writes)],
                 }
             )
         return number

@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from testbed.choosers.equivalence.certificate import Offer, Seen
-from testbed.choosers.equivalence.orders import Past
+from testbed.choosers.equivalence.certificate import NOTHING_LEFT, Offer, Seen, late_part
+from testbed.choosers.equivalence.orders import OrderedTurn, Past
 from testbed.invariant import Verdict
+from testbed.turns.trace import Step
 
 
 class Classes:
@@ -27,15 +28,22 @@ class Classes:
     def __len__(self) -> int:
         return len(self._forms)
 
-    def add(self, past: Past, verdict: Verdict, offers: Iterable[Offer]) -> bool:
-        """Count the class of a Run that has ended; False if another Run has shown it before."""
+    def add(
+        self,
+        past: Past,
+        verdict: Verdict,
+        steps: Iterable[Step],
+        taken: Iterable[tuple[Offer, int]],
+    ) -> bool:
+        """Count the class of a Run that has ended; False if another Run has shown it before. For
+        each turn it is given its Step, what could happen, and which of it did."""
         digest = self._digest(past)
         if digest in self._forms:
             return False
         self._forms.add(digest)
         self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
         if self.keeps:
-            self.seen.append(Seen(verdict.outcome, verdict.end, tuple(past.turns), tuple(offers)))
+            self.seen.append(_seen(past.turns, verdict, steps, list(taken)))
         return True
 
     def _digest(self, past: Past) -> bytes:
@@ -55,3 +63,18 @@ class Classes:
         self._forms.clear()
         self.outcomes.clear()
         self.seen.clear()
+
+
+def _seen(
+    turns: list[OrderedTurn],
+    verdict: Verdict,
+    steps: Iterable[Step],
+    taken: list[tuple[Offer, int]],
+) -> Seen:
+    offers, places = [offer for offer, _ in taken], [place for _, place in taken]
+    if len(offers) == len(turns):
+        offers.append(NOTHING_LEFT)
+    broken = tuple((each.invariant, each.said) for each in verdict.violations)
+    lates = tuple(late_part(step, turn.did) for step, turn in zip(steps, turns, strict=True))
+    whole = (tuple(turns), lates, tuple(places[: len(turns)]), tuple(offers))
+    return Seen(verdict.outcome, verdict.end, broken, *whole)

@@ -97,6 +97,13 @@ class TurnNode:
         sentences = [sentence for sentence, _ in self.names]
         return Offer(tuple(sentences[: self.ready]), tuple(sentences[self.ready :]), self.due_ms)
 
+    @property
+    def taken(self) -> tuple[Offer, int]:
+        """The same, and which of it was chosen; -1 for the end at which no fault struck."""
+        chosen = self.chosen
+        is_turn = chosen is not None and chosen in self.index
+        return self.offer, self.names.index(chosen) if is_turn and chosen is not None else -1
+
     def want(self, name: Name) -> None:
         """Have this tried as well, unless it is to be tried anyway or sleeps."""
         if name not in self.wanted and name not in self.asleep:

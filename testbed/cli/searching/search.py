@@ -33,7 +33,7 @@ from testbed.cli.searching.report import (
 )
 from testbed.cli.show import CODES, say, say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.invariant import Invariant
+from testbed.races.trust import line_for, trust_in
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
 from testbed.search.engine import Engine
 from testbed.search.engines.here import Here
@@ -44,6 +44,7 @@ from testbed.search.planned_run import SearchTask
 from testbed.search.player import Player
 from testbed.search.search import Search, Watching
 from testbed.search.sources import digests
+from testbed.search.terms import modules_of, terms_of
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
 
@@ -119,7 +120,7 @@ def _search(wishes: Wishes) -> int:
             progress.clear()
             say(finding_text(finding, races, recipe) + "\n")
 
-    exhaustive = _exhaustive(wishes, player)
+    exhaustive, terms = _exhaustive(wishes, player), _terms(wishes, player)
     ledger = _ledger(wishes, player)
     search = Search(
         player,
@@ -146,8 +147,8 @@ def _search(wishes: Wishes) -> int:
         for finding in search.found:
             if finding not in shown:
                 show(finding)
-        _certify(wishes, search, exhaustive)
-        _show_report(wishes, search, races, world.judge.claims)
+        path = _certify(wishes, search, exhaustive, terms)
+        _show_report(wishes, search, races, world.judge.claims, path)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
@@ -196,20 +197,15 @@ def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
 
 
 def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
-    """The modules that a World of this search is made of."""
-    world = player.world()
-    yield player.recipe.build.__module__
-    yield from policy.modules()
-    yield from (type(role.factory()).__module__ for role in world.table.roles.values())
-    yield from (type(post.endpoint).__module__ for post in world.wire.posts.values())
-    for claim in world.judge.claimed(Invariant):
-        yield type(claim).__module__
-        yield getattr(getattr(claim, "claim", claim), "__module__", "")
+    """The modules that this search is made of."""
+    yield from modules_of(player.recipe, player.world())
     if wishes.chooser is not None and ":" in wishes.chooser:
         yield wishes.chooser.partition(":")[0]
 
 
-def _show_report(wishes: Wishes, search: Search, races: Races, claims: list[str]) -> None:
+def _show_report(
+    wishes: Wishes, search: Search, races: Races, claims: list[str], certificate: str
+) -> None:
     again = _again(wishes, search)
     if wishes.as_json:
         say_json(
@@ -221,6 +217,7 @@ def _show_report(wishes: Wishes, search: Search, races: Races, claims: list[str]
                 seed=wishes.task.seed,
                 effort=wishes.effort.name,
                 again=again,
+                certificate=certificate or None,
             )
         )
     else:
@@ -228,17 +225,39 @@ def _show_report(wishes: Wishes, search: Search, races: Races, claims: list[str]
             say(f"Note: {report}.")
         say(verdict_line(search))
         say(shares_line(search))
+        if certificate:
+            trust = trust_in(races.recipe.name, wishes.task.folders)
+            say(f"Certificate: {line_for('certify', certificate, trust)}")
         say(f"Again: {again}")
     if wishes.junitxml is not None:
         _junit(wishes, search, races, claims)
 
 
-def _certify(wishes: Wishes, search: Search, exhaustive: Exhaustive | None) -> None:
-    """Write the certificate of a complete search that came to its end, if there is a folder."""
-    if wishes.out is not None and exhaustive is not None and search.is_exhausted:
-        short = wishes.task.scenario.rpartition(":")[2]
-        Path(wishes.out).mkdir(parents=True, exist_ok=True)
-        exhaustive.certificate(Path(wishes.out, f"{short}.certificate.jsonl"))
+def _terms(wishes: Wishes, player: Player) -> dict[str, Any]:
+    """What is searched, by the code as it is before the first Run; nothing if it is not wanted."""
+    task = wishes.task
+    if wishes.effort.name != COMPLETE or wishes.out is None:
+        return {}
+    return terms_of(player.recipe, task.switches, task.faults, allows_none=task.allows_none)
+
+
+def _certify(
+    wishes: Wishes, search: Search, exhaustive: Exhaustive | None, terms: dict[str, Any]
+) -> str:
+    """Write the certificate of a complete search that came to its end; returns its path, or nothing
+    if there is nothing to certify."""
+    if wishes.out is None or exhaustive is None or not search.is_exhausted:
+        return ""
+    short = wishes.task.scenario.rpartition(":")[2]
+    Path(wishes.out).mkdir(parents=True, exist_ok=True)
+    path = Path(wishes.out, f"{short}.certificate.jsonl")
+    try:
+        exhaustive.certificate(path, terms)
+    except ScenarioError as error:
+        if not wishes.as_json:
+            say(f"Note: {error}")
+        return ""
+    return str(path)
 
 
 def _again(wishes: Wishes, search: Search) -> str:
