@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from testbed.store.selector import Selector
     from testbed.store.store_endpoint import StoreEndpoint
     from testbed.turns.trace import Trace
-    from testbed.world.scenario import Scenario, scenario
+    from testbed.world.keeping import scenario
+    from testbed.world.scenario import Scenario
     from testbed.world.world import World
 
 __version__ = VERSION
@@ -68,7 +69,7 @@ _HOMES = {
     "eventually": "invariant",
     "no_lasso": "invariants.lasso.no_lasso",
     "quiescent": "invariant",
-    "scenario": "world.scenario",
+    "scenario": "world.keeping",
 }
 
 __all__ = [

@@ -33,6 +33,7 @@ from testbed.races.race import Race
 from testbed.races.trying import Trying
 from testbed.store.change import Entry
 from testbed.store.store import Store
+from testbed.world.keeping import is_kept
 from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World
 
@@ -55,7 +56,7 @@ class LeavingOut:
     def race(self) -> Race:
         """Return the Race in the smallest World that was found; its lines stay the same."""
         race, trying = self._race, self._trying
-        if trying.recipe.is_guarded(race.switches) or not self._has_looked():
+        if is_guarded(trying.recipe, race) or not self._has_looked():
             return race
         names = self._names()
         while True:
@@ -77,9 +78,10 @@ class LeavingOut:
             return False
         self._course = course_of(played.world, violation)
         self._matched = [fate.matched for fate in played.fates]
-        kept = filter(trying.recipe.keeps, _assembled(trying.recipe, race.switches))
-        stays = trying.named(violation) | looked_at(trying.recipe, race)
-        self._stays = stays | differing(trying.recipe, race) | frozenset(kept)
+        recipe = trying.recipe
+        kept = frozenset(n for n in recipe.named(race.switches) if is_kept(n, recipe.keep))
+        stays = trying.named(violation) | looked_at(recipe, race)
+        self._stays = stays | differing(recipe, race) | kept
         return True
 
     def _names(self) -> tuple[list[str], list[str]]:
@@ -137,6 +139,11 @@ class LeavingOut:
             if trying.breaches(fewer) and not trying.breaches(whole):
                 return False
         return not trying.cut_off
+
+
+def is_guarded(recipe: Scenario, race: Race) -> bool:
+    """Whether the guard of the scenario is on."""
+    return recipe.has_guard and recipe.values(race.switches)[GUARD] is True
 
 
 def differing(recipe: Scenario, race: Race) -> frozenset[str]:

@@ -37,8 +37,7 @@ class Trying:
         """Why no more Runs are played; empty while they are."""
         self._on_run = on_run
         self._is_over = is_over
-        world = recipe.world(switches)
-        self._names = [*world.table.roles, *(entry.key for entry in world.store.snapshot(""))]
+        self._names = recipe.named(switches)
         """All actors and objects that the whole World begins with."""
         self._named = self.named(violation)
         self._known: dict[str, Verdict | None] = {}

@@ -10,11 +10,10 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
@@ -27,22 +26,19 @@ from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
 from testbed.world.in_force import is_of_component
+from testbed.world.keeping import check_keep, kept_by
 from testbed.world.lap_proof import breach_by_lap
 from testbed.world.world import World
 
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""
 GUARD = "guard"
-"""The switch of a scenario that prevents its race."""
+"""The switch of a scenario that keeps its race away."""
 COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
-KEEP = "_testbed_keep"
-"""The attribute of a function that has what its scenario keeps."""
-
-Built = TypeVar("Built", bound=Callable[..., None])
 
 
 @attrs.frozen
@@ -123,10 +119,6 @@ class Scenario:
         world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
         return world
 
-    def keeps(self, name: str) -> bool:
-        """Whether a shrink must not leave out that actor, or the object of that key."""
-        return any(_is_kept(name, pattern) for pattern in self.keep)
-
     def _calm_end(self, again: Callable[[], World], key: str) -> Any:
         """The end state of the calm run, as `confluent` sees it; None if it comes to no rest."""
         if key not in self._calm_ends:
@@ -159,31 +151,21 @@ class Scenario:
         self.check_keep(switches)
 
     def check_keep(self, switches: Mapping[str, Any]) -> None:
-        """Raise UnknownName if it keeps what is there on no side of its guard."""
-        if not self.keep:
-            return
-        names: list[str] = []
-        for side in self.sides(switches):
-            world = self.world(side)
-            names += [*world.table.roles, *(entry.key for entry in world.store.snapshot(""))]
-        kinds = [name.partition("/")[0] for name in names]
-        for pattern in self.keep:
-            if not any(_is_kept(name, pattern) for name in names):
-                known = sorted({*names, *kinds})
-                see = "say an actor, a key, a kind, or a glob of these"
-                raise UnknownName(
-                    f"actor or object that {self.name} keeps:", pattern, known, see=see
-                )
+        """Raise UnknownName if it keeps what is there neither with its guard off nor with it on."""
+        if self.keep:
+            names = [name for side in self.sides(switches) for name in self.named(side)]
+            check_keep(self.keep, names, self.name)
 
     def sides(self, switches: Mapping[str, Any]) -> list[dict[str, Any]]:
         """These switches with the guard off and with the guard on; if it has none, they alone."""
-        if GUARD not in self.switches or self.switches[GUARD].kind is not bool:
+        if not self.has_guard:
             return [dict(switches)]
         return [{**switches, GUARD: is_on} for is_on in (False, True)]
 
-    def is_guarded(self, switches: Mapping[str, Any]) -> bool:
-        """Whether its guard is on with these switches."""
-        return self.values(switches).get(GUARD) is True
+    def named(self, switches: Mapping[str, Any]) -> list[str]:
+        """The actors and the objects, by their keys, that its World begins with."""
+        world = self.world(switches)
+        return [*world.table.roles, *(entry.key for entry in world.store.snapshot(""))]
 
     def _see(self, switch: str) -> str:
         """A hint for an unknown switch: its full name, if a component has one of that name."""
@@ -244,27 +226,6 @@ def play_runs(
     return played
 
 
-def scenario(*, keep: str | Sequence[str]) -> Callable[[Built], Built]:
-    """Say of a scenario what a shrink must not leave out of its World: names of actors, keys of
-    objects, kinds, and globs of these, as in `@scenario(keep=("nodes", "kubelet-*"))`."""
-    kept = (keep,) if isinstance(keep, str) else tuple(keep)
-
-    def decorated(build: Built) -> Built:
-        setattr(build, KEEP, kept)
-        return build
-
-    if not all(kept) or not all(type(pattern) is str for pattern in kept):
-        raise ScenarioError(
-            f"@scenario(keep={keep!r}): expected names of actors, keys or kinds.\n"
-            'Next: write it as `@scenario(keep=("nodes", "kubelet-*"))`.'
-        )
-    return decorated
-
-
-def _is_kept(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")
-
-
 def of(build: Callable[..., None], name: str = "") -> Scenario:
     """The Scenario that a function stands for; its keyword arguments are the switches."""
     signature = inspect.signature(build)
@@ -298,7 +259,7 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
             )
         switches[parameter.name] = Switch(parameter.name, default, type(default))
     name = name or f"{build.__module__}:{build.__qualname__}"
-    return Scenario(name, build, switches, getattr(build, KEEP, ()))
+    return Scenario(name, build, switches, kept_by(build))
 
 
 def known() -> list[Scenario]:
