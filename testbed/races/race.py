@@ -161,6 +161,11 @@ class Race:
         return len(self.holds) + len(self.faults) + len(self.picks)
 
     @property
+    def breaks(self) -> str:
+        """The claim that it is about: the first that it expects to be breached; else empty."""
+        return next((each.violates for each in self.expect if each.violates), "")
+
+    @property
     def left_out(self) -> str:
         """The actors and objects that are left out, in a few words; empty if there are none."""
         shown, more = self.without[:LEFT_OUT_MAX], len(self.without) - LEFT_OUT_MAX

@@ -2,5 +2,5 @@
 
 May use: objects, words, store, turns, faults, invariant, races.
 In order: causality, sightings, knowledge, requests, slice, wording, promises, cause, causes,
-  opening, sentences, diagram, mermaid, explain, growth, parting.
+  opening, beat, sentences, diagram, mermaid, explain, growth, parting.
 """

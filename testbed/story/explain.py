@@ -7,6 +7,7 @@ import textwrap
 from typing import Any
 
 from testbed.invariant import Verdict, Violation
+from testbed.story.cause import Cause
 from testbed.story.diagram import WIDTH_MAX, Rows, diagram
 from testbed.story.mermaid import sequence
 from testbed.story.sentences import Sentences
@@ -17,20 +18,23 @@ LINES_MAX = 60
 """The most lines of a Markdown story, unless its race file alone is longer."""
 
 
-def story(trace: Trace, verdict: Verdict | None = None) -> str:
-    """The Run as a diagram with a column for each actor, then as a few sentences."""
-    tale, rows = _tale_and_rows(trace, verdict)
+def story(trace: Trace, verdict: Verdict | None = None, claim: str = "") -> str:
+    """The cause in one sentence; the Run as a diagram with a column for each actor; and a few
+    sentences. If several claims broke, it tells of `claim`, or else of the first."""
+    tale, rows = _tale_and_rows(trace, verdict, claim)
+    cause = _wrapped(tale.cause.text) if tale.cause is not None else ""
     sentences = "\n".join(_wrapped(text) for text in tale.sentences)
-    return "\n\n".join(part for part in (diagram(rows), sentences) if part)
+    return "\n\n".join(part for part in (cause, diagram(rows), sentences) if part)
 
 
-def explained(trace: Trace, verdict: Verdict | None = None) -> dict[str, list[Any]]:
-    """The same as data: the sentences, each with the Steps it speaks of; and the diagram."""
-    tale, rows = _tale_and_rows(trace, verdict)
+def explained(trace: Trace, verdict: Verdict | None = None, claim: str = "") -> dict[str, Any]:
+    """The same as data: the cause; the sentences, each with the Steps it speaks of; the diagram."""
+    tale, rows = _tale_and_rows(trace, verdict, claim)
     sentences = [
         {"said": beat.text, "steps": sorted(beat.steps or (beat.step,))} for beat in tale.beats
     ]
-    return {"sentences": sentences, "diagram": diagram(rows).splitlines()}
+    cause = _as_dict(tale.cause) if tale.cause is not None else None
+    return {"cause": cause, "sentences": sentences, "diagram": diagram(rows).splitlines()}
 
 
 def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str = "") -> str:
@@ -55,10 +59,35 @@ def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str =
     return "\n".join([*head, "", *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
 
 
-def _tale_and_rows(trace: Trace, verdict: Verdict | None) -> tuple[Sentences, Rows]:
-    violation: Violation | None = None
-    if verdict is not None and verdict.violations:
-        violation = verdict.violations[0]
+def _as_dict(cause: Cause) -> dict[str, Any]:
+    since = cause.since
+    return {
+        "shape": cause.shape.value,
+        "said": cause.text,
+        "actor": cause.actor,
+        "did": cause.did,
+        "step": cause.step,
+        "since": since
+        and {
+            "actor": since.actor,
+            "did": f"{since.word} {since.key}",
+            "revision": since.revision,
+            "step": since.step,
+        },
+    }
+
+
+def told_of(verdict: Verdict | None, claim: str = "") -> Violation | None:
+    """The Violation that a story tells of: the first of that claim, or else the first."""
+    violations = verdict.violations if verdict is not None else ()
+    of_claim = [violation for violation in violations if violation.invariant == claim]
+    return next(iter([*of_claim, *violations]), None)
+
+
+def _tale_and_rows(
+    trace: Trace, verdict: Verdict | None, claim: str = ""
+) -> tuple[Sentences, Rows]:
+    violation = told_of(verdict, claim)
     slice_ = Slice(trace, violation)
     tale = Sentences(slice_)
     return tale, Rows(trace, slice_, tale)

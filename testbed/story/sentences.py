@@ -1,10 +1,12 @@
 """Sentences: the few that say who knew what, what changed it, who acted on it, what broke.
 
+The cause, in one sentence, stands before all others (see `opening`). Then:
+
 1. Each stale act gives up to four sentences: what was known, what changed it, why the actor had not
    learned of that, and what it did all the same.
 2. Other sentences tell what actors had written and not yet seen themselves, the faults and
-   restarts of the slice, and what was held back. If nothing was stale, they tell the last writes
-   of what the Violation names instead. A long to and fro is one sentence.
+   restarts of the slice, what was refused, and what was held back. If nothing was stale, they tell
+   the last writes of what the Violation names instead. A long to and fro is one sentence.
 3. The eight sentences that matter most are kept, and two of what actors say of why. They stand in
    the order in which things happened.
 """
@@ -12,58 +14,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
-
-import attrs
+from functools import cached_property
 
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields
-from testbed.story.knowledge import Known, StaleAct, Version, changed_nothing
+from testbed.story.beat import Beat, Weight
+from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothing
+from testbed.story.opening import cause_of
 from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting
 from testbed.story.slice import Slice
 from testbed.story.wording import changed, did, listed, to_and_fro, were
-from testbed.turns.option import DELIVER, FAULT, HOLD, START, request_key
+from testbed.turns.option import DELIVER, FAULT, HOLD, SERVE, START, request_key
 from testbed.turns.trace import SAID, Record, Step
 from testbed.words import past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
-FAULTS_MAX, HOLDS_MAX, OWN_MAX = 4, 2, 2
+FAULTS_MAX, HOLDS_MAX, OWN_MAX, REFUSALS_MAX = 4, 2, 2, 2
 TURNS_MIN = 5
 """This many writes of one object, each by another actor than the one before, are a to and fro."""
-
-
-class Weight(IntEnum):
-    """Why a sentence is told. The lowest matter most, and are the last to be left out."""
-
-    VIOLATED = 0
-    """What broke."""
-    ACTED = 1
-    """What an actor did on old news, or actors did in turn."""
-    WROTE = 2
-    """A write that made something old news."""
-    LATE = 3
-    """Why an actor had not learned of it."""
-    STRUCK = 4
-    """A fault, or a restart."""
-    KNEW = 5
-    """What an actor knew."""
-    HELD = 6
-    """What was held back."""
-    SAYS = 7
-    """What an actor says of why it did something."""
-
-
-@attrs.frozen
-class Beat:
-    """One sentence, and its place in the story."""
-
-    step: int
-    text: str
-    weight: Weight
-    steps: tuple[int, ...] = ()
-    """The Steps it speaks of."""
-    key: str = ""
-    """The object it speaks of."""
 
 
 class Sentences:
@@ -72,6 +40,8 @@ class Sentences:
     def __init__(self, slice_: Slice) -> None:
         self.slice = slice_
         self._steps = slice_.causality.steps
+        self.cause = cause_of(slice_)
+        """Why the claim broke; None if none did."""
         beats = list(self._stale())  # 1.
         if slice_.violation is not None:
             faults, holds = list(self._faults()), list(self._holds())
@@ -79,6 +49,7 @@ class Sentences:
                 *list(self._unseen())[-OWN_MAX:],
                 *faults[-FAULTS_MAX:],
                 *holds[-HOLDS_MAX:],
+                *list(self._refusals())[-REFUSALS_MAX:],
                 *self._last_writes(),
             ]
             beats.append(self._violated(slice_.violation))
@@ -100,7 +71,8 @@ class Sentences:
     @property
     def spoken_of(self) -> set[int]:
         """The Steps it speaks of."""
-        return {number for beat in self.beats for number in beat.steps or (beat.step,)}
+        spoken_of = {number for beat in self.beats for number in beat.steps or (beat.step,)}
+        return spoken_of.union(self.cause.steps if self.cause is not None else ())
 
     # -- what was stale -------------------------------------------------------------------------
 
@@ -190,8 +162,12 @@ class Sentences:
         return Beat(step, f"{text}.", Weight.LATE, steps, version.key)
 
     def _unseen(self) -> Iterator[Beat]:
-        """The acts that were decided before the actor's own write came back to its Cache."""
+        """The acts that were decided before the actor's own write came back to its Cache, if that
+        write is the cause or the Violation names it."""
+        since = self.cause.since if self.cause is not None else None
         for act, own in self.slice.unseen:
+            if own != since and own.key not in self.slice.named_keys:
+                continue
             plural = own.key.partition("/")[0]
             text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
             text += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
@@ -240,7 +216,10 @@ class Sentences:
             text = f"{act.actor} {knew} when it {act.record.said} ({at}){self._torn(stale)}."
             return Beat(act.step, text, Weight.ACTED, key=key)
         version = next((v for v in act.versions if v.key == key), act.versions[0])
-        if version.key == key:
+        if version.change.old is None and rv and version.key == key:
+            acted = f"{act.actor} still knew rv {rv} and {past(act.word)} it anew at rv "
+            acted += f"{version.revision}, {self._removed(version)}"
+        elif version.key == key:
             knew = f"still knew rv {rv}" if rv else "still knew of none"
             over = f"over rv {stale.missed[-1].revision}"
             acted = f"{act.actor} {knew} and {past(act.word)} it at rv {version.revision}, {over}"
@@ -249,6 +228,13 @@ class Sentences:
             acted = f"{knew}, {act.actor} {did(version)} at rv {version.revision}"
         text = f"{acted} ({at}){changed(version.change)}."
         return Beat(act.step, text, Weight.ACTED, key=version.key)
+
+    def _removed(self, version: Version) -> str:
+        """Who had removed an object before it was created anew."""
+        before = self.slice.knowledge.versions[version.key]
+        gone = before[before.index(version) - 1]
+        who = "it had itself" if gone.actor == version.actor else f"{gone.actor} had"
+        return f"after {who} {did(gone, 'it')} at rv {gone.revision}"
 
     def _torn(self, stale: StaleAct) -> str:
         """If one write changed several objects: one that the actor did know as that write left it.
@@ -301,13 +287,33 @@ class Sentences:
             text = f"{what} was held back ({self._at(step.number)}){until}."
             yield Beat(step.number, text, Weight.HELD)
 
+    def _refusals(self) -> Iterator[Beat]:
+        """What an Endpoint refused of what the Violation names, to the actors told of."""
+        actors = self._told_of()
+        for sent in self.slice.requests.all:
+            is_of_slice = sent.actor in actors and sent.step in self.slice.needed
+            if sent.refused and is_of_slice and self.slice.is_named(sent.key):
+                what = withheld(SERVE, sent.verb, sent.key, f"{sent.actor}'s")
+                text = f"{what} was refused: {sent.refused} ({self._at(sent.step)})."
+                yield Beat(sent.step, text, Weight.REFUSED)
+
+    def _told_of(self) -> set[str]:
+        """The actors that the cause or the Violation speaks of."""
+        actors = set(self.slice.named_actors)
+        if self.cause is not None:
+            since = self.cause.since
+            actors |= {self.cause.actor} | ({since.actor} if since is not None else set())
+        return actors
+
     def _all_the_same(self, fault: Step) -> str:
         """What the request did before this fault kept its answer from the caller."""
         for act in self.slice.knowledge.acts:
             asked = self._steps[act.step].option
             request = request_key(asked.path, asked.verb, asked.key, asked.nth)
             if act.versions and act.step < fault.number and request in fault.marks.writes:
-                return f"; it had taken effect, at rv {act.versions[-1].revision}"
+                is_of_it = fault.option.fault.strikes_requests
+                what = "it" if is_of_it else f"its {act.word} of {act.keys[0]}"
+                return f"; {what} had taken effect, at rv {act.versions[-1].revision}"
         return ""
 
     def _last_writes(self) -> Iterator[Beat]:
@@ -336,12 +342,31 @@ class Sentences:
         if self.slice.violation is not None:
             steps = [n for beat in beats for n in beat.steps or (beat.step,) if n in self._steps]
             found = [self._steps[number].because for number in steps]
+            told = {beat.step for beat in beats if beat.weight == Weight.ACTED}
+            own = [a for a in self.slice.knowledge.acts if self._is_own_word(a)]
+            own = [act for act in own if act.step not in told]
+            for act in own[-WHYS_MAX:]:
+                assert act.record is not None
+                saying[act.record.number] = act.record
+                found.append(act.record.number)
             for key in sorted(self.slice.named_keys):
                 of = {n: record for n, record in saying.items() if key in record.speaks_of}
                 found += {record.said.partition(" ")[0]: n for n, record in of.items()}.values()
         last = {saying[number].said: saying[number] for number in sorted(found) if number in saying}
         for record in last.values():
             yield self._recorded(record.path.partition("/")[0], record)
+
+    def _is_own_word(self, act: Act) -> bool:
+        """Whether it is a record of the slice, by who is told of, who never says more than that."""
+        if act.record is None or act.actor in self._speakers or act.step not in self.slice.needed:
+            return False
+        return act.actor in self._told_of()
+
+    @cached_property
+    def _speakers(self) -> set[str]:
+        """The actors that say in their records, for people, what they did and why."""
+        acts = self.slice.knowledge.acts
+        return {act.actor for act in acts if act.record and SAID in act.record.facts}
 
     def _recorded(self, actor: str, record: Record) -> Beat:
         text = f"{actor} {record.said} ({self._at(record.step)})."

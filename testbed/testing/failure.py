@@ -31,14 +31,15 @@ def failure_text(verdict: Verdict, trace: Trace, race: Race, name: str) -> str:
     path = leave(race, name) if name else None
     where = f", in {path}" if path else ""
     lines = "".join(f"  {line}\n" for line in race.text().splitlines())
-    drawn, again = story(trace, verdict), _again(race, path)
+    drawn, again = story(trace, verdict, race.breaks), _again(race, path)
     return f"{verdict}\n\n{drawn}\n\nThe race{where}:\n\n{lines}\nAgain: {again}"
 
 
 def side_text(side: Side, again: str) -> str:
     """The text for a race file that did not do what it expects; `again` is the command to paste."""
     gone = "".join(f"{line}\n" for line in side.gone)
-    drawn = story(side.played.trace, side.played.verdict)
+    claim = side.expected.violates if side.expected is not None else ""
+    drawn = story(side.played.trace, side.played.verdict, claim)
     return f"{_instead(side)}\n{gone}\n{drawn}\n\nAgain: {again}"
 
 

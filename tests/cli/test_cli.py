@@ -327,7 +327,8 @@ def test_a_violated_run_is_told_as_a_story(run: Run) -> None:
     done = run("run", "lost_update", "--seed", "1")
     assert (done.code, done.err) == (1, "")
     lines = done.out.splitlines()
-    assert lines[0].split() == ["step", "alpha", "beta"]
+    assert lines[0].startswith("alpha updated notes/default/list (step 9), believing that its ")
+    assert lines[3].split() == ["step", "alpha", "beta"]
     assert lines[-2].startswith("Violated: every_signature_is_kept: beta was told that it had sig")
     assert lines[-1] == "Again: testbed run lost_update --seed 1"
 

@@ -72,10 +72,12 @@ def written(text: str, name: str = "a.race.yaml") -> str:
 
 
 def test_a_race_is_replayed_and_told(run: Run) -> None:
-    """The story, the verdict, and whether it is as expected with the line to paste; exit code 1."""
+    """The cause, the story, the verdict, and whether it is as expected, with the line to paste;
+    exit code 1."""
     done = run("replay", written(LOST))
     assert (done.code, done.err) == (1, "")
-    assert done.out.splitlines()[0].split() == ["step", "alpha", "beta"]
+    assert done.out.startswith("beta updated notes/default/list (step ")
+    assert done.out.splitlines()[3].split() == ["step", "alpha", "beta"]
     assert "\nViolated: every_signature_is_kept: alpha was told" in done.out
     assert done.last == "As expected. Again: testbed replay a.race.yaml"
 

@@ -30,9 +30,10 @@ from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race
 from testbed.races.race_chooser import Raced
 from testbed.store.footprint import Marks
+from testbed.story.beat import Beat, Weight
 from testbed.story.diagram import Rows, diagram
 from testbed.story.knowledge import changed_nothing
-from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Beat, Sentences, Weight
+from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Sentences
 from testbed.story.slice import Slice
 from testbed.story.wording import changed
 from testbed.turns.option import SERVE, Option
@@ -237,11 +238,11 @@ def test_a_tug_of_war_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
-    """Eight sentences, each of one line, each with a Step of the Run."""
+    """Eight sentences, and two of what actors record; each of one line, with a Step of the Run."""
     world = find("lots:drawing_lots").world({"times": 6, "faults": 4})
     trace, violation = played(world, Uniform(seed))
     tale = Sentences(Slice(trace, violation))
-    assert len(tale.sentences) <= SENTENCES_MAX
+    assert len(tale.sentences) <= SENTENCES_MAX + WHYS_MAX
     assert all("step" in said and "\n" not in said for said in tale.sentences)
     assert tale.spoken_of <= {step.number for step in trace.steps}
     if violation is not None:
@@ -383,7 +384,8 @@ def moves(*, waits: str = "", why: str = "") -> Callable[[Client], Coroutine[Any
 
 def test_an_actor_says_itself_why_it_did_what_broke_a_claim() -> None:
     """By the record that the write names; and, of what the claim names, by the last that speaks of
-    it. What it only records, or says of nothing that matters, is no sentence."""
+    it. What it only records beside that, or says of nothing that matters, is no
+    sentence."""
     assert tale_of(world_of(alpha=moves(why="chose n: it is near")), Calm(), said="n is there") == [
         "alpha chose n: it is near (step 3, 2,000 ms).",
         "alpha created notes/default/n at rv 2 (step 4, 2,000 ms).",

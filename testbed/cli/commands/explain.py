@@ -24,7 +24,7 @@ from testbed.races.necessity import Flipped, necessary, necessity_lines
 from testbed.races.playing import play, race_of
 from testbed.races.race import Hold, Picked, Race, Strike
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
-from testbed.story.explain import explain_md, explained, story
+from testbed.story.explain import explain_md, explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
 from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
@@ -63,8 +63,10 @@ class _Run:
 
     @property
     def claim(self) -> str:
-        """The claim that was breached first; empty if none was."""
-        return self.verdict.violations[0].invariant if self.verdict.violations else ""
+        """The claim that is told of: the one that the race is about, else the first that was
+        breached; empty if none was."""
+        violation = told_of(self.verdict, self.race.breaks)
+        return violation.invariant if violation is not None else ""
 
 
 @click.command("explain", epilog=EXIT_CODES)
@@ -135,7 +137,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     if how.as_json:
         return _as_dict(run, flipped, rates, again), code
     steps = {step.number: step.option for step in run.trace.steps}
-    parts = [story(run.trace, run.verdict)]
+    parts = [story(run.trace, run.verdict, run.claim)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
         parts.append(side_by_side(_calm(run), run.trace))
     parts += ["\n".join(_deviation_lines(run, flipped)), "\n".join(growth_lines(rates, steps))]
@@ -210,7 +212,8 @@ def _deviation_lines(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[s
 def _growth(run: _Run, seed: int) -> list[FailureRate]:
     """The failure rate along the Run, after each effect and each pick."""
     faults = [strike.fault for strike in run.race.faults]
-    end = run.verdict.violations[0].step
+    violation = told_of(run.verdict, run.claim)
+    end = violation.step if violation is not None else 0
 
     def failing(point: int) -> int:
         chooser = Continued(run.trace.choices[:point], Uniform(seed))
@@ -239,7 +242,7 @@ def _as_dict(
         scenario=run.recipe.name,
         switches=dict(run.race.switches),
         without=list(run.race.without),
-        story=explained(run.trace, run.verdict),
+        story=explained(run.trace, run.verdict, run.claim),
         deviations=deviations,
         growth=along,
         again=again,

@@ -163,7 +163,7 @@ def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     if verdict.is_violated:
         from testbed.story.explain import story
 
-        say(story(side.played.trace, verdict) + "\n")
+        say(story(side.played.trace, verdict, file.race.breaks) + "\n")
     for line in matches(side) if how.match else ():
         say(line)
     # Lines that matched nothing are shown once: `--match` has shown them, and if they are an error,

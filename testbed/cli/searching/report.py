@@ -104,7 +104,8 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
 def _story(race: Race, recipe: Scenario) -> list[str]:
     """The story of a race. A scenario that only raises now and then has none, but still a race."""
     try:
-        return [story(play(race, recipe).trace), ""]
+        played = play(race, recipe)
+        return [story(played.trace, played.verdict, race.breaks), ""]
     except Exception as error:  # noqa: BLE001 - the scenario's own
         return [f"It cannot be told: played again, it raises {type(error).__name__}: {error}", ""]
 

@@ -47,9 +47,8 @@ def _writes(slice_: Slice, actor: str, since: int, until: int) -> list[Version]:
 
 
 def _matters(slice_: Slice, version: Version) -> bool:
-    keys = slice_.named_keys or slice_.shared or {version.key}
     is_about = version.step in slice_.about
-    return version.key in keys or slice_.is_spoken_of(version) or is_about
+    return version.key in slice_.named_keys or slice_.is_spoken_of(version) or is_about
 
 
 def _crashed(slice_: Slice) -> Iterator[Cause]:
