@@ -7,7 +7,15 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from testbed.races.playing import play
+from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.words import counted
+from testbed.world.scenario import Scenario
+
 D = TypeVar("D")
+Deviation = Hold | Strike | Picked
+DEVIATIONS_MAX = 60
+"""A race with more deviations than this was not shrunk yet; they are not tried one by one."""
 
 
 @attrs.frozen
@@ -41,3 +49,33 @@ def necessity_lines(flipped: Sequence[Flipped[D]]) -> list[str]:
         f"{'needed    ' if each.is_necessary else 'not needed'}  {each.deviation}"
         for each in flipped
     ]
+
+
+def flipped(race: Race, recipe: Scenario, claim: str) -> Sequence[Flipped[Deviation]]:
+    """For each line of a race: whether that claim is still breached without it."""
+    if not claim or len(race) > DEVIATIONS_MAX:
+        return ()
+
+    def breaches(deviations: Sequence[Deviation]) -> bool:
+        less = attrs.evolve(
+            race,
+            holds=tuple(each for each in deviations if isinstance(each, Hold)),
+            faults=tuple(each for each in deviations if isinstance(each, Strike)),
+            picks=tuple(each for each in deviations if isinstance(each, Picked)),
+        )
+        verdict = play(less, recipe, keep=False).verdict
+        return any(violation.invariant == claim for violation in verdict.violations)
+
+    return necessary((*race.holds, *race.faults, *race.picks), breaches)
+
+
+def needed_lines(race: Race, tried: Sequence[Flipped[Deviation]], claim: str) -> list[str]:
+    """What was found of each line of a race, and what is left out of its scenario, in words."""
+    left_out = [f"Left out of the scenario: {race.left_out}."] if race.without else []
+    if tried:
+        head = "What the calm run would not do; needed is what this does not break without:"
+        return [head, *(f"  {line}" for line in necessity_lines(tried)), *left_out]
+    if claim and len(race):
+        most = f"It takes at most {counted(len(race), 'deviation')}; none is told by itself."
+        return [most, *left_out]
+    return left_out

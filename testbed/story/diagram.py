@@ -48,6 +48,14 @@ class Row:
     text: str
     weight: int
     """Whether it only happened, matters, or the sentences speak of it."""
+    is_trouble: bool = False
+    """Whether it was held back, struck or refused."""
+    is_of_cause: bool = False
+    """Whether the cause speaks of it: then it is never left out."""
+
+    def stays(self, *, keeps_trouble: bool) -> bool:
+        """Whether it is shown however many rows there are."""
+        return self.is_of_cause or (keeps_trouble and self.is_trouble)
 
 
 @attrs.frozen
@@ -70,6 +78,10 @@ class Rows:
     def __init__(self, trace: Trace, slice_: Slice, tale: Sentences) -> None:
         self._slice = slice_
         self._spoken_of = tale.spoken_of
+        self._of_cause = set(tale.cause.steps) if tale.cause is not None else set()
+        held = [step for step in slice_.steps if step.kind == HOLD]
+        freed = [step.number for step in map(slice_.freed, held) if step is not None]
+        self._troubled = {sent.step for sent in slice_.requests.all if sent.refused} | {*freed}
         violation = slice_.violation
         self.last = violation.step if violation else len(slice_.steps)
         self.broken = violation.invariant if violation else ""
@@ -90,20 +102,27 @@ class Rows:
         """Whether that actor did not know at that Step what had changed."""
         return any(a == actor and since <= step < until for a, since, until in self._blind)
 
-    def shown(self, fits: tuple[int, int, int] = FITS) -> list[Row | Fold]:
-        """The rows that fit, with a fold wherever some are left out."""
+    def shown(
+        self, fits: tuple[int, int, int] = FITS, *, keeps_trouble: bool = False
+    ) -> list[Row | Fold]:
+        """The rows that fit, with a fold wherever some are left out. With `keeps_trouble`, no row
+        is left out that was held back, struck or refused, though there may be too many then."""
         lines: list[Row | Fold] = []
         for weight, lines_max in enumerate(fits):
-            lines = folded(self.all, weight)
+            lines = folded(self.all, weight, keeps_trouble=keeps_trouble)
             if len(lines) <= lines_max:
                 return lines
         # Even those that the story tells of are too many: the last ones lead to what broke.
         lines_max = fits[SPOKEN_OF] - 1
         left = lines[:-lines_max]
+        kept = [
+            row for row in left if isinstance(row, Row) and row.stays(keeps_trouble=keeps_trouble)
+        ]
         counts: Counter[str] = Counter()
         for line in left:
-            counts.update(line.left if isinstance(line, Fold) else {line.actor: 1})
-        return [Fold(dict(counts)), *lines[-lines_max:]]
+            if line not in kept:
+                counts.update(line.left if isinstance(line, Fold) else {line.actor: 1})
+        return [Fold(dict(counts)), *kept, *lines[-lines_max:]]
 
     def _decisions(self) -> Iterator[Row]:
         """The turns in which stale writes were decided: each takes effect later."""
@@ -138,7 +157,9 @@ class Rows:
     ) -> Row:
         matters = step in self._slice.needed and is_about
         weight = SPOKEN_OF if step in self._spoken_of and is_about else int(matters)
-        return Row(step, now_ms, actor, mark, text, weight)
+        is_trouble = mark in (STRUCK, LATE) or step in self._troubled
+        is_of_cause = step in self._of_cause and mark != NOTED
+        return Row(step, now_ms, actor, mark, text, weight, is_trouble, is_of_cause)
 
     def _happened(self, step: Step) -> tuple[str, str, str, bool] | None:
         """The actor, mark and text of a Step's row, and whether it is about a shared object."""
@@ -177,7 +198,7 @@ class Rows:
         return {key.partition("/")[0] for key in self._slice.shared}
 
 
-def folded(rows: list[Row], weight: int) -> list[Row | Fold]:
+def folded(rows: list[Row], weight: int, *, keeps_trouble: bool = False) -> list[Row | Fold]:
     """The rows of that weight or more, and a Fold wherever more than one is left out."""
     lines: list[Row | Fold] = []
     left: list[Row] = []
@@ -190,7 +211,7 @@ def folded(rows: list[Row], weight: int) -> list[Row | Fold]:
         left.clear()
 
     for row in rows:
-        if row.weight < weight:
+        if row.weight < weight and not row.stays(keeps_trouble=keeps_trouble):
             left.append(row)
         else:
             fold()

@@ -6,6 +6,8 @@ import re
 import textwrap
 from typing import Any
 
+import attrs
+
 from testbed.invariant import Verdict, Violation
 from testbed.story.cause import Cause
 from testbed.story.diagram import WIDTH_MAX, Rows, diagram
@@ -13,8 +15,9 @@ from testbed.story.mermaid import sequence
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from testbed.version import VERSION
 
-LINES_MAX = 60
+LINES_MAX = 100
 """The most lines of a Markdown story, unless its race file alone is longer."""
 
 
@@ -37,26 +40,69 @@ def explained(trace: Trace, verdict: Verdict | None = None, claim: str = "") -> 
     return {"cause": cause, "sentences": sentences, "diagram": diagram(rows).splitlines()}
 
 
-def explain_md(trace: Trace, verdict: Verdict, race_text: str = "", again: str = "") -> str:
-    """The same as Markdown, ready for an issue: a title, the sentences, a sequence diagram, the
-    race file folded away, and the command to play it again. It has at most 60 lines, unless the
-    race file is very long."""
-    tale, rows = _tale_and_rows(trace, verdict)
+@attrs.frozen
+class Issue:
+    """What an issue says beside the story."""
+
+    race_text: str = ""
+    """The race file."""
+    again: str = ""
+    """The command that plays it again."""
+    claim: str = ""
+    """The claim it is about; empty: the first that broke."""
+    needed: tuple[str, ...] = ()
+    """What was found of each line of the race."""
+    beside: tuple[str, ...] = ()
+    """The verdict of the calm run, and its writes beside those of this Run."""
+
+
+def explain_md(trace: Trace, verdict: Verdict, issue: Issue | None = None) -> str:
+    """The same as Markdown, ready for an issue: a title, the cause, a sequence diagram, the
+    sentences, what is needed, the calm run, the verdict with the versions, the race file folded
+    away, and the command to play it again. It has at most 100 lines, unless the race file is very
+    long or very much failed: what was held back, struck or refused is never folded away."""
+    issue = issue or Issue()
+    tale, rows = _tale_and_rows(trace, verdict, issue.claim)
     scenario = str(trace.header.get("scenario", ""))
-    broken = verdict.violations[0].invariant if verdict.violations else verdict.outcome
+    violation = told_of(verdict, issue.claim)
+    broken = violation.invariant if violation is not None else verdict.outcome
     head = [f"# {_plain(scenario)}: {_plain(broken)}", ""]
-    head += [f"- {_plain(text)}" for text in tale.sentences] or [f"- {_plain(str(verdict))}"]
-    tail: list[str] = []
-    if race_text:
-        fence = _fence(race_text)
-        race = race_text.rstrip("\n").splitlines()
+    head += [_plain(tale.cause.text), ""] if tale.cause is not None else []
+    said = [f"- {_plain(text)}" for text in tale.sentences]
+    tail = [*said, ""] if said else []
+    if issue.needed:
+        tail += [_plain(issue.needed[0]), "", *map(_listed, issue.needed[1:]), ""]
+    if issue.beside:
+        calm, writes = issue.beside
+        tail += [f"The calm run: {_plain(calm)}", "", "```text", *writes.splitlines(), "```", ""]
+    tail += [_plain(str(verdict)), "", f"Played by {_plain(_versions(trace))}.", ""]
+    if issue.race_text:
+        fence = _fence(issue.race_text)
+        race = issue.race_text.rstrip("\n").splitlines()
         tail += ["<details><summary>The race file</summary>", "", f"{fence}yaml", *race, fence]
         tail += ["", "</details>", ""]
-    if again:
-        fence = _fence(again)
-        tail += ["Play it again:", "", fence, again, fence]
+    if issue.again:
+        fence = _fence(issue.again)
+        tail += ["Play it again:", "", fence, issue.again, fence]
     drawn = sequence(rows, LINES_MAX - len(head) - len(tail) - 2)
-    return "\n".join([*head, "", *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
+    return "\n".join([*head, *drawn, *([""] if drawn else []), *tail]).rstrip("\n") + "\n"
+
+
+def _listed(line: str) -> str:
+    """A line below a heading as an item of a list; a sentence as it is."""
+    return f"- {_plain(line)}" if line.startswith(" ") else _plain(line)
+
+
+def _versions(trace: Trace) -> str:
+    """The testbed's version, and the profile of each component."""
+    in_force = trace.header.get("in_force", {})
+    profiles = [
+        f"{name.partition('.profile')[0]} {value}"
+        for name, value in in_force.items()
+        if name.endswith(".profile")
+    ]
+    by = f"testbed {trace.header.get('testbed', VERSION)}"
+    return f"{by}; profiles: {', '.join(profiles)}" if profiles else by
 
 
 def _as_dict(cause: Cause) -> dict[str, Any]:

@@ -14,7 +14,7 @@ def sequence(rows: Rows, lines_max: int) -> list[str]:
     """The lines of a Mermaid block, at most `lines_max` if possible; none if there is no row."""
     room = lines_max - FRAME - len({row.actor for row in rows.all})
     fits = max(room - room // 4, 4)
-    shown = rows.shown((fits // 2, fits, fits))
+    shown = rows.shown((fits // 2, fits, fits), keeps_trouble=True)
     acting = [row for row in shown if isinstance(row, Row)]
     actors = list(dict.fromkeys(row.actor for row in acting if row.actor != STORE))
     if not actors:

@@ -62,24 +62,13 @@ def _unknown(slice_: Slice) -> Cause:
 
 def _late(slice_: Slice) -> str:
     """The last thing that was held back, and what came before it for that; or empty."""
-    steps = slice_.steps[: slice_.violation.step] if slice_.violation else slice_.steps
-    for held in reversed([step for step in steps if step.kind == HOLD]):
-        option = held.option
-        what = withheld(option.label, option.verb, option.key, f"{option.actor}'s")
-        first = _first(steps, held)
-        if first:
-            return f"{what} was late, after {first}"
-    return ""
-
-
-def _first(steps: list[Step], held: Step) -> str:
-    """What was done last before the thing that was held back, in words; empty if it never came."""
-    same = held.option.sentence[1:]
-    for place, step in enumerate(steps):
-        is_it = step.kind == held.option.label and step.option.sentence[1:] == same
-        if step.number > held.number and is_it:
-            done = [s for s in steps[:place] if s.number > held.number and s.option.is_effect]
-            return _said(done[-1]) if done else ""
+    for held in reversed([step for step in slice_.steps if step.kind == HOLD]):
+        option, freed = held.option, slice_.freed(held)
+        between = slice_.steps[held.number : freed.number - 1] if freed is not None else []
+        done = [step for step in between if step.option.is_effect]
+        if done:
+            what = withheld(option.label, option.verb, option.key, f"{option.actor}'s")
+            return f"{what} was late, after {_said(done[-1])}"
     return ""
 
 

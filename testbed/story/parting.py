@@ -85,15 +85,16 @@ def _essence(value: object) -> bytes:
     return encode(value)
 
 
-def side_by_side(calm: Trace, here: Trace) -> str:
-    """The writes of both Runs, and a line where they part for good."""
+def side_by_side(calm: Trace, here: Trace, rows_max: int = ROWS_MAX) -> str:
+    """The writes of both Runs, and a line where they part for good. Before it and after it, at most
+    the last `rows_max` of each."""
     states = States(calm, here)
     one, other = states.of(calm), states.of(here)
     left, right = _last_alike(states.start, one, other)
     rows = [("the calm run", "this run"), ("─" * WIDTH, "─" * WIDTH)]
-    rows += _rows(one[:left], other[:right])
+    rows += _rows(one[:left], other[:right], rows_max)
     rows.append(("┄ they part for good ".ljust(WIDTH, "┄"), "┄" * WIDTH))
-    rows += _rows(one[left:], other[right:])
+    rows += _rows(one[left:], other[right:], rows_max)
     return "\n".join(f"{a[:WIDTH]:<{WIDTH}}  {b[:WIDTH]}".rstrip() for a, b in rows)
 
 
@@ -107,11 +108,11 @@ def _last_alike(start: int, one: list[Commit], other: list[Commit]) -> tuple[int
     return lefts[start], 0
 
 
-def _rows(one: list[Commit], other: list[Commit]) -> Iterator[tuple[str, str]]:
-    hidden = max(len(one), len(other)) - ROWS_MAX
+def _rows(one: list[Commit], other: list[Commit], rows_max: int) -> Iterator[tuple[str, str]]:
+    hidden = max(len(one), len(other)) - rows_max
     if hidden > 0:
         yield f"… {hidden} writes more", ""
-        one, other = one[-ROWS_MAX:], other[-ROWS_MAX:]
+        one, other = one[-rows_max:], other[-rows_max:]
     for row in range(max(len(one), len(other))):
         yield tuple(each[row].text if row < len(each) else "" for each in (one, other))  # type: ignore[misc]
 

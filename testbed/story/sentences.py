@@ -274,18 +274,13 @@ class Sentences:
             option, kind = step.option, step.option.label
             if step.kind != HOLD or kind == DELIVER or option.key not in self.slice.shared:
                 continue
-            same = [
-                later.number
-                for later in self._steps.values()
-                if later.number > step.number
-                and later.kind == kind
-                and later.option.sentence[1:] == option.sentence[1:]
-            ]
+            freed = self.slice.freed(step)
             what = withheld(kind, option.verb, option.key, f"{option.actor}'s")
             what = f"T{what[1:]}" if what.startswith("the ") else what
-            until = f" until {self._at(same[0])}" if same else ""
+            until = f" until {self._at(freed.number)}" if freed else ""
             text = f"{what} was held back ({self._at(step.number)}){until}."
-            yield Beat(step.number, text, Weight.HELD)
+            steps = (step.number, freed.number) if freed else (step.number,)
+            yield Beat(step.number, text, Weight.HELD, steps)
 
     def _refusals(self) -> Iterator[Beat]:
         """What an Endpoint refused of what the Violation names, to the actors told of."""

@@ -181,6 +181,14 @@ class Slice:
         fields = changed_fields(old.value, new.value)
         return any(str(field_of(new.value, field)) in self.words for field in fields)
 
+    def freed(self, held: Step) -> Step | None:
+        """The Step that was held back, when it came at last; None if it never did."""
+        same = held.option.sentence[1:]
+        for step in self.steps[held.number :]:
+            if step.kind == held.option.label and step.option.sentence[1:] == same:
+                return step
+        return None
+
     def over(self, fault: Step) -> Step | None:
         """The first Step after a lasting fault was over; None if the Run or its target ended first,
         or if the fault does not last."""

@@ -133,7 +133,8 @@ def test_the_two_runs_stand_side_by_side() -> None:
         world = UNORDERED.world()
         world.run(chooser, driver="direct", trace=Trace({}, keep=True))
         traces.append(world.trace)
-    lines = side_by_side(*traces).splitlines()
+    calm, here = traces
+    lines = side_by_side(calm, here).splitlines()
     assert lines[0].split() == ["the", "calm", "run", "this", "run"]
     (parting,) = [line for line in lines if "they part for good" in line]
     assert lines.index(parting) >= 2

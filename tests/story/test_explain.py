@@ -21,8 +21,10 @@ from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.invariant import Evidence, Verdict, quiescent
 from testbed.objects import Note
-from testbed.story.explain import LINES_MAX, explain_md, explained, story
+from testbed.story.explain import LINES_MAX, Issue, explain_md, explained, story
+from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Trace
+from testbed.version import VERSION
 from testbed.world.scenario import find
 from testbed.world.world import World
 
@@ -171,7 +173,9 @@ def test_an_issue_is_told_as_before(stories: Stories) -> None:
     """In Markdown: sentences, a sequence diagram, the race file folded away, a line to paste."""
     trace, verdict = run(*TOLD["two_binders"]())
     race = "race: testbed/1\nscenario: two_binders\nholds:\n- deliver alpha/watch-pods\n"
-    stories.check("an_issue", explain_md(trace, verdict, race, "testbed explain races/bind.yaml"))
+    stories.check(
+        "an_issue", explain_md(trace, verdict, Issue(race, "testbed explain races/bind.yaml"))
+    )
 
 
 def test_who_knew_what_when_is_told_in_order() -> None:
@@ -215,8 +219,8 @@ def test_every_double_bind_is_explained_by_what_was_not_known(make: Callable[[],
 
 
 def test_a_story_stays_short_and_narrow() -> None:
-    """However long the Run: forty rows, a hundred columns, ten sentences; sixty lines of an
-    issue."""
+    """However long the Run: forty rows, a hundred columns, ten sentences; a hundred lines of
+    an issue, unless more failed."""
     for seed in range(5):
         world = find("lots:drawing_lots").world({"times": 40})
         world.goes_on = True
@@ -230,7 +234,7 @@ def test_a_story_stays_short_and_narrow() -> None:
         told = explained(trace, verdict)
         assert len(told["sentences"]) <= 10
         assert told["diagram"] == drawn.splitlines()
-        issue = explain_md(trace, verdict, "race: testbed/1\n" * 8, "testbed explain x.yaml")
+        issue = explain_md(trace, verdict, Issue("race: testbed/1\n" * 8, "testbed explain x.yaml"))
         assert len(issue.splitlines()) <= LINES_MAX
 
 
@@ -238,7 +242,7 @@ def test_what_is_pasted_is_pasted_whole() -> None:
     """A long race file is told in full, and one with fences in it does not end its own."""
     trace, verdict = run(*TOLD["two_binders"]())
     race = "".join(f"line {number}: ```\n" for number in range(80))
-    issue = explain_md(trace, verdict, race, "testbed explain x.yaml")
+    issue = explain_md(trace, verdict, Issue(race, "testbed explain x.yaml"))
     assert race in issue
     assert "````yaml\n" in issue
     assert issue.rstrip().endswith("```\ntestbed explain x.yaml\n```")
@@ -261,7 +265,8 @@ def test_a_run_without_a_violation_is_told_by_its_verdict() -> None:
     """Its heading says that it held, and no sentence says that anything broke."""
     trace, verdict = run(known_world("lost_update"), Calm())
     issue = explain_md(trace, verdict)
-    assert issue.startswith("# lost\\_update: held\n\n- Held. Looked at: ")
+    assert issue.startswith("# lost\\_update: held\n\n```mermaid\n")
+    assert "\nHeld. Looked at: 1 run (calm), 10 turns" in issue
     assert "broken" not in issue
 
 
@@ -271,3 +276,39 @@ def test_nothing_to_tell_is_an_empty_story() -> None:
     World().run(Calm(), trace=trace)
     assert story(trace) == ""
     assert story(Trace({})) == ""
+
+
+def test_an_issue_says_all_that_a_stranger_asks() -> None:
+    """Under the title the cause; then what each line is needed for, the calm run beside this one,
+    the verdict, and who played it."""
+    trace, verdict = run(*TOLD["double_bind"]())
+    needed = ("Needed:", "  needed  hold a until b", "Left out of the scenario: x.")
+    told = Issue("race", "again", "", needed, ("Held. 1 run", "calm | here"))
+    issue = explain_md(trace, verdict, told)
+    assert issue.split("\n\n")[1].startswith("beta bound pods/default/d to n1 (step 23), believing")
+    parts = [
+        "- needed hold a until b",
+        "Left out of the scenario: x.",
+        "The calm run: Held. 1 run",
+        "calm | here",
+        "Violated: no\\_node\\_is\\_overcommitted: n1 has",
+        f"Played by testbed {VERSION}; profiles: apiserver k8s-1.26.",
+        "<details><summary>The race file</summary>",
+        "\nagain\n",
+    ]
+    places = [issue.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_an_issue_folds_away_nothing_that_was_late_or_failed() -> None:
+    """However many rows there are: what was held back and when it came, what was struck or refused,
+    and both ends of the cause."""
+    for seed in range(12):
+        world = find("lots:drawing_lots").world({"times": 12, "faults": 2})
+        trace, verdict = run(world, Uniform(seed))
+        last = verdict.violations[0].step if verdict.violations else len(trace.steps)
+        issue = explain_md(trace, verdict)
+        for step in trace.steps[:last]:
+            is_watch = step.option.verb == "watch" or step.kind not in (FAULT, SERVE)
+            if step.kind == FAULT or (step.outcome and not is_watch):
+                assert f"(step {step.number})" in issue

@@ -20,22 +20,20 @@ from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, s
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
 from testbed.invariant import Verdict
 from testbed.invariants.confluence import Confluent
-from testbed.races.necessity import Flipped, necessary, necessity_lines
+from testbed.races.necessity import Deviation, Flipped, flipped, needed_lines
 from testbed.races.playing import play, race_of
-from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.races.race import Race
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
-from testbed.story.explain import explain_md, explained, story, told_of
+from testbed.story.explain import Issue, explain_md, explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
 from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
 from testbed.turns.trace import Trace
 from testbed.turns.trace import load as load_trace
-from testbed.words import counted
 from testbed.world.scenario import Scenario
 
-Deviation = Hold | Strike | Picked
-DEVIATIONS_MAX = 60
-"""A race with more deviations than this was not shrunk yet; they are not tried one by one."""
+ROWS_MAX = 8
+"""How many writes of each Run an issue shows at most, before they part for good and after."""
 
 BAD = 2
 """The exit code if a file cannot be played."""
@@ -130,17 +128,18 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     """What is told of one file, as a text or for JSON, and its exit code."""
     run = _played(file, trust)
     again, code = line_for("explain", file, trust), exit_code(run.verdict)
+    tried = flipped(run.race, run.recipe, run.claim)
     if how.as_md:
-        return explain_md(run.trace, run.verdict, run.race.text(), again).rstrip("\n"), code
-    flipped = _necessary(run)
+        return _issue(run, tried, again), code
     rates = _growth(run, how.seed) if how.with_growth and run.claim else []
     if how.as_json:
-        return _as_dict(run, flipped, rates, again), code
+        return _as_dict(run, tried, rates, again), code
     steps = {step.number: step.option for step in run.trace.steps}
     parts = [story(run.trace, run.verdict, run.claim)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
-        parts.append(side_by_side(_calm(run), run.trace))
-    parts += ["\n".join(_deviation_lines(run, flipped)), "\n".join(growth_lines(rates, steps))]
+        parts.append(side_by_side(_calm(run)[0], run.trace))
+    parts += ["\n".join(needed_lines(run.race, tried, run.claim))]
+    parts += ["\n".join(growth_lines(rates, steps))]
     last = f"{run.verdict}\nAgain: {again}"
     return "\n".join([*(f"{part}\n" for part in parts if part), last]), code
 
@@ -169,44 +168,22 @@ def _played(file: str, trust: Trust) -> _Run:
     return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
 
 
-def _calm(run: _Run) -> Trace:
-    """The calm run, which ends in another state than this Run."""
+def _calm(run: _Run) -> tuple[Trace, Verdict]:
+    """The calm run of the same World."""
     trace = Trace({}, keep=True)
-    run.recipe.world(run.race.switches, without=run.race.without).run(
-        Calm(), driver="direct", trace=trace
-    )
-    return trace
+    world = run.recipe.world(run.race.switches, without=run.race.without)
+    return trace, world.run(Calm(), driver="direct", trace=trace)
 
 
-def _necessary(run: _Run) -> Sequence[Flipped[Deviation]]:
-    """For each deviation: whether the same claim still breaks without it."""
-    race = run.race
-    if not run.claim or len(race) > DEVIATIONS_MAX:
-        return ()
-
-    def breaches(deviations: Sequence[Deviation]) -> bool:
-        less = attrs.evolve(
-            race,
-            holds=tuple(each for each in deviations if isinstance(each, Hold)),
-            faults=tuple(each for each in deviations if isinstance(each, Strike)),
-            picks=tuple(each for each in deviations if isinstance(each, Picked)),
-        )
-        verdict = play(less, run.recipe, keep=False).verdict
-        return any(violation.invariant == run.claim for violation in verdict.violations)
-
-    return necessary((*race.holds, *race.faults, *race.picks), breaches)
-
-
-def _deviation_lines(run: _Run, flipped: Sequence[Flipped[Deviation]]) -> list[str]:
-    """Each deviation, and whether it is needed."""
-    left_out = [f"Left out of the scenario: {run.race.left_out}."] if run.race.without else []
-    if flipped:
-        head = "What the calm run would not do; needed is what this does not break without:"
-        return [head, *(f"  {line}" for line in necessity_lines(flipped)), *left_out]
-    if run.claim and len(run.race):
-        most = f"It takes at most {counted(len(run.race), 'deviation')}; none is told by itself."
-        return [most, *left_out]
-    return left_out
+def _issue(run: _Run, tried: Sequence[Flipped[Deviation]], again: str) -> str:
+    """The story as Markdown, with the calm run beside it unless the Run is that itself."""
+    beside: list[str] = []
+    if len(run.race):
+        calm, verdict = _calm(run)
+        beside = [str(verdict), side_by_side(calm, run.trace, ROWS_MAX)]
+    needed = needed_lines(run.race, tried, run.claim)
+    told = Issue(run.race.text(), again, run.claim, tuple(needed), tuple(beside))
+    return explain_md(run.trace, run.verdict, told).rstrip("\n")
 
 
 def _growth(run: _Run, seed: int) -> list[FailureRate]:
@@ -233,9 +210,9 @@ def _growth(run: _Run, seed: int) -> list[FailureRate]:
 
 
 def _as_dict(
-    run: _Run, flipped: Sequence[Flipped[Deviation]], rates: Sequence[FailureRate], again: str
+    run: _Run, tried: Sequence[Flipped[Deviation]], rates: Sequence[FailureRate], again: str
 ) -> dict[str, Any]:
-    deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in flipped]
+    deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in tried]
     along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in rates]
     return as_dict(
         run.verdict,

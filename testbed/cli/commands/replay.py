@@ -41,6 +41,7 @@ from testbed.errors import ReplayDiverged, ScenarioError, TraceRefused
 from testbed.objects.codec import decode, encode_line
 from testbed.races.expecting import Side, expect, expected_under
 from testbed.races.healing import Healer
+from testbed.races.necessity import flipped, needed_lines
 from testbed.races.playing import race_of
 from testbed.races.race import Expectation
 from testbed.races.rewriting import changed
@@ -161,9 +162,7 @@ def _side(file: NamedRace, given: Mapping[str, str]) -> Expectation | None:
 def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     verdict = side.played.verdict
     if verdict.is_violated:
-        from testbed.story.explain import story
-
-        say(story(side.played.trace, verdict, file.race.breaks) + "\n")
+        _tell_breach(side, file)
     for line in matches(side) if how.match else ():
         say(line)
     # Lines that matched nothing are shown once: `--match` has shown them, and if they are an error,
@@ -175,6 +174,20 @@ def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
     say(str(verdict))
     result = side.said
     say(f"{result[0].upper()}{result[1:]}. Again: {again}")
+
+
+def _tell_breach(side: Side, file: NamedRace) -> None:
+    """The story of a breach, and which lines of the race it needs."""
+    from testbed.story.explain import story, told_of
+
+    verdict, world = side.played.verdict, side.played.world
+    violation = told_of(verdict, file.race.breaks)
+    claim = violation.invariant if violation is not None else ""
+    say(story(side.played.trace, verdict, claim) + "\n")
+    switches = {name: str(value) for name, value in world.switches.items()}
+    race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
+    if lines := needed_lines(race, flipped(race, file.recipe, claim), claim):
+        say("\n".join(lines) + "\n")
 
 
 def _say_race(side: Side, file: NamedRace, how: How, again: str) -> None:
