@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from testbed.client.latency import Latency, latency_of
 from testbed.client.stream import Stream
 from testbed.errors import ApiError
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of
@@ -44,6 +45,8 @@ class Carrier(Protocol):
     """Requests that are half served and wait for a cursor."""
     served: Request | None
     """The request that was served in this turn."""
+    latencies: list[Latency]
+    """What the scenario states of how long requests take."""
 
     def pause(self, request: Request, pause: Pause) -> None:
         """Offer the next part when the Pause is over. Called when the handler has yielded it."""
@@ -155,6 +158,8 @@ class Request:
             self.nth = self.life.nth(SERVE, self.path, verb, key)
         else:
             verb = f"{verb}.{self.part}"
+        if self.part == 1 and self.wire.latencies:
+            due_ms = max(due_ms, table.now_ms + self._latency_ms("serve_ms"))
         # A partition delays the request only: its later parts happen inside the Endpoint.
         if self.part == 1 and role.cut_off_until_ms > due_ms:
             due_ms = role.cut_off_until_ms
@@ -184,10 +189,10 @@ class Request:
                 pause = handler.send(now_ms)
         except StopIteration as done:
             self._note(_revision_of(done.value), "")
-            self.answer(done.value)
+            self.answer(done.value, after_ms=self._latency_ms("answer_ms"))
         except ApiError as error:
             self._note("", error.reason)
-            self.answer(None, error)
+            self.answer(None, error, after_ms=self._latency_ms("answer_ms"))
         else:
             self._note("", "")
             self.part += 1
@@ -200,9 +205,15 @@ class Request:
         changes = table.marks.changes
         table.note_outcome(str(changes[-1].revision) if changes else revision, outcome)
 
-    def answer(self, value: Any, error: ApiError | None = None) -> None:
-        """Offer the answer to its caller. If that no longer waits, drop the answer; a watch that it
-        has opened is closed."""
+    def _latency_ms(self, part: str) -> int:
+        stated = self.wire.latencies
+        if not stated:
+            return 0
+        return latency_of(stated, part, self.operation, self.role.name, self.post.name)
+
+    def answer(self, value: Any, error: ApiError | None = None, after_ms: int = 0) -> None:
+        """Offer the answer to its caller, that much later. If that no longer waits, drop the
+        answer; a watch that it has opened is closed."""
         self.is_served = True
         self.handler = self.pause = None
         self.value = value
@@ -217,7 +228,8 @@ class Request:
             return
         operation, table = self.operation, wire.table
         causes = (table.step,)
-        option = Option(ANSWER, self.path, self.finish, causes, 0, self.role.name, self.seat)
+        due_ms = table.now_ms + after_ms if after_ms else 0
+        option = Option(ANSWER, self.path, self.finish, causes, due_ms, self.role.name, self.seat)
         option.verb, option.key, option.nth = operation.asked, operation.key, self.nth
         option.source = self
         self.option = option

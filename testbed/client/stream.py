@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from testbed.client.latency import Latency, latency_of
 from testbed.errors import ApiError, WatchBroken
 from testbed.objects.meta import looked, text_of
 from testbed.store.delivery import BOOKMARK, Delivery
@@ -26,6 +27,8 @@ class Streams:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.open: dict[Stream, None] = {}
+        self.latencies: list[Latency] = []
+        """What the scenario states of how long requests, answers and deliveries take."""
         self.delivered: list[tuple[Stream, Delivery]] = []
         """The deliveries of this turn; emptied when the invariants have looked."""
         self.commits: dict[int, tuple[int, int]] = {}
@@ -69,6 +72,9 @@ class Stream:
         self.watch = watch
         self.life = life
         self.plural = plural = operation.plural
+        self._latency_ms = latency_of(
+            streams.latencies, "deliver_ms", operation, life.role.name, server.name
+        )
         taken = {stream.path for stream in life.streams}
         name = f"{life.role.name}/watch-{plural}"
         nth = next(n for n in range(1, len(taken) + 2) if _nth_path(name, n) not in taken)
@@ -211,7 +217,8 @@ class Stream:
         delivery = self.watch.peek()
         if delivery is not None:
             step, committed_ms = self.streams.made_by(delivery, self.server.name)
-            due = committed_ms + _lag_of(self.life.role, self.plural, committed_ms)
+            lag_ms = _lag_of(self.life.role, self.plural, committed_ms)
+            due = committed_ms + lag_ms + self._latency_ms
             key = delivery._change.key if delivery._change is not None else self.plural
             self._offer(delivery.type, key, step, due)
         elif self._owing_since is not None and offered is None:

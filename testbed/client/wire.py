@@ -38,6 +38,7 @@ class Wire:
         self.served: Request | None = None
         """The request that was served in this turn, and so has made the commits of the turn."""
         self.streams = Streams(table)
+        self.latencies = self.streams.latencies
 
     def ask(
         self, seat: Seat, post: Post, operation: Operation, timeout_ms: int | None, because: int

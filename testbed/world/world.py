@@ -16,6 +16,7 @@ import attrs
 from testbed.chooser import Chooser, RunInfo
 from testbed.client.actor import Actor, factory_of
 from testbed.client.client import Client
+from testbed.client.latency import Latency, check_names
 from testbed.client.wire import Wire
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Levers
@@ -177,6 +178,27 @@ class World:
                 raise UnknownName("limit", name, known)
         self.budget = attrs.evolve(self.budget, **limits)
 
+    def latency(
+        self,
+        what: str,
+        *,
+        actor: str = "*",
+        at: str = "*",
+        serve_ms: int | None = None,
+        answer_ms: int | None = None,
+        deliver_ms: int | None = None,
+    ) -> None:
+        """Let what it names take that long: `world.latency("bind pods", serve_ms=35_000)`.
+
+        `what` is a verb and a kind or key, as in `watch pods` or `update pods/default/c/status`;
+        `actor` and `at` say who asks and which Endpoint; all may be globs. A request takes effect
+        `serve_ms` after it is asked, and its caller is told `answer_ms` later; a watch tells of a
+        commit after `deliver_ms`. Of several that name the same, the last one counts.
+        """
+        self.evidence.forget_scenario()
+        given = Latency(what, actor, at, serve_ms, answer_ms, deliver_ms)
+        self.wire.latencies.append(given)
+
     # -- playing --------------------------------------------------------------------------------
 
     def run(
@@ -206,6 +228,8 @@ class World:
         if self._play is not None:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
         self.in_force.check(self.scenario)
+        names = (*self.table.roles, *self.without)
+        check_names(self.wire.latencies, names, self.wire.posts)
         late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
         info = RunInfo(
             self.scenario, number, self.faults_max, length, is_up, late_ms, self.switches

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
+from testbed.world.world import World
 
 
 @pytest.mark.spec("SCH-109", "SCH-110")
@@ -31,3 +32,21 @@ def test_the_window_is_one_bind_and_one_watch_long(
 def test_what_shares_a_cache_does_not_race() -> None:
     """Two pods of one scheduler, however slow its binds and its watch are."""
     assert len(bound(slow(BIND_MS, 30, "s1"), owners=("s1", "s1"))) == 1
+
+
+@pytest.mark.spec("SCH-110")
+@pytest.mark.parametrize(("bind_ms", "watch_ms"), [(BIND_MS, WATCH_MS), (BIND_MS, 30), (35, 40)])
+def test_latencies_that_are_stated_make_the_same_windows(bind_ms: int, watch_ms: int) -> None:
+    """As the holds and lags of a race file do: to the millisecond on both sides of each end."""
+
+    def state(world: World) -> None:
+        world.latency("bind pods", serve_ms=bind_ms)
+        world.latency("watch pods", actor="s[12]", deliver_ms=watch_ms)
+
+    race = slow(bind_ms, watch_ms, "s1", "s2")
+    for apart_ms in {0, 1, bind_ms, watch_ms, bind_ms + watch_ms, bind_ms + watch_ms + 1}:
+        for near_ms in (apart_ms - 1, apart_ms, apart_ms + 1):
+            if near_ms >= 0:
+                assert bound("", near_ms, state=state) == bound(race, near_ms), near_ms
+    assert len(bound("", bind_ms + watch_ms - 1, state=state)) == 2
+    assert len(bound("", bind_ms + watch_ms + 1, state=state)) == 1

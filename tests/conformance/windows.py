@@ -7,6 +7,7 @@ does not, some trial must have shown that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from observed import attempts_of
@@ -33,8 +34,14 @@ AT_ONCE_MS = 900
 # -- two schedulers, one slot ---------------------------------------------------------------------
 
 
-def bound(race: str, apart_ms: int = 0, owners: tuple[str, str] = ("s1", "s2")) -> list[str]:
-    """The pods that are bound to the slot in the end, if they are created this far apart."""
+def bound(
+    race: str,
+    apart_ms: int = 0,
+    owners: tuple[str, str] = ("s1", "s2"),
+    state: Callable[[World], None] = lambda _: None,
+) -> list[str]:
+    """The pods that are bound to the slot in the end, if they are created this far apart. `state`
+    may state latencies."""
     pods = [
         {**pod, "t": number * apart_ms / 1000, "scheduler": owner}
         for number, (pod, owner) in enumerate(zip(SLOT["pods"], owners, strict=True))
@@ -43,6 +50,7 @@ def bound(race: str, apart_ms: int = 0, owners: tuple[str, str] = ("s1", "s2")) 
 
     def one_slot(world: World) -> None:
         build(world, cluster, *map(Scheduler, sorted(set(owners))))
+        state(world)
 
     world = play(parse(f"scenario: windows:one_slot\n{race}", "race"), of(one_slot)).world
     found: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]

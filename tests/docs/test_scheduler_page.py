@@ -28,7 +28,7 @@ def folder(own: Path) -> Path:
 def test_every_command_prints_what_is_shown(folder: Path) -> None:
     """In that folder, one after another."""
     shown = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
-    assert len(shown) == 7
+    assert len(shown) == 9
     for command, output in shown:
         _, printed = call(command, folder)
         assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"

@@ -1,0 +1,111 @@
+"""Latency: how long requests, answers and deliveries take in virtual time, as a scenario states it.
+
+It is no fault and no choice: each Option that a Latency names is due that much later, in every Run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+import attrs
+
+from testbed.errors import ScenarioError, UnknownName, did_you_mean
+from testbed.objects.meta import Object
+from testbed.store.endpoint import Operation
+from testbed.words import MEANT, PAST, spoken
+
+GLOB = re.compile(r"[*?\[]")
+LONGEST_MS = 10**9
+
+
+@attrs.frozen
+class Latency:
+    """How long one kind of Operation takes."""
+
+    what: str
+    """A verb and a kind (`bind pods`), or a key (`* pods/default/c`); both may be globs."""
+    actor: str = "*"
+    """Who asks."""
+    at: str = "*"
+    """The Endpoint that is asked."""
+    serve_ms: int | None = None
+    """From the moment it is asked until it takes effect."""
+    answer_ms: int | None = None
+    """From its effect until its caller is told."""
+    deliver_ms: int | None = None
+    """Of a watch: from a commit until a reader is told of it."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what could never match, or says no time."""
+        verb, _, key = self.what.partition(" ")
+        if not key or " " in key:
+            self._refuse("a verb and a kind", "say `bind pods`, or `get pods/default/c`")
+        times = {name: getattr(self, name) for name in ("serve_ms", "answer_ms", "deliver_ms")}
+        given = {name: ms for name, ms in times.items() if ms is not None}
+        if not given:
+            self._refuse("how long", "say serve_ms=…, answer_ms=…, or of a watch deliver_ms=…")
+        for name, ms in given.items():
+            if type(ms) is not int or not 0 <= ms <= LONGEST_MS:
+                self._refuse(f"{name} in whole milliseconds, not {ms!r}", f"say {name}=35_000")
+        if self.deliver_ms is not None and verb != "watch":
+            self._refuse("`watch` for deliver_ms", f"say `watch {key}`")
+        known = {*PAST, *MEANT}
+        base = verb.partition("/")[0]
+        # An Endpoint may know verbs of its own, so only what looks misspelt is refused.
+        if base not in known and not GLOB.search(base) and did_you_mean(base, sorted(known)):
+            raise UnknownName("verb", base, sorted(known), see="name one of these, or use a glob")
+        plurals = sorted({cls.plural for cls in _kinds(Object) if cls.plural})
+        if not GLOB.search(key) and key.partition("/")[0] not in plurals:
+            plural = key.partition("/")[0]
+            raise UnknownName("kind of object with the plural", plural, plurals, see="use one")
+
+    def _refuse(self, expected: str, step: str) -> None:
+        raise ScenarioError(f"world.latency({self.what!r}): expected {expected}.\nNext: {step}.")
+
+    def fits(self, operation: Operation, actor: str, endpoint: str) -> bool:
+        """Whether it names that Operation of that actor."""
+        if not fnmatchcase(actor, self.actor) or not fnmatchcase(endpoint, self.at):
+            return False
+        verb, _, key = self.what.partition(" ")
+        word = spoken(operation.verb, operation.subresource)
+        if "/" not in key and not GLOB.search(key):
+            return key == operation.plural and fnmatchcase(word, verb)
+        if fnmatchcase(word, verb) and fnmatchcase(operation.key, key):
+            return True
+        # As in a race file: the subresource may stand behind the object.
+        under = f"{operation.key}/{operation.subresource}"
+        is_under = operation.subresource and fnmatchcase(under, key)
+        return bool(is_under) and fnmatchcase(operation.verb, verb)
+
+
+def latency_of(
+    stated: Iterable[Latency], part: str, operation: Operation, actor: str, endpoint: str
+) -> int:
+    """How long that part of it takes: `serve_ms`, `answer_ms` or `deliver_ms`. Of several that name
+    it the last one stated counts, so the rule comes first and its exception behind it."""
+    found = 0
+    for latency in stated:
+        ms: int | None = getattr(latency, part)
+        if ms is not None and latency.fits(operation, actor, endpoint):
+            found = ms
+    return found
+
+
+def check_names(stated: Iterable[Latency], actors: Iterable[str], endpoints: Iterable[str]) -> None:
+    """UnknownName if one is of an actor or an Endpoint that the World does not have."""
+    for latency in stated:
+        for what, name, known in (
+            ("actor", latency.actor, sorted(actors)),
+            ("endpoint", latency.at, sorted(endpoints)),
+        ):
+            if name != "*" and not any(fnmatchcase(each, name) for each in known):
+                see = f"name one of these in world.latency({latency.what!r}, …)"
+                raise UnknownName(f"{what} of this World", name, known, see=see)
+
+
+def _kinds(cls: type[Object]) -> Iterator[type[Object]]:
+    for kind in cls.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
