@@ -120,6 +120,8 @@ class Invariant:
     reads: frozenset[str] | None = None
     """What may break it if it changes: keys, logs (`log:pods.spec`), and `records`. None: anything.
     A search that leaves out orders keeps every order of changes to these."""
+    declares: bool = False
+    """Whether a user wrote it, who says what it `reads`: an audit then shows it no more."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         """A turn has just ended in which one of its occasions occurred."""
@@ -138,6 +140,7 @@ Claim = Callable[[Evidence], str | None]
 
 
 class _Always(Invariant):
+    declares = True
     looks_at = frozenset({COMMIT, RECORD})
 
     def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
@@ -153,7 +156,9 @@ class _Always(Invariant):
 
 
 class _Quiescent(Invariant):
-    def __init__(self, claim: Claim, reads: frozenset[str]) -> None:
+    declares = True
+
+    def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
         self.name = claim.__name__
         self.claim = claim
         self.reads = reads
@@ -199,10 +204,11 @@ def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
     return _Always(claim, None if reads is None else frozenset(reads))
 
 
-def quiescent(claim: Claim, *, reads: tuple[str, ...] = (RECORDS,)) -> Invariant:
-    """The claim holds when nothing can move any more. By default it `reads` the order in which
-    actors recorded; `reads=()` says that this order does not matter to it."""
-    return _Quiescent(claim, frozenset(reads))
+def quiescent(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
+    """The claim holds when nothing can move any more. It may tell in which order things were
+    committed and recorded, and who died first, unless it says what it `reads`: `("records",)` if
+    that is only the order in which actors recorded; `()` if no order matters to it."""
+    return _Quiescent(claim, None if reads is None else frozenset(reads))
 
 
 def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:

@@ -33,6 +33,7 @@ class BareServer(StoreEndpoint):
     """
 
     is_front = True
+    marks_memory = True
     component: ClassVar[Component] = APISERVER
 
     def __init__(

@@ -49,6 +49,7 @@ VERBS: Mapping[str, Verb] = {
 class ApiServer(BareServer):
     """The API server of Kubernetes, with these verbs. Two of them have two names."""
 
+    marks_memory = True
     verbs: ClassVar[Mapping[str, Verb]] = VERBS
     calls: ClassVar[type[Call]] = Call
     """What a verb is given, and commits by."""

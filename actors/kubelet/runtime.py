@@ -63,6 +63,7 @@ class Runtime:
 
     near = True
     is_front = False
+    marks_memory = True
 
     def __init__(self, store: Any, node: str) -> None:
         self.name = runtime_of(node)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from testbed.client.latency import Latency, latency_of
 from testbed.client.stream import Stream
 from testbed.errors import ApiError
-from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of
+from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
 from testbed.store.footprint import LOG, Footprint
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Seat
@@ -24,6 +24,8 @@ class Post:
         self.key = f"endpoint:{endpoint.name}"
         """Its key in a Footprint: written when it goes down and comes back, read by all that
         crosses the wire to it or from it."""
+        self.memory = () if marks_memory(endpoint) else (f"memory:{endpoint.name}",)
+        """What each part that it serves writes, unless it marks what it remembers by itself."""
         self.server = self
         """Itself, as the source of its feeds."""
         self.is_up = True
@@ -144,6 +146,7 @@ class Request:
         # A watch that is opened later still shows which of two commits came first. So a request
         # that may commit announces a write of that order, too.
         writes = {f"order:{key.removeprefix(LOG)}" for key in may.writes if key.startswith(LOG)}
+        writes.update(self.post.memory)
         if self.operation.verb == "watch":
             writes.add(f"watches:{self.role.name}/watch-{self.operation.plural}")
         if self.operation.verb in ("create", "txn"):
@@ -174,6 +177,7 @@ class Request:
         """Run its handler to the next Pause or to its answer; here it takes effect."""
         self.option = None
         self.wire.served = self
+        self.wire.table.marks.writes += self.post.memory
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because

@@ -64,6 +64,7 @@ class Wire:
     def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
         """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
         self.table.marks.reads.append(post.key)
+        self.table.marks.writes += post.memory
         if not post.is_up:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.

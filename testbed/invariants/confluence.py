@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from testbed.invariant import RECORDS, Evidence, Invariant
+from testbed.invariant import Evidence, Invariant
 from testbed.objects.meta import changed_fields, field_of
 
 ALWAYS = ("meta.uid", "meta.created_ms", "meta.revision")
@@ -33,11 +33,15 @@ class Confluent(Invariant):
         ignoring: Sequence[str] = (),
         unordered: Sequence[str] = (),
         seen_as: Callable[[Evidence], Any] | None = None,
+        reads: tuple[str, ...] | None = None,
     ) -> None:
         self._ignoring = (*ALWAYS, *ignoring)
         self._unordered = frozenset(unordered)
         self._seen_as = seen_as
-        self.reads = frozenset(() if seen_as is None else (RECORDS,))
+        if seen_as is None:
+            reads = ()  # it compares what is the same in all orders of the same
+        self.reads = None if reads is None else frozenset(reads)
+        self.declares = seen_as is not None
         self.came_to: End | None = None
         """None until its Run has come to rest."""
 
@@ -88,11 +92,13 @@ def confluent(
     ignoring: Sequence[str] = (),
     unordered: Sequence[str] = (),
     seen_as: Callable[[Evidence], Any] | None = None,
+    reads: tuple[str, ...] | None = None,
 ) -> Confluent:
     """Every Run without a fault ends as the calm run does. `ignoring` names fields that may differ
     (`spec.node_name`), `unordered` fields with words or items that may stand in any order. If
-    something else is to be alike, the function `seen_as` makes it from the Evidence at the end."""
-    return Confluent(ignoring, unordered, seen_as)
+    something else is to be alike, the function `seen_as` makes it from the Evidence at the end, and
+    says what it `reads` as a claim of `quiescent` does."""
+    return Confluent(ignoring, unordered, seen_as, reads)
 
 
 def _items(value: object) -> list[str] | None:

@@ -156,6 +156,20 @@ class Switched(Endpoint, Protocol):
     """The values in force: those that it was given, until its World decides otherwise."""
 
 
+class Remembering(Endpoint, Protocol):
+    """An Endpoint that marks what it remembers from one Operation to the next, key by key, with
+    `store.mark`. An Endpoint that does not say so need not have this field: each part that it
+    serves then writes one key, `memory:<name>`, and so keeps its place among the others."""
+
+    marks_memory: ClassVar[bool]
+    """True. The class itself must say so, and a subclass must say it again."""
+
+
+def marks_memory(endpoint: Endpoint) -> bool:
+    """Whether its own class declares that it marks what it remembers."""
+    return bool(vars(type(endpoint)).get("marks_memory"))
+
+
 def creator_of(endpoint: str, caller: str) -> str:
     """The creator that the uid of a new object names: `alpha@apiserver`, or `alpha`."""
     return caller if endpoint == "store" else f"{caller}@{endpoint}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
 from testbed.objects.meta import Meta, Object, Revision, text_of
@@ -41,6 +41,7 @@ class StoreEndpoint:
 
     near: bool = False
     is_front: bool = False
+    marks_memory: ClassVar[bool] = True
 
     def __init__(
         self,

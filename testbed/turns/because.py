@@ -28,4 +28,4 @@ class Because:
 
 def number_of(because: Because | None) -> int:
     """The number of that Record, for the testbed; 0 for none."""
-    return 0 if because is None else because._number
+    return because._number if because else 0

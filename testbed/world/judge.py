@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
 from testbed.client.wire import Wire
@@ -19,15 +20,13 @@ from testbed.invariant import (
     Invariant,
     Violation,
 )
-from testbed.store.footprint import TIME, Footprint
-from testbed.turns.option import FAULT, START
+from testbed.store.footprint import HISTORY, Footprint
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
+from testbed.world.audited_evidence import asked
 
 SEEN = "log:@seen"
 """The log of turns whose outcome a claim may see, at a later turn than the one that made it."""
-SHOWN = ("cache:", "life:", TIME)
-"""What Evidence shows besides commits and records, as footprint keys."""
 
 Kind = TypeVar("Kind", bound=Invariant)
 
@@ -109,24 +108,32 @@ class Judge:
         and hold it in the other. So all turns that change what it reads write one key,
         `claim:<name>`, and keep their order.
 
-        A claim that does not declare what it reads may read anything. It looks at a commit or a
-        Record, so the order of commits and Records matters. When a turn changes a Cache or a life,
-        the claim sees that only at the next commit or Record. So the turn that makes the change
-        adds to the log SEEN, and the turn at which the claim looks reads that log.
+        A claim that does not declare what it reads may read anything. So the turns at which it
+        looks keep their order, and so do those that add to a list that it may see: of commits, of
+        Records, of deaths. Whatever else a turn changes, the claim sees at its next look. So every
+        other turn adds to the log SEEN, and the turn at which the claim looks reads that log. A
+        claim that looks at the end alone sees the same in any order of those.
         """
-        did = step.did
-        is_recorded = len(self._table.records) > self._records_seen
+        did, table, wire = step.did, self._table, self._wire
+        is_recorded = len(table.records) > self._records_seen
+        is_listed = is_recorded or len(table.deaths) > self._deaths_seen or step.marks.changes
+        occasions = {TURN}
+        if wire.served is not None:
+            occasions.add(SERVED)
+        if wire.streams.delivered:
+            occasions.add(DELIVERY)
         reads: set[str] = set()
         writes: set[str] = set()
         for invariant in self._invariants:
             declared = invariant.reads
             if declared is None:
-                is_looked_at = TURN in invariant.looks_at or step.marks.changes or is_recorded
-                if is_looked_at:
+                if is_listed or occasions & invariant.looks_at:
                     writes.add(f"claim:{invariant.name}")
                     reads.add(SEEN)
-                elif step.kind in (FAULT, START) or any(k.startswith(SHOWN) for k in did.writes):
+                elif invariant.looks_at:
                     writes.add(SEEN)
+                elif HISTORY in did.reads:  # it was told how far all commits have come
+                    reads.add(f"claim:{invariant.name}")
             elif (is_recorded and RECORDS in declared) or Footprint(writes=did.writes).clashes(
                 Footprint(reads=declared)
             ):
@@ -137,7 +144,10 @@ class Judge:
         """Let each invariant judge the end of a Run at rest, before the teardown."""
         self._evidence.changes = ()
         for invariant in self._invariants:
-            self._found(invariant, invariant.end(self._evidence))
+            if self._table.audits:
+                self._found(invariant, asked(invariant, self._evidence, invariant.end, at_end=True))
+            else:
+                self._found(invariant, invariant.end(self._evidence))
 
     def suspicions(self) -> str:
         """What invariants suspect and have not proved, each after a semicolon."""
@@ -146,7 +156,11 @@ class Judge:
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:
-            self._found(invariant, invariant.look(step, self._evidence))
+            if self._table.audits:
+                look = partial(invariant.look, step)
+                self._found(invariant, asked(invariant, self._evidence, look, at_end=False))
+            else:
+                self._found(invariant, invariant.look(step, self._evidence))
 
     def _found(self, invariant: Invariant, breach: str | None) -> None:
         if breach is None:

@@ -19,6 +19,8 @@ class Clerk(StoreEndpoint):
     """Knows, beside the Store's own verbs: `move` a Note to another name, in two transactions;
     `file` it once something has come about, which `options` name; and `break`, to fail."""
 
+    marks_memory = True
+
     def __init__(self, store: Store, name: str = "clerk", *, lags: tuple[str, ...] = ()) -> None:
         super().__init__(store, name, lags=lags)
         self.lives = 1
@@ -72,6 +74,7 @@ class Runtime(Clerk):
     """A near one: what it is asked is done and answered in the caller's own turn."""
 
     near = True
+    marks_memory = True
 
 
 def move(old: str, new: str, endpoint: str = "clerk") -> Operation:

@@ -1,0 +1,129 @@
+"""AuditedEvidence: what a claim may look at that has declared what it reads; more is an error.
+
+A search leaves out orders because of what a claim has declared. If the claim looks at more, a Run
+in which it is breached may be left out, and no figure would show it. So with `audit=True` such a
+claim is shown less:
+
+- The kinds of which it has declared a key or a log. At the end of a Run it may read all kinds.
+- Records, if it has declared `records`. At the end it may read them in any case, since it may have
+  declared that their order does not matter.
+- Caches and lives, if it has declared a key of one: `life:alpha`, `cache:alpha/pods`.
+- No number that counts all commits. Whether two objects are of one revision is the same in every
+  order; what their revisions are, or how far a Cache has come, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, cast
+
+from testbed.errors import ScenarioError
+from testbed.invariant import RECORDS, Evidence, Invariant
+from testbed.objects.meta import LOOKED
+from testbed.store.change import Entry
+from testbed.store.footprint import LOG
+from testbed.store.store import Store
+
+LIVES = ("life:", "cache:", "mem:")
+"""The keys by which a claim declares that it looks at actors."""
+Ask = Callable[[Evidence], str | None]
+"""`look` or `end` of an Invariant, given what it may look at."""
+
+
+def asked(invariant: Invariant, evidence: Evidence, ask: Ask, *, at_end: bool) -> str | None:
+    """What the claim says, given no more than it has declared."""
+    reads = invariant.reads
+    if reads is None or not invariant.declares:
+        return ask(evidence)
+    shown = AuditedEvidence(invariant.name, evidence, reads, at_end=at_end)
+    token = LOOKED.set(lambda: shown.refuse("a number that counts all commits", "nothing"))
+    try:
+        return ask(cast(Evidence, shown))
+    finally:
+        LOOKED.reset(token)
+
+
+class AuditedEvidence:
+    """Evidence that refuses what the claim has not declared."""
+
+    def __init__(
+        self, name: str, evidence: Evidence, reads: frozenset[str], *, at_end: bool
+    ) -> None:
+        self._name = name
+        self._evidence = evidence
+        self._reads = reads
+        self._at_end = at_end
+        self._kinds = {key.removeprefix(LOG).partition(".")[0].partition("/")[0] for key in reads}
+
+    def __getattr__(self, name: str) -> Any:
+        is_life = name in ("actors", "deaths", "table", "wire", "served")
+        if is_life and not self._at_end and not any(key.startswith(LIVES) for key in self._reads):
+            self.refuse(f"evidence.{name}", "a key such as life:alpha")
+        return getattr(self._evidence, name)
+
+    @property
+    def records(self) -> Any:
+        """All that actors have recorded."""
+        if RECORDS not in self._reads and not self._at_end:
+            self.refuse("evidence.records", RECORDS)
+        return self._evidence.records
+
+    @property
+    def store(self) -> Any:
+        """The Store, as far as it was declared."""
+        return _Store(self._evidence.store, self)
+
+    def check(self, prefix: str) -> None:
+        """Refuse to read these keys if nothing of their kind was declared."""
+        kind = prefix.partition("/")[0]
+        if not self._at_end and kind not in self._kinds and LOG not in self._reads:
+            self.refuse(f"{prefix or 'all keys'} in the Store", f"{LOG}{kind}")
+
+    def refuse(self, what: str, key: str) -> NoReturn:
+        """Raise the error that ends the Run."""
+        said = ", ".join(sorted(self._reads)) or "nothing"
+        raise ScenarioError(
+            f"the claim {self._name} reads {what}, and declared {said}.\n"
+            f"Add {key} to its `reads=`, or leave `reads=` out: a Run may be skipped for what it "
+            "declares."
+        )
+
+
+class _Store:
+    def __init__(self, store: Store, audit: AuditedEvidence) -> None:
+        self._store = store
+        self._audit = audit
+
+    def peek(self, key: str, at: int | None = None) -> Any:
+        """As of the Store."""
+        self._audit.check(key)
+        entry = self._store.peek(key, at)
+        return None if entry is None else _Entry(entry, self._audit)
+
+    def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> Any:
+        """As of the Store."""
+        self._audit.check(prefix)
+        return [_Entry(entry, self._audit) for entry in self._store.snapshot(prefix, at, limit)]
+
+    def log(self, plural: str | None = None) -> Any:
+        """As of the Store."""
+        self._audit.check(plural or "")
+        return self._store.log(plural)
+
+    def __len__(self) -> int:
+        self._audit.check("")
+        return len(self._store)
+
+    def __getattr__(self, name: str) -> Any:
+        self._audit.refuse(f"evidence.store.{name}", "nothing")
+
+
+class _Entry:
+    def __init__(self, entry: Entry, audit: AuditedEvidence) -> None:
+        self.key = entry.key
+        self.value = entry.value
+        self.version = entry.version
+        self._audit = audit
+
+    def __getattr__(self, name: str) -> Any:
+        self._audit.refuse(f"the {name} of {self.key}", "nothing")
