@@ -11,6 +11,7 @@ from testbed.client.request import Request
 from testbed.client.wire import Wire
 from testbed.store.change import Change
 from testbed.store.store import Store
+from testbed.turns.happening import Happening
 from testbed.turns.life import Death, Role
 from testbed.turns.option import Choice
 from testbed.turns.table import Table
@@ -24,8 +25,9 @@ SERVED = "served"
 
 RECORDS = "records"
 """Stands for all that actors record, among what an Invariant reads."""
-PlayLap = Callable[[Sequence[Choice], Sequence[Choice]], str | None]
-"""Given the choices up to a lap and those of the lap, what `no_lasso` then says."""
+PlayLap = Callable[[Sequence[Happening], int], str | None]
+"""Given what has happened up to the end of a lap, and at which place of it the lap began, what
+`no_lasso` says when the lap is played again and again."""
 
 
 class Evidence:
@@ -42,6 +44,8 @@ class Evidence:
         """At the end of a Run that got stuck: which task waits for what."""
         self.choices: Sequence[Choice] = ()
         """All that the Chooser has chosen so far."""
+        self.happened: list[Happening] | None = None
+        """All that has happened so far; None unless a claim `follows` it."""
         self.play_lap: PlayLap | None = None
         """Plays choices in another World of the scenario, and then a lap of them again and again.
         None if this World was not assembled by a scenario alone."""
@@ -117,6 +121,8 @@ class Invariant:
 
     name: str = ""
     looks_at: ClassVar[frozenset[str]] = frozenset()
+    follows: ClassVar[bool] = False
+    """Whether it wants to know all that has happened (`evidence.happened`)."""
     reads: frozenset[str] | None = None
     """What may break it if it changes: keys, logs (`log:pods.spec`), and `records`. None: anything.
     A search that leaves out orders keeps every order of changes to these."""

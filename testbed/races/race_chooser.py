@@ -87,7 +87,8 @@ class Counting:
         for name, nth in zip(names_of(option), numbers, strict=False):
             counts[name] = nth
         if option.kind == SERVE:
-            self._asked[_request_of(option)] = numbers
+            # Its later parts are counted by names of their own; it keeps the number of the first.
+            self._asked.setdefault(_request_of(option), numbers)
         return numbers
 
     def number_once(self, request: Option) -> None:

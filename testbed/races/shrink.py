@@ -33,8 +33,9 @@ from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict, Violation
 from testbed.races.leaving_out import LeavingOut
+from testbed.races.noting import Names
 from testbed.races.pattern import Pattern
-from testbed.races.playing import Names, Played, play, race_of
+from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.trying import Trying
 from testbed.turns.imprint import check_steps, twice_line

@@ -1,6 +1,6 @@
 """Turns: what may happen next, which task moves, and the record of it.
 
 May use: errors, objects, store.
-In order: option, life, pending, because, trace, suspects, imprint, head, table, drivers, waits,
-  watchdog, session.
+In order: option, life, pending, because, trace, suspects, imprint, happening, head, table, drivers,
+  waits,  watchdog, session.
 """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from testbed.chooser import Chooser, Cut
 from testbed.errors import HarnessBug, Overrun
 from testbed.store.footprint import Marks
+from testbed.turns.happening import Happening, key_of
 from testbed.turns.life import Seat
 from testbed.turns.option import HOLD, PASS, RELEASE, Choice, HoldBack, LetPass, Option, Release
 from testbed.turns.pending import Alternatives, Options
@@ -23,12 +24,21 @@ class Asides:
     """Does what a Chooser decides apart from turns, and notes it in the trace."""
 
     def __init__(
-        self, table: Table, chooser: Chooser, trace: Trace, title: str, *, wants_steps: bool
+        self,
+        table: Table,
+        chooser: Chooser,
+        trace: Trace,
+        title: str,
+        happened: list[Happening] | None = None,
+        *,
+        wants_steps: bool,
     ) -> None:
         self._table = table
         self._chooser = chooser
         self._trace = trace
         self._title = title
+        self._happened = happened
+        """All that has happened, if a claim wants to know it."""
         self._wants_steps = wants_steps
         """Whether the Chooser wants to know when a Step is over."""
         self._keeps_steps = trace.is_read or wants_steps
@@ -56,6 +66,9 @@ class Asides:
             picks = f"{len(shown)} for {shown[0].verb}"
             raise HarnessBug(f"{self._title} chose alternative {choice} of {picks}")
         self._trace.choices.append(choice)
+        if self._happened is not None:
+            key = key_of(shown[choice])
+            self._happened.append(Happening(key, self._table.now_ms, choice))
         self._note(shown[choice], choice, len(shown))
         return choice
 

@@ -52,6 +52,11 @@ class Judge:
         return [claim for claim in self._invariants if isinstance(claim, kind)]
 
     @property
+    def follows(self) -> bool:
+        """Whether some claim wants to know all that has happened."""
+        return any(claim.follows for claim in self._invariants)
+
+    @property
     def claims(self) -> list[str]:
         """The names of the claims, in the order in which they were made."""
         return [invariant.name for invariant in self._invariants]

@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.choosers.followed import Followed
 from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso
+from testbed.turns.happening import Happening
 from testbed.turns.option import Choice, HoldBack, LetPass
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
+NEVER = 1 << 60
+"""A number of choices that no Run has."""
 LAPS_MAX = AGAIN + 2
 """How often the lap is played; more than AGAIN, since a bookmark may take a turn of it."""
 
@@ -75,9 +79,44 @@ def lasso_of(world: World) -> str | None:
     return next((v.said for v in violations if v.invariant == NoLasso.name), None)
 
 
+class _Following(Followed):
+    """Makes happen what has happened, and notes at which of its choices a lap begins."""
+
+    def __init__(self, happened: Sequence[Happening], start: int) -> None:
+        super().__init__(happened, {})
+        self._start = start
+        self._happened = 0
+        self._choices = 0
+        self.lap_from = 0
+        """How many choices it takes to get to where the lap begins."""
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        choice = super().choose(options)
+        self._count(choice)
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        choice = super().strike(options)
+        if choice is not None:
+            self._count(choice)
+        return choice
+
+    def _count(self, choice: Choice | Cut) -> None:
+        self._choices += 1
+        if isinstance(choice, int):
+            self._happened += 1
+            if self._happened == self._start:
+                self.lap_from = self._choices
+
+
 def breach_by_lap(
-    make: Callable[[], World], before: Sequence[Choice], lap: Sequence[Choice]
+    make: Callable[[], World], happened: Sequence[Happening], start: int
 ) -> str | None:
-    """The text of the Violation when that lap is played; None if it does not lead back."""
-    world = prove_lasso(make, before, lap)
-    return None if world is None else lasso_of(world)
+    """The text of the Violation when the lap is played that begins at that place; None if it does
+    not lead back. Runs with the same turns get the same answer, however each was chosen."""
+    world, following = make(), _Following(happened, start)
+    world.evidence.play_lap, world.evidence.laps_from = None, NEVER
+    world.run(following, driver="direct")
+    choices = world.trace.choices
+    proof = prove_lasso(make, choices, choices[following.lap_from :])
+    return None if proof is None else lasso_of(proof)

@@ -11,6 +11,7 @@ from testbed.errors import HarnessBug, Overrun
 from testbed.invariant import Evidence, Verdict
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
+from testbed.turns.happening import Happening, key_of
 from testbed.turns.head import Head
 from testbed.turns.life import Role, Seat
 from testbed.turns.option import Option
@@ -67,7 +68,11 @@ class Play(Head):
         self._keeps_steps = trace.is_read or self._wants_steps
         self._flushes = self._keeps_steps and (trace.sink is not None or not trace.keep)
         self._options = Options(table.pending, world.find_faults)
-        self._asides = Asides(table, chooser, trace, plan.title, wants_steps=self._wants_steps)
+        happened: list[Happening] | None = [] if world.judge.follows else None
+        self._happened = world.evidence.happened = happened
+        self._asides = Asides(
+            table, chooser, trace, plan.title, happened, wants_steps=self._wants_steps
+        )
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
         self._end = ""
@@ -170,6 +175,8 @@ class Play(Head):
                 option = options.faults[choice - ready]
             else:
                 raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
+            if self._happened is not None:
+                self._happened.append(Happening(key_of(option), pending.now_ms))
             # Perform it. Time moves first, to when it is due. If it ends the wait of a task, that
             # task moves, and the turn stays open until it gives the turn up.
             if option.due_ms > pending.now_ms:

@@ -14,8 +14,9 @@ from stage import Puppet, note
 from testbed.choosers.bounded import Bounded, Deviant, Deviating, Frontier, Level
 from testbed.client.client import Client
 from testbed.objects.note import Note
+from testbed.races.noting import Names
 from testbed.races.pattern import Pattern
-from testbed.races.playing import Names, play, race_of
+from testbed.races.playing import play, race_of
 from testbed.races.race import Hold, Race
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of, play_runs

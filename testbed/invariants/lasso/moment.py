@@ -32,6 +32,7 @@ from testbed.store.store import Store
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Life, Role, Seat
 from testbed.turns.option import Option
+from testbed.turns.pending import calm_place
 from testbed.turns.table import Table
 
 EVENTS = f"{Event.plural}/"
@@ -139,7 +140,10 @@ def _that_matter(evidence: Evidence) -> Iterator[Option]:
         for role in evidence.actors
         for cache in (role.life.caches if role.life is not None else ())
     ]
-    for option in (*pending, *pending.held):
+    # What is held back stands where it would stand if it were not: that nothing is held, but passed
+    # over, by another Chooser in the same Run, makes no other state.
+    all_of_them = [*pending, *pending.held]
+    for option in sorted(all_of_them, key=lambda o: (calm_place(o), o.sentence)):
         if option.change != BOOKMARK or option.seat not in readers:
             yield option
 

@@ -26,6 +26,8 @@ SEEN_MAX = 10_000
 """The most states, and the most writes, that are remembered."""
 LOOKS_MAX = 1_000
 """How often one Run is looked at closely, at most."""
+TRIES_MAX = 2
+"""How often one lap is played again in vain, at most: what is held when it begins may settle."""
 SHOWN_MAX = 6
 """The most writes of a lap that are listed one by one."""
 WORD = 1 << 64
@@ -38,8 +40,8 @@ Abstraction = Callable[[Evidence], object]
 class Visit:
     """One moment at which the World was in a given state."""
 
-    choices: int
-    """How many choices had been made."""
+    happened: int
+    """How many turns, faults and picks there had been."""
     step: int
     now_ms: int
     writes: int
@@ -77,6 +79,7 @@ class NoLasso(Invariant):
     """
 
     name = "no_lasso"
+    follows: ClassVar[bool] = True
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
     def __init__(self, abstraction: Abstraction | None, named_anew: tuple[str, ...]) -> None:
@@ -86,7 +89,7 @@ class NoLasso(Invariant):
         self._states: dict[str, Moment | None] = {}
         """Each coarse state, latest last, and the Moment when it was last looked at closely."""
         self._visits: dict[tuple[int, str], list[Visit]] = {}
-        self._tried: dict[str, None] = {}
+        self._tried: dict[str, int] = {}
         self._writes: deque[Write] = deque(maxlen=SEEN_MAX)
         self._written = 0
         self._looks = 0
@@ -139,7 +142,7 @@ class NoLasso(Invariant):
             return None
         self._states[state] = now
         here = Visit(
-            len(evidence.choices), evidence.table.step, evidence.now_ms, self._written,
+            len(evidence.happened or ()), evidence.table.step, evidence.now_ms, self._written,
             ready(evidence),
         )  # fmt: skip
         visits = self._visits.setdefault((evidence.table.faults, now.digest), [])
@@ -181,12 +184,15 @@ class NoLasso(Invariant):
             if all(self._lap(a, b) == lap for a, b in pairwise(ends)):
                 return self._message(lap, visits[-2], visits[-1])
         found: str | None = None
-        choices = evidence.choices[visits[-2].choices : visits[-1].choices]
-        key = digest_of(repr((lap, choices)).encode())
-        if evidence.play_lap is not None and key not in self._tried:
-            self._tried[key] = None
-            found = evidence.play_lap(evidence.choices[: visits[-1].choices], choices)
-        self._doubt = f"played again from choice {visits[-1].choices}, it did not come back"
+        start, end = visits[-2].happened, visits[-1].happened
+        happened = (evidence.happened or [])[:end]
+        # By what has happened, and not by choices: of two Runs with the same turns, one may have
+        # held back what the other has passed over, and both must find the same.
+        key = digest_of(repr((lap, [each.again for each in happened[start:]])).encode())
+        if evidence.play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
+            self._tried[key] = self._tried.get(key, 0) + 1
+            found = evidence.play_lap(happened, start)
+        self._doubt = f"played again from turn {end}, it did not come back"
         return found
 
     def _lap(self, start: Visit, end: Visit) -> list[str]:
