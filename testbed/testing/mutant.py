@@ -33,6 +33,10 @@ class Mutant:
     claim: str
     """The name of the claim that must fire."""
 
+    def hunted(self, *, runs_max: int, seed: int, switches: Mapping[str, Any] | None) -> Hunt:
+        """Play Runs of its World until its claim fires."""
+        return hunt(self, runs_max=runs_max, seed=seed, switches=switches)
+
 
 @attrs.frozen
 class Hunt:

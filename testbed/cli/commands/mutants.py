@@ -14,13 +14,16 @@ from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant, hunt
+from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant
 from testbed.words import counted
 
 PACKAGE = "actors"
 """The package whose packages are looked through if none is named."""
 MODULE, LIST = "mutants", "MUTANTS"
 """The module and the name in which a package has its mutants."""
+
+ELSEWHERE = {"testbed.choosers.complete": "testbed.testing.complete"}
+"""Where the mutants of a part are that may not know of any World."""
 
 
 @click.command("mutants", epilog=f"0 all killed, 1 one survives. {EXIT_CODES}")
@@ -44,8 +47,9 @@ def command(
     """Hunt the mutants of each PACKAGE, such as actors.apiserver. A mutant is a part with a bug put
     into it on purpose, and names the claim that must find the bug.
 
-    Plays Runs of each mutant's own World, the calm Run first, until that claim fires. Exits 1 if a
-    mutant survives.
+    Plays Runs of each mutant's own World, the calm Run first, until that claim fires. Those of
+    testbed.choosers.complete are searches: each must miss a class of Runs. Exits 1 if a mutant
+    survives.
     """
     found = [(package, mutant) for package in packages or _packages() for mutant in _of(package)]
     known = [mutant.name for _, mutant in found]
@@ -56,7 +60,8 @@ def command(
     hunts, switches = [], parse_switches(given)
     with counting("mutants") as progress:
         for package, mutant in hunted:
-            hunts.append((package, hunt(mutant, runs_max=runs_max, seed=seed, switches=switches)))
+            found_out = mutant.hunted(runs_max=runs_max, seed=seed, switches=switches)
+            hunts.append((package, found_out))
             progress(len(hunts), len(hunted))
     survivors = [(package, one) for package, one in hunts if not one.is_killed]
     if as_json:
@@ -83,6 +88,7 @@ def _packages() -> list[str]:
 
 def _of(package: str) -> tuple[Mutant, ...]:
     """The mutants of one package, in the order of its list."""
+    package = ELSEWHERE.get(package, package)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
