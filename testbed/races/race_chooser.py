@@ -278,6 +278,7 @@ class Raced(Chooser):
                 continue
             for index, option in enumerate(options.faults):
                 if option.fault == strike.fault and self._hits(fate, option):
+                    self._note_struck(fate, option)
                     fate.matched = fate.matched or f"{option.verb}: {option.key}"
                     fate.times += 1
                     return options.ready + index
@@ -295,12 +296,16 @@ class Raced(Chooser):
             return option.key == strike.target
         request = request_of(option)
         numbers = self._counting.asked(request)
-        struck = (_request_of(request), numbers)
-        if struck in fate.struck or not self._matches(strike.operation, request, numbers):
-            return False
-        fate.struck.add(struck)
-        self._counting.number_once(request)
-        return True
+        is_new = (_request_of(request), numbers) not in fate.struck
+        return is_new and self._matches(strike.operation, request, numbers)
+
+    def _note_struck(self, fate: Fate, option: Option) -> None:
+        """Note which request that line strikes, if it strikes one, and give it its numbers."""
+        strike = fate.deviation
+        if isinstance(strike, Strike) and strike.operation is not None:
+            request = request_of(option)
+            fate.struck.add((_request_of(request), self._counting.asked(request)))
+            self._counting.number_once(request)
 
     # -- picks ----------------------------------------------------------------------------------
 

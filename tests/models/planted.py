@@ -20,7 +20,20 @@ from actors.shared.verbs import evict
 from scenarios.double_bind import Scheduler, no_node_is_overcommitted
 from scenarios.late_bind import late_bind
 from scenarios.lost_update import every_signature_is_kept, lost_update
-from testbed import ApiError, Cache, Client, Evidence, NotFound, World, always, quiescent, scenario
+from testbed import (
+    ApiError,
+    Cache,
+    Client,
+    Evidence,
+    NotFound,
+    Operation,
+    StoreEndpoint,
+    World,
+    always,
+    quiescent,
+    scenario,
+)
+from testbed.errors import Forbidden
 from testbed.objects import (
     Condition,
     Map,
@@ -36,6 +49,8 @@ from testbed.objects import (
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.objects.labels import LabelSelector
+from testbed.store.endpoint import Handler
+from testbed.store.footprint import Footprint
 
 
 @attrs.frozen
@@ -285,6 +300,36 @@ def configured(world: World) -> None:
     signing(world, asks)
 
 
+class Office(StoreEndpoint):
+    """Asks the policy before each update, and refuses it if that says so."""
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """Updates need a policy that does not forbid them, or none."""
+        if operation.verb == "update":
+            policy: Any = self.store.get("notes/default/config")
+            if policy is not None and policy.value.data.get("updates") == "never":
+                raise Forbidden("not now")
+        return (yield from super().handle(operation, caller, now_ms))
+
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
+        """An update looks at the policy."""
+        looks = Footprint(frozenset({"notes/default/config"}))
+        return super().may(operation, caller) | looks
+
+
+def ruled(world: World) -> None:
+    """The server looks at a note by its key for each update, and does as if there was none."""
+
+    async def asks(client: Client) -> None:
+        """Ask for nothing."""
+
+    world.serve(lambda store: Office(store, "office"))
+    world.add(note("list", signed=""), note("config"), note("clutter"))
+    for name in ("alpha", "beta"):
+        world.start(Puppet(name, signer(asks)), at="office")
+    world.claim(quiescent(every_signature_is_kept, reads=()))
+
+
 def counting(world: World) -> None:
     """Each signer records how many notes there are, and does the same whatever their number is."""
 
@@ -335,6 +380,32 @@ def locked(world: World) -> None:
 
     world.start(Puppet("keeper", keeps))
     world.start(Puppet("alpha", signs("alpha")), Puppet("beta", signs("beta")))
+    world.claim(always(one_has_signed))
+
+
+def two_locks(world: World) -> None:
+    """Zoe signs, unless beta has and there is a lock, or there is a flag. In the race it sees
+    neither beta's note nor the flag, so it does the same without the lock; but then one line would
+    do."""
+
+    def makes(name: str) -> Callable[[Client], Any]:
+        async def run(client: Client) -> None:
+            await client.create(note(name))
+
+        return run
+
+    async def signs(client: Client) -> None:
+        there = {item.meta.name for item in (await client.list(Note)).items}
+        if not (there >= {"beta", "lock"} or "flag" in there):
+            await client.create(note("zoe"))
+
+    def one_has_signed(see: Evidence) -> str | None:
+        there = {entry.key for entry in see.store.snapshot("notes/")}
+        return "both have signed" if there >= {"notes/default/beta", "notes/default/zoe"} else None
+
+    world.add(note("lock"), note("clutter"))
+    world.start(Puppet("beta", makes("beta")), Puppet("keeper", makes("flag")))
+    world.start(Puppet("zoe", signs))
     world.claim(always(one_has_signed))
 
 
@@ -434,6 +505,7 @@ PLANTED = (
         race=LATE_BIND,
     ),
     Planted(configured, LOST, goes=("notes/default/clutter",)),
+    Planted(ruled, LOST, goes=("notes/default/clutter",)),
     Planted(counting, LOST),
     Planted(waiting, ("hold * update notes/default/list until * get notes/default/list",)),
     Planted(choosing, LOST, goes=("notes/default/config",)),
@@ -443,6 +515,14 @@ PLANTED = (
             "hold keeper create notes/default/lock until alpha list notes",
             "hold beta create notes/default/beta until alpha list notes",
         ),
+    ),
+    Planted(
+        two_locks,
+        (
+            "hold keeper create notes/default/flag until zoe list notes",
+            "hold beta create notes/default/beta until zoe list notes",
+        ),
+        goes=("notes/default/clutter",),
     ),
     Planted(
         onlookers, LOST, goes=("notes/default/n1", "notes/default/n2", "one", "two", "watcher")
