@@ -80,7 +80,7 @@ class LeavingOut:
         self._matched = [fate.matched for fate in played.fates]
         recipe = trying.recipe
         kept = frozenset(n for n in recipe.named(race.switches) if is_kept(n, recipe.keep))
-        stays = trying.named(violation) | looked_at(recipe, race)
+        stays = trying.named | looked_at(recipe, race)
         self._stays = stays | differing(recipe, race) | kept
         return True
 

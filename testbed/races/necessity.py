@@ -7,8 +7,10 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.races.reason import same_as
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 
@@ -24,7 +26,7 @@ class Flipped(Generic[D]):
 
     deviation: D
     is_necessary: bool
-    """Whether the claim was no longer breached without it."""
+    """Whether the same breach no longer showed without it."""
 
 
 def necessary(
@@ -32,7 +34,7 @@ def necessary(
 ) -> tuple[Flipped[D], ...]:
     """Say of each deviation whether the breach needs it, by playing the others without it.
 
-    `breaches` plays the deviations it is given, and says whether the same claim is breached. It is
+    `breaches` plays the deviations it is given, and says whether they show the same breach. It is
     called once for each deviation, in order. If two deviations can replace each other, neither is
     called necessary, though the claim may hold without both.
     """
@@ -51,10 +53,13 @@ def necessity_lines(flipped: Sequence[Flipped[D]]) -> list[str]:
     ]
 
 
-def flipped(race: Race, recipe: Scenario, claim: str) -> Sequence[Flipped[Deviation]]:
-    """For each line of a race: whether that claim is still breached without it."""
-    if not claim or len(race) > DEVIATIONS_MAX:
+def flipped(
+    race: Race, recipe: Scenario, violation: Violation | None
+) -> Sequence[Flipped[Deviation]]:
+    """For each line of a race: whether the same breach still shows without it."""
+    if violation is None or len(race) > DEVIATIONS_MAX:
         return ()
+    is_same = same_as(violation, recipe.named(race.switches))
 
     def breaches(deviations: Sequence[Deviation]) -> bool:
         less = attrs.evolve(
@@ -64,7 +69,7 @@ def flipped(race: Race, recipe: Scenario, claim: str) -> Sequence[Flipped[Deviat
             picks=tuple(each for each in deviations if isinstance(each, Picked)),
         )
         verdict = play(less, recipe, keep=False).verdict
-        return any(violation.invariant == claim for violation in verdict.violations)
+        return any(map(is_same, verdict.violations))
 
     return necessary((*race.holds, *race.faults, *race.picks), breaches)
 

@@ -16,7 +16,7 @@ since its names may count what else was made.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from testbed.invariant import Violation
 
@@ -45,6 +45,14 @@ def reason_of(violation: Violation) -> str:
 def is_told_by_reason(reason: str) -> bool:
     """Whether the reason alone is the cause: whatever led to it, the same place needs the fix."""
     return reason.startswith(f"{DIES}: ")
+
+
+def same_as(violation: Violation, names: Iterable[str]) -> Callable[[Violation], bool]:
+    """Return what says of another Violation whether it is the same breach: of the same claim, for
+    the same reason, naming the same of these actors and objects."""
+    known, reason = tuple(names), reason_of(violation)
+    named = named_by(violation, known)
+    return lambda other: reason_of(other) == reason and named_by(other, known) == named
 
 
 def named_by(violation: Violation, names: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from testbed.chooser import Chooser
 from testbed.invariant import Verdict, Violation
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
-from testbed.races.reason import named_by, reason_of
+from testbed.races.reason import named_by, reason_of, same_as
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
@@ -37,9 +37,10 @@ class Trying:
         """Why no more Runs are played; empty while they are."""
         self._on_run = on_run
         self._is_over = is_over
-        self._names = recipe.named(switches)
-        """All actors and objects that the whole World begins with."""
-        self._named = self.named(violation)
+        names = recipe.named(switches)
+        self.named = named_by(violation, names)
+        """The actors and objects that it names, of those that the whole World begins with."""
+        self._is_same = same_as(violation, names)
         self._known: dict[str, Verdict | None] = {}
         """By the text of a Race that was played: its Verdict, or None if it raised."""
 
@@ -66,16 +67,7 @@ class Trying:
 
     def breach_in(self, verdict: Verdict) -> Violation | None:
         """Return the same breach; None if it is not among these."""
-        same = (
-            each
-            for each in verdict.violations
-            if reason_of(each) == self.reason and self.named(each) == self._named
-        )
-        return next(same, None)
-
-    def named(self, violation: Violation) -> frozenset[str]:
-        """Return the actors and objects that it names, of those that the World begins with."""
-        return named_by(violation, self._names)
+        return next(filter(self._is_same, verdict.violations), None)
 
     def verdict(self, race: Race) -> Verdict | None:
         """Return the Verdict of that Race; None if it raises, or if no more may be played."""

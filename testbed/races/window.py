@@ -24,7 +24,7 @@ import attrs
 from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.race import Hold, Race
-from testbed.races.reason import reason_of
+from testbed.races.reason import same_as
 from testbed.races.shrink import option_held
 from testbed.turns.option import HOLD, RELEASE
 from testbed.turns.trace import Step
@@ -66,13 +66,17 @@ def windows(
 
     `on_run` is called before each Run that tries a length, and may raise to stop.
     """
-    reason = reason_of(violation)
-    found = [_window(race, recipe, reason, index, on_run) for index in range(len(race.holds))]
+    is_same = same_as(violation, recipe.named(race.switches))
+    found = [_window(race, recipe, is_same, index, on_run) for index in range(len(race.holds))]
     return [window for window in found if window is not None]
 
 
 def _window(
-    race: Race, recipe: Scenario, reason: str, index: int, on_run: Callable[[], object]
+    race: Race,
+    recipe: Scenario,
+    is_same: Callable[[Violation], bool],
+    index: int,
+    on_run: Callable[[], object],
 ) -> Window | None:
     hold = race.holds[index]
 
@@ -84,7 +88,7 @@ def _window(
     def breaches(ms: int) -> bool:
         on_run()
         verdict = play(timed(ms), recipe, keep=False).verdict
-        return any(reason_of(violation) == reason for violation in verdict.violations)
+        return any(map(is_same, verdict.violations))
 
     late_ms = _lateness_ms(race, recipe, hold)
     # A hold that is due in the ms of the Option it waited for ends before that Option is performed,

@@ -54,6 +54,47 @@ def test_a_race_file_is_played_and_told(told: Told) -> None:
     assert out.splitlines()[-1] == "Again: testbed explain race.yaml"
 
 
+ORDER = """
+from testbed import Actor, Client, Evidence, World, quiescent
+import attrs
+
+
+@attrs.frozen
+class Runner(Actor):
+    async def run(self, client: Client) -> None:
+        client.record("came")
+        await client.sleep(1, "rest")
+
+
+def alpha_is_first(see: Evidence) -> str | None:
+    first = see.records[0].path.partition("/")[0]
+    return None if first == "alpha" else f"{first} came first"
+
+
+def order(world: World) -> None:
+    world.start(Runner("alpha"), Runner("beta"), Runner("gamma"))
+    world.claim(quiescent(alpha_is_first))
+"""
+GAMMA_FIRST = """\
+scenario: own:order
+holds:
+  - hold: start of alpha
+    until: start of gamma
+  - hold: start of beta
+    until: start of gamma
+"""
+
+
+def test_a_line_is_needed_if_another_breach_shows_without_it(told: Told, own: Path) -> None:
+    """Without the second line beta comes first: the same claim, and not what this race is about."""
+    (own / "own.py").write_text(ORDER)
+    (own / "own.yaml").write_text(GAMMA_FIRST)
+    _, out, _ = told("own.yaml", "--scenario", "own:order")
+    assert "gamma came first" in out
+    assert "  needed      hold start of alpha until start of gamma" in out
+    assert "  needed      hold start of beta until start of gamma" in out
+
+
 def test_the_growth_says_after_which_step_it_was_lost(told: Told) -> None:
     """The same for ever, as it is a function of the seed; another seed may differ a little."""
     code, out, _ = told("race.yaml", "--growth")

@@ -431,9 +431,11 @@ def kept_by_name(world: World) -> None:
 
 
 def busy_neighbour(world: World) -> None:
-    """A user who has nothing to do with the race creates pods, and a scheduler binds them, too."""
+    """A user who has nothing to do with the race creates pods, and a scheduler binds them, too. A
+    small pod on the node counts in what the claim says of it."""
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000), Node.of("n2", cpu_m=1000))
+    world.add(Pod.of("small", cpu_m=100, node_name="n1"))
     for pod, name in (("c", "alpha"), ("d", "beta")):
         world.add(Pod.of(pod, cpu_m=800, scheduler_name=name))
         world.start(Scheduler(name))

@@ -34,17 +34,25 @@ def violated(recipe: Scenario, switches: dict[str, str], most: int = 2) -> Itera
         for seed in range(SEEDS):
             world = recipe.world(switches)
             verdict = world.run(chooser_of(name, seed), driver="direct")
-            if verdict.is_violated and found < most:
+            if verdict.is_violated:
                 found += 1
                 yield race_of(recipe, switches, world.trace.choices)
+            if found == most:
+                break
 
 
-def shrunk(planted: Planted) -> Iterator[tuple[Scenario, Shrunk]]:
+SHRUNK: dict[str, list[tuple[Scenario, Shrunk]]] = {}
+"""By name of what was planted: its races, shrunk. Two tests look at them."""
+
+
+def shrunk(planted: Planted) -> list[tuple[Scenario, Shrunk]]:
     """Each of its races, shrunk."""
-    recipe = of(planted.build)
-    whole = [parse(planted.race, "planted")] if planted.race else []
-    for race in whole or violated(recipe, planted.switches):
-        yield recipe, shrink(race, recipe)
+    if planted.name not in SHRUNK:
+        recipe = of(planted.build)
+        whole = [parse(planted.race, "planted")] if planted.race else []
+        races = whole or violated(recipe, planted.switches)
+        SHRUNK[planted.name] = [(recipe, shrink(race, recipe)) for race in races]
+    return SHRUNK[planted.name]
 
 
 def lines_of(race: Race) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.invariant import Violation
-from testbed.races.reason import nameless, reason_of
+from testbed.races.reason import named_by, nameless, reason_of, same_as
 
 
 def reason(claim: str, said: str) -> str:
@@ -69,3 +69,28 @@ def test_names_are_whole_words() -> None:
     assert nameless("a node for pods/default/c of a-1, 5 times", ["a"]) == (
         "ACTOR node for pods of a-N, N times"
     )
+
+
+def test_the_same_breach_names_the_same() -> None:
+    """Of the actors and objects that are given, by key, by name and at the end of a sentence; what
+    else it says may differ."""
+    names = ["alpha", "beta", "nodes/n1", "pods/default/c"]
+
+    def breach(said: str, claim: str = "x") -> Violation:
+        return Violation(claim, said, 3, 0)
+
+    first = breach("alpha put pods/default/c on n1, with 3 others.")
+    assert named_by(first, names) == {"alpha", "pods/default/c", "nodes/n1"}
+    is_same = same_as(first, iter(names))
+    assert is_same(breach("on nodes/n1 c was put by alpha; twice"))
+    assert not is_same(breach("alpha put pods/default/c on n2"))
+    assert not is_same(breach("alpha and beta put pods/default/c on n1"))
+    assert not is_same(breach(first.said, "y"))
+    assert named_by(breach("alpha-2 on n10"), names) == frozenset()
+
+
+def test_a_death_is_the_same_whoever_died() -> None:
+    """Its reason has the place; so it is with who is stuck."""
+    died = "{}/main died of KeyError: 'd' at lab.py:12 in run"
+    first, other = (Violation("no_actor_dies", died.format(who), 3, 0) for who in ("alpha", "beta"))
+    assert same_as(first, ["alpha", "beta"])(other)

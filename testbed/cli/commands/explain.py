@@ -18,7 +18,7 @@ from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
-from testbed.invariant import Verdict
+from testbed.invariant import Verdict, Violation
 from testbed.invariants.confluence import Confluent
 from testbed.races.necessity import Deviation, Flipped, flipped, needed_lines
 from testbed.races.playing import play, race_of
@@ -60,11 +60,15 @@ class _Run:
     verdict: Verdict
 
     @property
+    def violation(self) -> Violation | None:
+        """The breach that is told of: of the claim that the race is about, else the first; None if
+        there is none."""
+        return told_of(self.verdict, self.race.breaks)
+
+    @property
     def claim(self) -> str:
-        """The claim that is told of: the one that the race is about, else the first that was
-        breached; empty if none was."""
-        violation = told_of(self.verdict, self.race.breaks)
-        return violation.invariant if violation is not None else ""
+        """The claim that is told of; empty if none was breached."""
+        return self.violation.invariant if self.violation is not None else ""
 
 
 @click.command("explain", epilog=EXIT_CODES)
@@ -128,7 +132,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     """What is told of one file, as a text or for JSON, and its exit code."""
     run = _played(file, trust)
     again, code = line_for("explain", file, trust), exit_code(run.verdict)
-    tried = flipped(run.race, run.recipe, run.claim)
+    tried = flipped(run.race, run.recipe, run.violation)
     if how.as_md:
         return _issue(run, tried, again), code
     rates = _growth(run, how.seed) if how.with_growth and run.claim else []

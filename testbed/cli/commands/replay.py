@@ -186,7 +186,7 @@ def _tell_breach(side: Side, file: NamedRace) -> None:
     say(story(side.played.trace, verdict, claim) + "\n")
     switches = {name: str(value) for name, value in world.switches.items()}
     race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
-    if lines := needed_lines(race, flipped(race, file.recipe, claim), claim):
+    if lines := needed_lines(race, flipped(race, file.recipe, violation), claim):
         say("\n".join(lines) + "\n")
 
 
