@@ -177,5 +177,5 @@ def test_a_race_nobody_has_shrunk_is_not_told_line_by_line(
     told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says how many deviations there are."""
-    monkeypatch.setattr("testbed.cli.commands.explain.DEVIATIONS_MAX", 1)
+    monkeypatch.setattr("testbed.races.necessity.DEVIATIONS_MAX", 1)
     assert "It takes at most 2 deviations; none is told by itself." in told("race.yaml")[1]

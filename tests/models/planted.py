@@ -186,8 +186,9 @@ def one_job(see: Evidence) -> str | None:
 
 
 def quota_and_count(world: World, *, guard: bool = False) -> None:
-    """Two users each create a pod if there is none; a quota allows one."""
+    """Two users each create a pod if there is none; a quota allows one. Something lies about."""
     world.serve(ApiServer)
+    world.add(note("clutter"))
     if guard:
         world.add(quota())
     world.start(Puppet("counter", counts))
@@ -485,6 +486,11 @@ PLANTED = (
             "hold * create.3 pods/default/? until counter list pods",
         ),
         switches=ON,
+    ),
+    Planted(
+        quota_and_count,
+        ("hold alpha create* pods/default/a until beta list pods",),
+        goes=("counter", "notes/default/clutter"),
     ),
     Planted(
         class_and_renewal,
