@@ -32,6 +32,7 @@ import attrs
 from testbed.choosers.bounded import Deviating, Frontier
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.invariant import Verdict, Violation
+from testbed.objects.event import Event
 from testbed.races.leaving_out import LeavingOut
 from testbed.races.noting import Names
 from testbed.races.pattern import Pattern
@@ -242,7 +243,7 @@ class _Shrinker:
         - Instead of a read, or of something that is no request: the writes of the same actor that
           follow in the Run, since a write tells a reader what the race is about.
         - Instead of any `until`: each request served and each delivery after the hold began, in the
-          order of the Run, requests first.
+          order of the Run, requests first; what a person would not name so comes last.
 
         It stops at the hold as it stands: what comes behind is no plainer, and to try it would let
         the shrink go round in circles.
@@ -257,7 +258,9 @@ class _Shrinker:
             later = [what for what in theirs if what and what.verb not in READS]
             whats = [*later[:REQUESTS_MAX], hold.what]
         effects = [step.option for kind in (SERVE, DELIVER) for step in after if step.kind == kind]
-        untils = dict.fromkeys(names.of(option) for option in effects)
+        # What a person would name first: no Event, whose name is a hash, and no second of anything.
+        named = dict.fromkeys(names.of(option) for option in effects)
+        untils = sorted(named, key=lambda until: until is None or not is_plain(until))
         for what in whats:
             for until in [*untils, hold.until]:
                 if (what, until) == (hold.what, hold.until):
@@ -282,6 +285,11 @@ def in_any_life(race: Race) -> Race:
         faults=tuple(attrs.evolve(s, moment=any_life(s.moment)) for s in race.faults),
         picks=tuple(attrs.evolve(pick, life=0) for pick in race.picks),
     )
+
+
+def is_plain(until: Pattern) -> bool:
+    """Whether a person would name it so: it is no Event, and not the second of its kind."""
+    return until.nth == 1 and not until.key.startswith(f"{Event.plural}/")
 
 
 def _holds(step: Step, what: Pattern) -> bool:

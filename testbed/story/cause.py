@@ -9,8 +9,8 @@ Five shapes cover what goes wrong between programs that share a store:
    reverse.
 5. *Disagree*: two undo each other's work, each by its own rule.
 
-A story says no more than the trace shows. If none of the five is shown, it says what was done last
-and that the cause is not known.
+A story says no more than the trace shows. If none of the five is shown, it says what was done last,
+or of which error an actor died, and no more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CauseShape(StrEnum):
     HALF_DONE = "half done"
     DID_IT_HAPPEN = "did it happen?"
     DISAGREE = "two rules that disagree"
-    UNKNOWN = "not known"
+    UNKNOWN = "none of the five"
 
 
 @attrs.frozen

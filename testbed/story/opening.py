@@ -3,7 +3,8 @@
 Each shape looks for itself. Of what they find, the first counts, in an order of how much the trace
 must show before it can be said: a to and fro takes many turns, a lost reply takes a fault, a broken
 promise takes a field that says so. Old news is common, and half done is what is left when all that
-an actor knew was true. What the Violation is about comes before what only led to it.
+an actor knew was true. What the Violation is about comes before what only led to it. A death has a
+cause of its own: the error that was not caught.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from testbed.story.cause import Cause, CauseShape, sentence
-from testbed.story.causes import disagreement, half_done, lost_reply, old_news, unread
+from testbed.story.causes import death, disagreement, half_done, lost_reply, old_news, unread
 from testbed.story.slice import Slice
 from testbed.story.wording import acted
 from testbed.turns.option import FAULT, HOLD
@@ -30,6 +31,7 @@ def cause_of(slice_: Slice) -> Cause | None:
 def causes_of(slice_: Slice) -> Iterator[Cause]:
     """All causes that the trace shows, the best first; the last says that none is known."""
     yield from chain(
+        death.found(slice_),
         disagreement.found(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
@@ -49,7 +51,7 @@ def _unknown(slice_: Slice) -> Cause:
         assert slice_.violation is not None
         text = sentence(
             "No write or record is shown to have broken this",
-            (f"; {late}", ""),
+            (f"; {late}" if late else "", ""),
             ("; the cause is not known", ""),
         )
         return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)

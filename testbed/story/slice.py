@@ -121,14 +121,17 @@ class Slice:
 
     @cached_property
     def breaking(self) -> list[Act]:
-        """What the Violation is about, as acts: those of the Step in which it was found, and the
-        last ones that it names; newest first. Each is decided in the turn of the record that its
-        actor gave as its reason, if it gave one."""
+        """What the Violation is about, as acts; newest first: those of the Step in which it was
+        found, the last ones that it names, and each actor's last record of what it names. Each is
+        decided in the turn of the record that its actor gave as its reason, if it gave one."""
         violation = self.violation
         if violation is None:
             return []
         records = {act.record.number: act.step for act in self._acts if act.record}
-        found = [act for act in self._acts if act.step in self.about and act.step <= violation.step]
+        early = [act for act in self._acts if act.step <= violation.step]
+        # Of what it names, each actor may have recorded what it did in the world, such as a start.
+        spoken = {a.actor: a for a in early if a.record and a.record.speaks_of & self.named_keys}
+        found = [act for act in early if act.step in self.about or act in spoken.values()]
         reasons = [records.get(self.causality.steps[act.step].because, act.step) for act in found]
         decided = zip(found, reasons, strict=True)
         acts = [attrs.evolve(act, decided=min(act.decided, at)) for act, at in decided]

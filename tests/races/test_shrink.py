@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import attrs
 import pytest
 from lots import drawing_lots
@@ -14,14 +16,16 @@ from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
 from testbed.objects import Note
+from testbed.races.pattern import Pattern, parse_pattern
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
-from testbed.races.shrink import shrink
+from testbed.races.shrink import is_plain, shrink
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of
 
 LOTS = of(drawing_lots)
+FOUND = Path(__file__).parent.parent / "story" / "found" / "crash_and_resync.txt"
 
 
 def failing(recipe: Scenario, seeds: int, **switches: object) -> list[list[Choice]]:
@@ -296,3 +300,24 @@ def test_every_run_of_a_shrink_is_told_and_may_raise() -> None:
     assert len(shrunk.race.holds) == 2
     assert told == list(range(1, shrunk.runs - 1))
     assert len(told) > 40
+
+
+def pattern(text: str) -> Pattern:
+    """A sentence of a race file, read."""
+    found = parse_pattern(text)
+    assert found is not None
+    return found
+
+
+def test_a_hold_ends_with_what_a_person_would_name() -> None:
+    """Neither with an Event, whose name is a hash, nor with the second of a kind, where another
+    request comes at the same place."""
+    assert is_plain(pattern("alpha patch pods/default/urgent/status"))
+    assert not is_plain(pattern("alpha create events/default/db.4f4d76db6b6c45cc"))
+    assert not is_plain(pattern("beta bind pods/default/c#2"))
+    race = parse(FOUND.read_text(encoding="utf-8"), "found")
+    (hold,) = race.holds
+    event = "default-scheduler create events/default/db.4f4d76db6b6c45cc"
+    late = attrs.evolve(race, holds=(attrs.evolve(hold, until=pattern(event)),))
+    (hold,) = shrink(late, find(race.scenario)).race.holds
+    assert str(hold.until) == "default-scheduler patch pods/default/urgent/status"

@@ -9,16 +9,27 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import attrs
 import incidents
 import pytest
+from incidents import note
+from stage import Cued, world_of
 
-from testbed.invariant import Violation
+from testbed.choosers.calm import Calm
+from testbed.choosers.replayed import Replayed
+from testbed.client.client import Client
+from testbed.fault import Fault
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
+from testbed.invariant import Evidence, Violation, always
+from testbed.objects import Note
+from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
-from testbed.story.opening import cause_of
+from testbed.story.opening import cause_of, causes_of
 from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
@@ -223,3 +234,83 @@ def test_the_whole_sentences() -> None:
         'data.colour "blue" → "green" at rv 7 (step 50), undoing rv 6 of blues; each knew what the '
         "other had written."
     )
+
+
+async def sign(client: Client) -> None:
+    """Read, change, and write back if nobody else has written; no error is caught."""
+    read = await client.get(Note, "n")
+    await client.update(read.saying(by=client.name))
+
+
+async def trip(client: Client) -> None:
+    """Fail by itself."""
+    await client.get(Note, "n")
+    raise KeyError("by")
+
+
+def died(*cues: str, fault: Fault | None = None, do: Any = sign) -> str:
+    """Why alpha died, in a Run with these cues."""
+    world = world_of(alpha=do, beta=sign)
+    world.add(note("n", by="nobody"))
+    world.allow(*([fault] if fault else []))
+    trace = Trace({}, keep=True)
+    verdict = world.run(Cued(*cues), driver="direct", trace=trace)
+    found = cause_of(Slice(trace, verdict.violations[0]))
+    assert found is not None
+    return found.text
+
+
+def test_a_death_is_told_by_the_error_that_was_not_caught() -> None:
+    """A conflict by what another had written; a lost reply by what had taken effect; a lost request
+    by what it was; an error of the program itself by its place."""
+    read, updated = "serve alpha/main get*", "serve alpha/main update*"
+    assert died(read, "start beta*", "serve beta*", "serve beta*") == (
+        "alpha died of Conflict (step 10): its update of notes/default/n was refused (step 9), for "
+        'it believed that its data.by was "nobody"; false since beta updated it at rv 3 (step 6).'
+    )
+    assert died(updated, "fault*lose_reply*", fault=LoseReply("alpha")) == (
+        "alpha died of Unavailable (step 6): it was told that its update of notes/default/n had "
+        "failed, which had taken effect at rv 3 (step 4)."
+    )
+    assert died("fault*lose_request*", fault=LoseRequest("alpha")) == (
+        "alpha died of Unavailable (step 3): its get of notes/default/n failed (step 2), and it "
+        "survives no such error."
+    )
+    assert died(do=trip).startswith("alpha died of KeyError (step 3) at test_cause.py:")
+
+
+def test_what_is_not_known_is_said_to_be_not_known() -> None:
+    """Nobody is accused of a breach by a single write, made by the only actor there is."""
+    world = world_of(alpha=sign)
+    world.add(note("n", by="nobody"))
+
+    def breaks(see: Evidence) -> str | None:
+        entry = see.store.peek("notes/default/n")
+        return "n is signed" if entry is not None and entry.revision > 2 else None
+
+    world.claim(always(breaks))
+    trace = Trace({}, keep=True)
+    verdict = world.run(Calm(), driver="direct", trace=trace)
+    found = cause_of(Slice(trace, verdict.violations[0]))
+    assert found is not None
+    assert found.shape is CauseShape.UNKNOWN
+    assert found.text == (
+        "alpha updated notes/default/n (step 4), and that broke it; the trace shows no more of why."
+    )
+    empty = Slice(trace, Violation("claimed", "nothing of that", 1, 0))
+    assert cause_of(Slice(Trace({}), None)) is None
+    assert [cause.shape for cause in causes_of(empty)][-1] is CauseShape.UNKNOWN
+
+
+def test_a_trace_alone_gives_the_cause_of_its_race() -> None:
+    """Played again from its choices, without any line of the race."""
+    race = parse((FOUND / "double_bind.txt").read_text(encoding="utf-8"), "double_bind")
+    trace, _ = finding("double_bind")
+    recipe = find(race.scenario)
+    again = Trace({}, keep=True)
+    choices = tuple(decode(encode(step.line())) for step in trace.steps)
+    verdict = recipe.world(race.switches).run(
+        Replayed(choices, again=""), driver="direct", trace=again
+    )
+    found = cause_of(Slice(again, verdict.violations[0]))
+    assert found == cause("double_bind")

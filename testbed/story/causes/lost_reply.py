@@ -3,7 +3,7 @@
 1. The caller went on without an answer, and did what it would not have done had it known: the same
    again, or what builds on the failure.
 2. The reverse: nothing happened, and the caller went on as if it had.
-3. The caller did nothing more, or died of the error, and the effect stayed.
+3. The caller did nothing more, and the effect stayed.
 """
 
 from __future__ import annotations
@@ -35,14 +35,11 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
         if not (_is_open(sent) and versions) or sent.why == Crash.word:
             continue
         if _is_named(slice_, sent, versions):
-            died = slice_.violation is not None and "died of" in slice_.violation.said
-            end = f"; {sent.actor} died of that" if died else ""
             text = sentence(
                 f"{sent.actor} was told that its {sent.word} of {versions[0].key} had failed "
                 f"(step {sent.let_go});",
                 f"it had taken effect at rv {versions[0].revision} (step {sent.step})",
                 (f", {_lost(sent)}", ""),
-                (end, ""),
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)

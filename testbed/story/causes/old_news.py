@@ -34,7 +34,16 @@ def found(slice_: Slice) -> Iterator[Cause]:
             *(cause for act in some for cause in _unseen(slice_, act)),
         ]
         yield from sorted(causes, key=lambda cause: not _is_told_of(slice_, cause))
+    yield from _stale(slice_, list(_lost(slice_)))
     yield from _refused(slice_)
+
+
+def _lost(slice_: Slice) -> Iterator[StaleAct]:
+    """(1) Earlier writes over what the Violation names: what they undid is missed ever since."""
+    for act in slice_.knowledge.acts:
+        keys = slice_.named_keys.intersection(act.keys)
+        if act.step in slice_.needed and act.versions:
+            yield from slice_.knowledge.stale(act, sorted(keys))
 
 
 def _is_told_of(slice_: Slice, cause: Cause) -> bool:

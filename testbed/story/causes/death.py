@@ -1,0 +1,69 @@
+"""Death: an actor died of an error that it did not catch, and of which request that was.
+
+1. The request that its task had sent last, if its caller was let go or refused: whether it took
+   effect all the same, and, if it was refused for what others had written, that this was old news.
+2. Any other error is one of the program itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.knowledge import Act
+from testbed.story.requests import Sent
+from testbed.story.slice import Slice
+from testbed.story.wording import believed, wrote
+
+DIED = re.compile(
+    r"(?P<path>\S+) died of (?P<error>\w+)(?P<more>.*?)(?: at (?P<place>\S+:\d+).*)?$"
+)
+
+
+def found(slice_: Slice) -> Iterator[Cause]:
+    """The cause of a death; nothing if the Violation is none."""
+    violation = slice_.violation
+    died = DIED.match(violation.said.replace("\n", " ")) if violation is not None else None
+    if violation is None or died is None:
+        return
+    path, error, place = died["path"], died["error"], died["place"]
+    actor = path.partition("/")[0]
+    sent = next((s for s in reversed(slice_.requests.all) if s.path == path), None)
+    head = f"{actor} died of {error} (step {violation.step})"
+    if sent is None or not _is_of_it(sent, error):
+        text = sentence(head, (f"at {place}, an error of its own" if place else "", ""))
+        yield Cause(CauseShape.UNKNOWN, text, actor, "die", None, violation.step)
+    elif sent.changes:
+        change = sent.changes[-1]
+        made = slice_.knowledge.version(change.key, change.revision)
+        text = sentence(
+            f"{head}: it was told that its {sent.word} of {change.key} had failed,",
+            f"which had taken effect at rv {change.revision} (step {sent.step})",
+        )
+        did = f"{sent.word} {change.key}"
+        yield Cause(CauseShape.DID_IT_HAPPEN, text, actor, did, made, violation.step)
+    else:
+        yield _refused(slice_, head, sent, violation.step)
+
+
+def _is_of_it(sent: Sent, error: str) -> bool:
+    return bool(sent.let_go) or sent.refused == error
+
+
+def _refused(slice_: Slice, head: str, sent: Sent, step: int) -> Cause:
+    """A request without effect, and what it was refused for."""
+    how = f"was refused (step {sent.step})" if sent.refused else f"failed (step {sent.let_go})"
+    did = f"{sent.word} {sent.key}"
+    act = Act(sent.step, sent.asked, sent.path, sent.actor, sent.word)
+    for stale in slice_.knowledge.stale(act, [sent.key]) if sent.refused else ():
+        since = stale.missed[0]
+        text = sentence(
+            f"{head}: its {sent.word} of {sent.key} {how}, for it believed that",
+            f"{believed(stale.known, since, what='it')}; false since {wrote(since, 'it')}",
+        )
+        return Cause(CauseShape.OLD_NEWS, text, sent.actor, did, since, step)
+    text = sentence(
+        f"{head}: its {sent.word} of {sent.key} {how}", ", and it survives no such error"
+    )
+    return Cause(CauseShape.UNKNOWN, text, sent.actor, did, None, step)
