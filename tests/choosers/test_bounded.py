@@ -84,8 +84,11 @@ def test_who_tries_again_for_ever_does_not_keep_a_hold_for_ever() -> None:
     assert {world.verdict.outcome for world in worlds if world.verdict is not None} == {"held"}
 
 
-def test_a_hold_ends_when_time_has_passed_over_it_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It ends at each instant up to the last that is allowed, and at none twice."""
+@pytest.mark.parametrize(("patched", "instants"), [(None, 8), (3, 3)])
+def test_a_hold_ends_when_time_has_passed_over_it_so_often(
+    monkeypatch: pytest.MonkeyPatch, patched: int | None, instants: int
+) -> None:
+    """It ends at each instant up to the last that is allowed, the eighth, and at none twice."""
     heard_ms: list[int] = []
 
     def ticking(world: World) -> None:
@@ -94,16 +97,17 @@ def test_a_hold_ends_when_time_has_passed_over_it_so_often(monkeypatch: pytest.M
             heard_ms.append(client.now())
 
         async def beta(client: Client) -> None:
-            for _ in range(9):
+            for _ in range(10):
                 await client.sleep(10)
 
         world.add(note("a"))
         world.start(Puppet("alpha", alpha), Puppet("beta", beta))
 
-    monkeypatch.setattr("testbed.choosers.bounded.INSTANTS_MAX", 3)
+    if patched is not None:
+        monkeypatch.setattr("testbed.choosers.bounded.INSTANTS_MAX", patched)
     chooser = Bounded(deviations_max=1)
     worlds = bounded(of(ticking), chooser)
-    assert set(heard_ms) == {0, 10, 20, 30}
+    assert set(heard_ms) == {10 * n for n in range(instants + 1)}
     assert len({tuple(world.trace.choices) for world in worlds}) == len(worlds)
 
 

@@ -13,6 +13,8 @@ import pytest
 from samples import first_letters, orders, reads, scenario, skew
 from stage import Puppet, note
 
+from testbed.chooser import RunInfo
+from testbed.choosers.pct import PCT
 from testbed.choosers.pos import POS
 from testbed.choosers.sampling.learned import Learned
 from testbed.choosers.sampling.sampler import Sampler
@@ -22,6 +24,7 @@ from testbed.cli.benches.search import median, trial
 from testbed.client.client import Client
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
+from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.scenario import Scenario, find, of, play_runs
@@ -226,6 +229,19 @@ def test_the_late_short_write_is_found(name: str, most: int) -> None:
 def test_the_late_short_write_is_found_now_and_then(name: str) -> None:
     """PCT has a chance of 1 in 230 each Run, POS of 1 in 80; a random walk of 1 in 2 to the 39."""
     assert trial(LATE, sampler(name, 100), 400).runs is not None
+
+
+def test_pct_is_fair_after_a_hundred_effects_and_four_calm_runs() -> None:
+    """Until then, once its change points are behind it, one process moves alone."""
+    ready = [Option(SERVE, f"{name}/main", lambda: None) for name in ("alpha", "beta", "gamma")]
+    for seed in range(5):
+        chooser = PCT(seed)
+        chooser.begin(RunInfo("made up", 0, 0, lambda: 25))
+        moved: dict[int, set[str]] = {}
+        for effects in (198, 199, 200):
+            chooser.effects = effects
+            moved[effects] = {chooser.effect(ready).path for _ in range(40)}
+        assert [len(each) for each in moved.values()] == [1, 1, 3]
 
 
 @pytest.mark.parametrize("name", NAMES)

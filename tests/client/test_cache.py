@@ -254,6 +254,24 @@ def test_it_tries_again_ever_more_rarely_until_all_was_well_for_two_minutes() ->
     ]
 
 
+@pytest.mark.spec("API-55")
+@pytest.mark.parametrize(("well_ms", "waited_ms"), [(120_000, 1600), (120_001, 800)])
+def test_two_minutes_have_to_be_over(well_ms: int, waited_ms: int) -> None:
+    """Since the last error: one that comes just then still counts as the next in a row."""
+
+    async def clock(client: Client) -> None:
+        await client.sleep(well_ms, "later")
+        await client.sleep(1)
+
+    world = world_of(alpha=watcher([]), z=clock)
+    world.allow(BreakWatch(times_max=2))
+    opened = "answer alpha/* watch notes"
+    played = play(world, opened, "fault * break_watch *", "wake z/main later", "fault *")
+    assert [step.now_ms for step in played.every("fault *")] == [0, well_ms]
+    retried = played.every("wake alpha/cache-notes retry notes*")
+    assert [step.now_ms for step in retried] == [800, well_ms + waited_ms]
+
+
 # -- compaction ---------------------------------------------------------------------------------
 
 

@@ -405,3 +405,13 @@ def test_without_marks_nothing_is_noted() -> None:
     assert store.get("pods/a") == store.range("pods/")[0]
     store.delete("pods/z")
     assert store.marks is None
+
+
+def test_a_time_says_which_revision_was_the_first_after_it() -> None:
+    """Those of that very time came before; where none has come, it is the next."""
+    store, times = Store(), iter((10, 10, 30))
+    store.clock = lambda: next(times)
+    for name in "abc":
+        store.put(f"notes/{name}", 1)
+    assert [store.first_after(ms) for ms in (0, 9, 10, 29, 30)] == [2, 2, 4, 4, 5]
+    assert Store().first_after(0) == 2
