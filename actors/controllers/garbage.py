@@ -145,7 +145,8 @@ class _Collection:
         # makes sure that no new object of the same name is hit.
         if self._settings.looks_again:
             item = await self._client.get(type(item), meta.name, meta.namespace)
-            if item.meta.is_terminating:
+            # Another object of that name is judged when it is heard of, by its own uid.
+            if item.meta.is_terminating or item.meta.uid != meta.uid:
                 return
         owners: dict[str, list[str]] = {ABSENT: [], WAITING: [], THERE: []}
         for owner in item.meta.owners:

@@ -387,6 +387,26 @@ def test_another_object_of_that_name_is_not_deleted() -> None:
     assert left(world) == ["pods/a"]
 
 
+@pytest.mark.spec("API-32")
+def test_another_object_of_that_name_is_judged_when_it_is_heard_of() -> None:
+    """Also if the server shows it first: that was asked about the one that is gone."""
+
+    async def run(client: Client) -> None:
+        one = await client.create(ReplicaSet("one"))
+        pod = await owned(client, "a", owner(one))
+        await remove(client, one)
+        await client.sleep(0)
+        await remove(client, pod)
+        await owned(client, "a", owner(ReplicaSet("two").with_meta(uid="nobody")))
+
+    world = world_with(run)
+    heard = "deliver garbage-collector/watch-pods pods/default/a"
+    played = play(world, late=("serve garbage-collector/main get *", f"{heard} DELETED"))
+    deleted = played.only("serve garbage-collector/main delete pods/default/a")
+    assert played.only(f"{heard} ADDED#2").number < deleted.number
+    assert left(world) == []
+
+
 def test_a_finalizer_that_went_meanwhile_does_not_come_back() -> None:
     """It takes away its own from the object as it has heard of it; else it hears again first."""
 
