@@ -136,13 +136,16 @@ class Ending:
 
     def _at_rest(self) -> End:
         """The end at rest: stuck if some task waits for what can never come, else quiet."""
-        waiting = [
-            seat
+        lives = [
+            [*role.life.seats.values()]
             for _, role in sorted(self._table.roles.items())
             if role.life is not None and role.is_up
-            for seat in role.life.seats.values()
         ]
-        if any(not seat.is_idle and not seat.offered for seat in waiting):
+        waiting = [seat for seats in lives for seat in seats]
+        # A signal, a queue or a task of its own comes from another task of the same actor. One that
+        # has a timer left, beyond the horizon, may yet send it.
+        still = (seats for seats in lives if not any(seat.offered for seat in seats))
+        if any(not seat.is_idle for seats in still for seat in seats):
             self._evidence.stuck = tuple(f"{s.path} waits for {s.waits_for}" for s in waiting)
         self._judge.come_to_rest()
         why = "stuck" if self._evidence.stuck else "quiet"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Puppet, note
+from stage import Puppet, note, play
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -15,6 +15,7 @@ from testbed.client.client import Client
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
+from testbed.faults.server_error import ServerError
 from testbed.invariants.caches import CachesShowOneRevision
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
@@ -50,6 +51,22 @@ def world_of(
     world.start(Puppet("reader", read), Puppet("writer", write))
     world.claim(CachesShowOneRevision())
     return world
+
+
+def test_a_cache_that_will_ask_again_is_not_judged_yet() -> None:
+    """Its retry is beyond the horizon, at which the World is at rest; nearer, it is waited for."""
+
+    async def read(client: Client) -> None:
+        Cache(client, Note)
+
+    for horizon_ms, ended_ms in ((500, 0), (1000, 800)):
+        world = World("test")
+        world.add(note("a"))
+        world.start(Puppet("reader", read))
+        world.allow(ServerError("reader", code=503))
+        world.limit(horizon_ms=horizon_ms)
+        played = play(world, "fault * server_error *")
+        assert played.verdict.virtual_ms == ended_ms
 
 
 def said_of(world: World, seed: int | None = None) -> list[str]:

@@ -205,6 +205,25 @@ def test_beyond_the_horizon_a_deadlock_is_one(driver: str) -> None:
     assert end_of(world.run(Calm(), driver=driver)) == ("held", "quiet")
 
 
+def test_who_waits_for_a_task_with_a_timer_is_not_stuck(driver: str) -> None:
+    """Beyond the horizon it may yet be sent what it waits for, by its own actor alone."""
+
+    async def main(client: Client) -> None:
+        inbox = client.queue("inbox")
+
+        async def fills() -> None:
+            await client.sleep(1000)
+            inbox.put("item")
+
+        client.spawn("fills", fills)
+        await inbox.get()
+
+    world = world_of(alpha=main)
+    world.limit(horizon_ms=5)
+    verdict = world.run(Calm(), driver=driver)
+    assert (end_of(verdict), verdict.virtual_ms) == (("held", "quiet"), 0)
+
+
 # -- violated -----------------------------------------------------------------------------------
 
 
