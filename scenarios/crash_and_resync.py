@@ -11,8 +11,8 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
-from testbed import Actor, Cache, Client, Evidence, Selector, Unavailable, World, always
-from testbed.errors import AlreadyExists
+from actors.shared.retries import make
+from testbed import Actor, Cache, Client, Evidence, Selector, World, always
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Pod, PriorityClass
 
@@ -32,7 +32,7 @@ class Owner(Actor):
         await pods.synced()
         while True:
             if pods.get("db") is None:
-                await make(client, db())
+                await make(client, db(), retry_ms=RETRY_MS)
             await news.get()
 
 
@@ -42,20 +42,7 @@ class Operator(Actor):
 
     async def run(self, client: Client) -> None:
         await client.sleep(DECIDE_MS, "decide")
-        await make(client, urgent())
-
-
-async def make(client: Client, pod: Pod) -> None:
-    """Create a pod; retry until it is known to exist."""
-    while True:
-        try:
-            await client.create(pod)
-        except AlreadyExists:
-            return
-        except Unavailable:
-            await client.sleep(RETRY_MS, "retry")
-        else:
-            return
+        await make(client, urgent(), retry_ms=RETRY_MS)
 
 
 def db(**spec: Any) -> Pod:

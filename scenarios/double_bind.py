@@ -10,8 +10,9 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
+from actors.shared.retries import until_told
 from actors.shared.verbs import bind
-from testbed import Actor, Cache, Client, Conflict, Evidence, Selector, Unavailable, World, always
+from testbed import Actor, ApiError, Cache, Client, Evidence, Selector, World, always
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.labels import parse
 
@@ -44,7 +45,8 @@ class Scheduler(Actor):
 
     async def run(self, client: Client) -> None:
         mine = Selector(labels=parse(f"{POOL}={self.pool}" if self.pool else ""))
-        nodes = (await client.list(Node, mine)).items
+        listing = await until_told(client, lambda: client.list(Node, mine), why="retry nodes")
+        nodes = listing.items
         todo = client.queue("todo", idle=True)
 
         def added(pod: Pod) -> None:
@@ -69,7 +71,7 @@ class Scheduler(Actor):
         """Whether it was told that the pod is bound; if not, it tries again later."""
         try:
             await bind(client, pod, node.meta.name)
-        except (Conflict, Unavailable):
+        except ApiError:
             return False
         return True
 

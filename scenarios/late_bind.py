@@ -12,7 +12,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.verbs import bind
-from testbed import Client, Evidence, NotFound, Unavailable, World, always
+from testbed import ApiError, Client, Evidence, NotFound, Unavailable, World, always
 from testbed.fault import Levers, Way
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Node, Pod, requests_of, room_of
@@ -42,7 +42,7 @@ class Certain:
                 now = await client.get(Pod, pod.meta.name, pod.meta.namespace)
             except NotFound:
                 return False
-            except Unavailable:
+            except ApiError:
                 await client.sleep(RETRY_MS, f"ask for {pod.key}")
             else:
                 return now.meta.uid == pod.meta.uid and now.spec.node_name == node

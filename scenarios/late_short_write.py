@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import attrs
 
-from testbed import Actor, Client, Evidence, Operation, World, always
+from actors.shared.retries import until_told
+from testbed import Actor, Client, Evidence, Expired, Operation, World, always
 from testbed.objects import UNSET, Map, Note
 
 ACCOUNTS = 40
@@ -26,12 +28,23 @@ class Auditor(Actor):
     """Whether it reads all of them at one revision, that of a list."""
 
     async def run(self, client: Client) -> None:
-        at = (await client.list(Note)).revision if self.guard else UNSET
-        total = 0
+        while True:
+            try:
+                total = await self.total(client)
+            except Expired:
+                continue
+            client.record("audited", total=total)
+            return
+
+    async def total(self, client: Client) -> int:
+        """The money in all accounts. Expired if the revision at which it reads is compacted."""
+        at, total = UNSET, 0
+        if self.guard:
+            at = (await until_told(client, lambda: client.list(Note), why="retry list")).revision
         for number in range(1, ACCOUNTS + 1):
-            note = await client.get(Note, account(number), at=at)
-            total += int(note.data["money"])
-        client.record("audited", total=total)
+            read = partial(client.get, Note, account(number), at=at)
+            total += int((await until_told(client, read, why="retry read")).data["money"])
+        return total
 
 
 @attrs.frozen
@@ -45,7 +58,8 @@ class Teller(Actor):
         last_but_one = Note(account(ACCOUNTS - 1), data=Map(money=str(EACH - 5)))
         meta = last.meta
         transfer = Operation("txn", last.plural, meta.name, meta.namespace, (last_but_one, last))
-        await client.ask(transfer)
+        # It says what the two accounts hold afterwards, so it may take effect twice.
+        await until_told(client, lambda: client.ask(transfer), why="retry transfer")
 
 
 def every_audit_balances(see: Evidence) -> str | None:

@@ -3,15 +3,14 @@ apart from."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import attrs
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
+from actors.shared.retries import make
 from testbed import Actor, Client, Evidence, World, always
-from testbed.errors import AlreadyExists
 from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
@@ -36,8 +35,7 @@ class User(Actor):
     """Creates a pod that is more urgent than the existing one."""
 
     async def run(self, client: Client) -> None:
-        with suppress(AlreadyExists):
-            await client.create(db("b", priority_class_name=URGENT.meta.name))
+        await make(client, db("b", priority_class_name=URGENT.meta.name))
 
 
 def no_two_are_together(see: Evidence) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from testbed import Actor, Client, Conflict, Evidence, World, quiescent
+from actors.shared.retries import RETRY_MS, until_told
+from testbed import Actor, ApiError, Client, Conflict, Evidence, World, quiescent
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Note
 
@@ -20,12 +21,17 @@ class Writer(Actor):
 
     async def run(self, client: Client) -> None:
         while True:
-            note = await client.get(Note, "list")
-            names = [*note.data["signed"].split(), self.name]
+            note = await until_told(client, lambda: client.get(Note, "list"), why="retry get")
+            names = note.data["signed"].split()
             try:
-                signed = note.saying(signed=" ".join(names))
-                await client.update(signed, whatever_it_was=not self.guard)
+                # A try that got no answer may have signed.
+                if self.name not in names:
+                    signed = note.saying(signed=" ".join([*names, self.name]))
+                    await client.update(signed, whatever_it_was=not self.guard)
             except Conflict:
+                continue
+            except ApiError:
+                await client.sleep(RETRY_MS, "retry update")
                 continue
             client.record("signed")
             return

@@ -8,6 +8,7 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
+from actors.scheduler.invariants import was_given_up
 from actors.shared.user import User
 from testbed import Evidence, World, always
 from testbed.objects import Meta, Node, Pod, PriorityClass, requests_of, room_of
@@ -21,7 +22,8 @@ URGENT_MS, LATE_MS = 1_000, 10_500
 
 
 def no_room_is_stolen(see: Evidence) -> str | None:
-    """No pod takes the room that was made for a more important one, so that this no longer fits."""
+    """No pod takes the room that was made for a more important one, so that this no longer fits;
+    unless its own bind has failed there, since its scheduler clears the nomination then."""
     pods: list[Any] = [e.value for e in see.store.snapshot("pods/") if not e.value.is_over]  # type: ignore[attr-defined]
     for entry in see.store.snapshot("nodes/"):
         node: Any = entry.value
@@ -33,7 +35,9 @@ def no_room_is_stolen(see: Evidence) -> str | None:
                 continue
             lesser = (pod for pod in here if pod.priority < urgent.priority)
             thief = next((pod for pod in lesser if not pod.meta.is_terminating), None)
-            if thief is not None and requests_of(urgent).get("cpu", 0) > free_m:
+            if thief is None or requests_of(urgent).get("cpu", 0) <= free_m:
+                continue
+            if not was_given_up(see, urgent, name, thief):
                 return f"room was made on {name} for {urgent.key}, and {thief.key} has taken it"
     return None
 

@@ -9,8 +9,9 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
+from actors.shared.retries import FOR_GOOD
 from actors.shared.verbs import bind
-from testbed import Actor, ApiError, Cache, Client, Evidence, Selector, Unavailable, World, always
+from testbed import Actor, ApiError, Cache, Client, Conflict, Evidence, Selector, World, always
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Pod
 
@@ -30,11 +31,11 @@ class Operator(Actor):
         while True:
             try:
                 await self.move(client, pods.get("db"))
-            except Unavailable:
+            except (Conflict, *FOR_GOOD):
+                client.record("overtaken")
+            except ApiError:
                 await client.sleep(1000, "retry")
                 continue
-            except ApiError:
-                client.record("overtaken")
             await news.get()
 
     async def move(self, client: Client, pod: Pod | None) -> None:

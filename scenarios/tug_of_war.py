@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import attrs
 
-from testbed import Actor, Cache, Client, Conflict, World, no_lasso
+from testbed import Actor, ApiError, Cache, Client, Conflict, World, no_lasso
 from testbed.objects import Map, Note
 
 
@@ -34,8 +32,12 @@ class Controller(Actor):
                 await client.sleep(self.sync_ms, "sync")
             web = notes.get("web")
             if web is not None and self.minds(web):
-                with suppress(Conflict):
+                try:
                     await client.update(web.saying(replicas=self.wants, manager=self.name))
+                except Conflict:
+                    continue
+                except ApiError:
+                    remember()
 
     def minds(self, web: Note | None) -> bool:
         """Whether `replicas` is not as wanted, and this controller may set it."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import ClassVar
 
 import attrs
 
+from actors.shared.retries import make
 from testbed import Actor, Client
-from testbed.errors import AlreadyExists
 from testbed.objects import Object
 
 
 @attrs.frozen
 class User(Actor):
     """Creates each of its objects at its time after the start, and is done. Objects that an earlier
-    life has created are left alone."""
+    life has created are left alone. A create that fails is tried again after a second, unless the
+    server refuses it for good."""
 
     rank: ClassVar[int] = 0
 
@@ -27,5 +27,4 @@ class User(Actor):
         for at_ms, item in self.creates:
             if (left_ms := began_ms + at_ms - client.now()) > 0:
                 await client.sleep(left_ms, f"create {item.key}")
-            with suppress(AlreadyExists):
-                await client.create(item)
+            await make(client, item)

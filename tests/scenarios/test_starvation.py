@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from stage import play
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.errors import ScenarioError
+from testbed.faults.server_error import ServerError
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 
@@ -74,6 +76,18 @@ def test_the_claim_tells_one_from_the_other() -> None:
         assert next(str(v) for v in starved.violations).startswith(
             "nobody_takes_its_room: room was made on n1 for p, and it is taken by s0"
         )
+
+
+@pytest.mark.spec("INV-15", "SCH-64")
+def test_who_could_not_be_bound_has_no_claim_on_its_room() -> None:
+    """Its scheduler has cleared the nomination, also where the patch that says so failed; the small
+    pods that come next are no thieves."""
+    refused = ("create/binding pods/default/p", "patch/status pods/default/p")
+    cues = [f"fault * server_error alpha/bind-p {what}" for what in refused]
+    world = RECIPE.world({"guard": "on"}, faults=[ServerError("alpha", code=403, times_max=2)])
+    played = play(world, *cues)
+    assert [step.now_ms for step in played.every("fault *")] == [50_000, 50_000]
+    assert played.every("serve alpha/bind-s0* create/binding *")
 
 
 def test_without_small_pods_nobody_starves() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from stage import play
 
 from testbed.choosers.bounded import Bounded
+from testbed.faults.server_error import ServerError
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
@@ -34,3 +36,13 @@ def test_a_scheduler_knows_of_no_nomination_but_its_own() -> None:
 def test_a_scheduler_keeps_the_room_that_it_has_made() -> None:
     """With both pods its own, the less important one is refused whatever is late."""
     assert violated("on", 100) == []
+
+
+@pytest.mark.spec("SCH-64", "SCH-102")
+def test_a_room_that_was_given_up_is_not_stolen() -> None:
+    """If the bind fails, the scheduler nominates the urgent pod no more, and the late one may have
+    the place; whoever took it before that is a thief."""
+    refused = ("create/binding pods/default/urgent", "patch/status pods/default/urgent")
+    cues = [f"fault * server_error alpha/bind-urgent {what}" for what in refused]
+    faults = [ServerError("alpha", code=403, times_max=2)]
+    play(find("stolen_slot").world({"guard": "on"}, faults=faults), *cues)

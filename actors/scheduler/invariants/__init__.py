@@ -15,6 +15,7 @@ from actors.scheduler.invariants.budgets import BudgetsAreCounted
 from actors.scheduler.invariants.cheapest_node import RoomIsMadeWhereItCostsLeast
 from actors.scheduler.invariants.cycles import Cycles
 from actors.scheduler.invariants.fits_beside_nominated import PodsGoWhereTheyFit
+from actors.scheduler.invariants.given_up import was_given_up
 from actors.scheduler.invariants.lower_victims import VictimsAreLessImportant
 from actors.scheduler.invariants.most_important_first import TheMostImportantIsTriedFirst
 from actors.scheduler.invariants.no_lost_pod import NoPodIsLost
@@ -41,6 +42,7 @@ __all__ = [
     "VictimsAreLessImportant",
     "WhoWaitsDoesNotPreempt",
     "scheduler_claims",
+    "was_given_up",
 ]
 
 
