@@ -15,11 +15,13 @@ from spec_report import Spec, SpecReport
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--spec-report` and `--rewrite-stories`."""
+    """Add `--spec-report`, `--rewrite-stories` and `--world`."""
     text = "count the requirements of docs/spec.md that passing tests cite, and name the others"
     parser.addoption("--spec-report", action="store_true", help=text)
     text = "write tests/stories/ anew; explain each changed line before you keep it"
     parser.addoption("--rewrite-stories", action="store_true", help=text)
+    text = "of the drawn Worlds play this one alone: its number, or what a failure has printed"
+    parser.addoption("--world", default="", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:

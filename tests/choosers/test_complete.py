@@ -6,8 +6,6 @@ from functools import cache
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
 from small_worlds import Brute, Small, Watched, outcome_of
 from stage import Apart, Doing, Puppet, note
 
@@ -20,17 +18,12 @@ from testbed.choosers.uniform import Uniform
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.faults.lose_request import LoseRequest
 from testbed.objects import Note
 from testbed.store.footprint import NOTHING
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, find, of, play_runs
 
 RUNS_MAX = 3_000
-DRAWN_MAX, BRUTE_MAX, SAMPLED = 60, 250, 60
-"""Of a drawn World: so many Runs of Complete, of brute force, of uniform choices."""
-TURNS_MAX = 40
-"""And so many turns in each."""
 
 
 @attrs.define
@@ -128,82 +121,6 @@ def test_no_class_of_a_random_run_lies_outside(
     seen = found_by(find(name), Complete(), RUNS_MAX, guard=guard, **switches)
     sampled = found_by(find(name), Uniform(0), runs, guard=guard, **switches)
     assert sampled.forms <= seen.forms
-
-
-# -- drawn Worlds ----------------------------------------------------------------------------------
-
-NAMES = st.sampled_from("xy")
-POINTS = st.tuples(st.sampled_from(("get", "update", "swap", "create", "delete")), NAMES)
-PLAIN = st.sampled_from((("list",), ("pick",), ("sleep", 5), ("sleep", 10), ("look",)))
-WAITS = st.sampled_from((("put",), ("take",), ("set",), ("clear",), ("wait",)))
-ENDS = st.sampled_from((("join",), ("cancel",), ("die",)))
-SPAWNS = st.tuples(
-    st.just("spawn"),
-    st.sampled_from("vw"),
-    st.lists(st.one_of(POINTS, WAITS), min_size=1, max_size=2).map(tuple),
-)
-PROGRAMS = st.tuples(
-    st.sampled_from(((), (), (), (("cache",),), (("cache",), ("cache",)))),
-    st.lists(st.one_of(POINTS, PLAIN, SPAWNS, WAITS, ENDS), min_size=1, max_size=3),
-).map(lambda parts: (*parts[0], *parts[1]))
-FAULTS = st.sampled_from(
-    (
-        (),
-        (Crash("*"),),
-        (Crash("a", restart_after_ms=5),),
-        (Crash("store"),),
-        (Crash("store", restart_after_ms=5),),
-        (LoseReply(),),
-        (LoseRequest(),),
-    )
-)
-WORLDS = st.builds(
-    Small,
-    st.lists(PROGRAMS, min_size=2, max_size=3).map(tuple),
-    st.lists(st.booleans(), min_size=3, max_size=3).map(tuple),
-    st.just(("x",)),
-    FAULTS,
-    st.just(TURNS_MAX),
-)
-
-
-def check_drawn(small: Small) -> None:
-    """Complete has every class and every end that brute force finds, and nothing else. Where brute
-    force would take too long, all that it gets to, and all that uniform choices get to; where
-    Complete would, that is counted, and nothing is compared."""
-    scenario, chooser = small.scenario(), Complete(keeps=False)
-    found = found_by(scenario, chooser, DRAWN_MAX)
-    if not chooser.is_complete:
-        event("too large to compare")
-        return
-    assert len(found.forms) == chooser.classes
-    event("some class was seen twice" if chooser.repeated else "no class was seen twice")
-    every = found_by(scenario, Brute(), BRUTE_MAX)
-    is_whole = every.runs < BRUTE_MAX
-    event("compared with every Run" if is_whole else "compared with a part of all Runs")
-    others = [every] if is_whole else [every, found_by(scenario, Uniform(0), SAMPLED)]
-    for other in others:
-        assert other.forms <= found.forms
-        assert other.outcomes <= found.outcomes
-    if is_whole:
-        assert found.forms == every.forms
-        assert found.outcomes == every.outcomes
-
-
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(WORLDS)
-def test_drawn_worlds_are_seen_whole(small: Small) -> None:
-    """Two or three actors, a few operations each, on two notes, with Caches, tasks, queues,
-    signals, timers, picks, deaths and a fault: the same classes and ends as by brute force."""
-    check_drawn(small)
-
-
-@pytest.mark.long
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
-@given(WORLDS)
-def test_many_drawn_worlds_are_seen_whole(small: Small) -> None:
-    """The same, for a few minutes; `--hypothesis-show-statistics` says how many were compared."""
-    check_drawn(small)
 
 
 # -- what it is made of ----------------------------------------------------------------------------

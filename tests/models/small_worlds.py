@@ -208,7 +208,7 @@ class Watched(Chooser):
     def end(self, trace: Trace, verdict: Verdict) -> None:
         for step, picks in self._steps:
             self._see(step, picks)
-        form = tuple((event.content, causes) for event, causes in self._past.form())
+        form = tuple((turn.content, directly) for turn, directly in self._past.form())
         self.form = None if verdict.end.startswith("cut") else form
         self.inner.end(trace, verdict)
 
