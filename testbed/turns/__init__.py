@@ -2,5 +2,5 @@
 
 May use: errors, objects, store.
 In order: option, life, pending, because, trace, suspects, imprint, happening, head, table, drivers,
-  waits,  watchdog, session.
+  waits, watchdog, session.
 """

@@ -48,7 +48,7 @@ def test_a_case_that_lacks_something_is_told_by_file_and_number(tmp_path: Path) 
         case.differences()
 
 
-@pytest.mark.parametrize("bytes", [b"{}\n", gzip.compress(b"{}\n" * 99)[:20]])
+@pytest.mark.parametrize("bytes", [b"{}\n", gzip.compress(b"{}\n" * 99, mtime=0)[:20]])
 def test_a_file_that_is_not_packed_is_refused(tmp_path: Path, bytes: bytes) -> None:
     """So is one that was cut off."""
     path = tmp_path / "some.jsonl.gz"

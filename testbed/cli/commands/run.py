@@ -94,12 +94,16 @@ def command(
     if twice:
         same_again(play, world, again)
     if as_json:
-        assert world.verdict is not None
-        more = {"scenario": recipe.name, "switches": world.switches, "trace": trace_file}
-        say_json(as_dict(world.verdict, **more, again=again))
-        return exit_code(world.verdict)
+        return _tell_json(world, trace_file, again)
     recorded = trace_file and line_for("replay", trace_file, trust_in(recipe.name, folders))
     return _tell(world, f"Recorded: {recorded}" if recorded else f"Again: {again}")
+
+
+def _tell_json(world: World, trace_file: str | None, again: str) -> int:
+    assert world.verdict is not None
+    more = {"scenario": world.scenario, "switches": world.switches, "trace": trace_file}
+    say_json(as_dict(world.verdict, **more, again=again))
+    return exit_code(world.verdict)
 
 
 def _tell(world: World, last: str) -> int:

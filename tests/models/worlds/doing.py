@@ -14,6 +14,7 @@ from testbed.client.stream import Stream
 from testbed.errors import ApiError
 from testbed.objects import Lease, LeaseSpec, Map, Node, Note, Object, Pod, Revision
 from testbed.objects.labels import Requirement
+from testbed.objects.meta import Numbered
 from testbed.store.selector import Selector
 from testbed.turns.waits import Alarm, Queue, Signal
 
@@ -97,7 +98,7 @@ class Desk:
         """The revisions that it was told, in order."""
         self.tasks: list[Task] = []
         self.stream: Stream | None = None
-        self.more = ""
+        self.more: str | Numbered = ""
         """Where the next page of its last list begins."""
         self.error: ApiError | None = None
         """The last refusal."""
