@@ -38,7 +38,7 @@ async def same(desk: Desk, how: str = "==") -> str:
 async def text(desk: Desk, how: str = "str") -> str:
     """What the last revision that it was told looks like, or where the next page begins."""
     if how == "more":
-        return desk.more
+        return str(desk.more)
     if not desk.revisions:
         return "none"
     one = desk.revisions[-1]
