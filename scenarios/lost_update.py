@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import attrs
 
-from actors.shared.retries import RETRY_MS, until_told
 from testbed import Actor, ApiError, Client, Conflict, Evidence, World, quiescent
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Note
@@ -21,9 +20,9 @@ class Writer(Actor):
 
     async def run(self, client: Client) -> None:
         while True:
-            note = await until_told(client, lambda: client.get(Note, "list"), why="retry get")
-            names = note.data["signed"].split()
             try:
+                note = await client.get(Note, "list")
+                names = note.data["signed"].split()
                 # A try that got no answer may have signed.
                 if self.name not in names:
                     signed = note.saying(signed=" ".join([*names, self.name]))
@@ -31,7 +30,7 @@ class Writer(Actor):
             except Conflict:
                 continue
             except ApiError:
-                await client.sleep(RETRY_MS, "retry update")
+                await client.sleep(1000, "retry")
                 continue
             client.record("signed")
             return
