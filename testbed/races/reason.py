@@ -60,11 +60,12 @@ def named_by(violation: Violation, names: Iterable[str]) -> frozenset[str]:
     by the sentence, without its names."""
     if violation.invariant in (DIES, STUCK):
         return frozenset()
-    words = frozenset(word.strip("./") for word in _WORD.findall(violation.said))
+    words = {word.strip("./") for word in _WORD.findall(violation.said)}
+    words |= {word.partition("/")[0] for word in words}  # the actor of `alpha/main`
     return frozenset(name for name in names if _is_named(name, words))
 
 
-def _is_named(name: str, words: frozenset[str]) -> bool:
+def _is_named(name: str, words: set[str]) -> bool:
     """Whether an actor, or an object by its key or the last part of it, is among these words."""
     return name in words or name.rpartition("/")[2] in words
 

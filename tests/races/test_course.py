@@ -10,7 +10,7 @@ import pytest
 from stage import Puppet, note
 
 from testbed import ApiError, Client, Evidence, NotFound, World, always
-from testbed.objects import Note
+from testbed.objects import Event, Meta, Note, Reference
 from testbed.races.course import Course, content_of, course_of
 from testbed.races.playing import play
 from testbed.races.race import Race
@@ -111,6 +111,9 @@ def test_when_it_was_done_and_what_was_written_counts() -> None:
     plain = course(zoe=ends).aside((), ())
     assert plain != course(zoe=doing(sleeps, ends)).aside((), ())
     assert plain != course(zoe=other).aside((), ())
+    late = doing(sleeps, sleeps, ends)
+    soon, later = course(amy=gets, zoe=late), course(amy=doing(sleeps, gets), zoe=late)
+    assert soon.aside((), ()) != later.aside((), ())
     one, two = course(zoe=doing(gets, makes, ends)), course(zoe=doing(makes, gets, ends))
     assert one.aside((), ()) != two.aside((), ())
 
@@ -128,6 +131,18 @@ def test_what_was_left_out_is_aside() -> None:
     assert both.aside(("amy",), ("notes/default/x",)) == course(zoe=ends).aside((), ())
     assert both.made_by(["amy"]) == {"notes/default/made"}
     assert both.made_by(["zoe"]) == {"notes/default/end"}
+
+
+def test_an_event_is_about_what_it_regards() -> None:
+    """It goes with that object, whatever its own name is."""
+
+    async def notes(client: Client) -> None:
+        regards = Reference(kind="Note", namespace="default", name="x")
+        await client.create(Event(Meta("some.1"), involved=regards, reason="Seen"))
+
+    both = course("x", zoe=doing(notes, ends))
+    assert both.aside((), ("notes/default/x",)) == course(zoe=ends).aside((), ())
+    assert both.aside((), ("notes/default/y",)) == both.aside((), ())
 
 
 def test_a_get_is_a_look_and_a_write_of_the_same_is_none() -> None:

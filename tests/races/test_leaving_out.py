@@ -10,7 +10,8 @@ import pytest
 from planted import PLANTED, Planted, onlookers
 from stage import Puppet, note
 
-from testbed import Client, Evidence, World, always, scenario
+from scenarios.lost_update import every_signature_is_kept, lost_update
+from testbed import Client, Evidence, World, always, quiescent, scenario
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Map, Note
 from testbed.races.course import course_of
@@ -207,6 +208,23 @@ def test_what_a_claim_looks_at_by_its_key_is_noted() -> None:
 
     looked = looked_at(of(build), Race("r"))
     assert {key[-1] for key in looked if key.startswith("notes/default/")} == {"a", "b", "c"}
+
+
+def test_what_the_sentence_names_stays() -> None:
+    """Even if the claim does not look at it."""
+
+    def as_it_says(see: Evidence) -> str | None:
+        return every_signature_is_kept(see) and "one is lost, as config says"
+
+    def build(world: World) -> None:
+        lost_update(world)
+        world.add(note("config"), note("clutter"))
+        world.claim(quiescent(as_it_says, reads=()))
+
+    recipe = of(build)
+    (race, *_) = violated(recipe, {})
+    small = shrink(race, recipe, invariant="as_it_says").race
+    assert small.without == ("notes/default/clutter",)
 
 
 def test_every_shipped_scenario_has_what_it_keeps() -> None:

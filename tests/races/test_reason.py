@@ -87,6 +87,7 @@ def test_the_same_breach_names_the_same() -> None:
     assert not is_same(breach("alpha and beta put pods/default/c on n1"))
     assert not is_same(breach(first.said, "y"))
     assert named_by(breach("alpha-2 on n10"), names) == frozenset()
+    assert named_by(breach("alpha/main drew red"), names) == {"alpha"}
 
 
 def test_a_death_is_the_same_whoever_died() -> None:
