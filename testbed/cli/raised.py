@@ -1,23 +1,19 @@
 """Tells whether an exception comes from the user's code or from a bug of ours.
 
 The testbed calls the user's code (scenarios, actors, claims, choosers), and that code calls ours.
-So the traceback holds frames of both, and of libraries, which do not count. The exception is the
-user's if the last other frame is the user's: that code raised it, or called a library wrongly. If
-the last one is ours, we treat it as our bug, even if the user's code called us.
+So the traceback holds frames of both, and of libraries. Python's own and the libraries that we call
+ourselves do not count. The exception is the user's if the last other frame is not ours: that code
+raised it, or called a library wrongly. If the last one is ours, we treat it as our bug, even if the
+user's code called us. Ours are the actors and scenarios that come with the testbed, too.
 """
 
 from __future__ import annotations
 
-import sysconfig
 import traceback
-from pathlib import Path
 
 import attrs
 
-import testbed
-
-OURS = str(Path(testbed.__file__).parent)
-LIBRARIES = sorted(set(sysconfig.get_paths().values()))
+from testbed.whose import INSTALLED, OWN, PYTHON, readers_frame, whose
 
 
 @attrs.frozen
@@ -33,16 +29,12 @@ class Raised:
 def raised_by_theirs(error: BaseException) -> Raised | None:
     """The exception, if the user's code raised it; None if it is a bug of ours."""
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _is_within(frame, OURS, *LIBRARIES)]
-    last = [frame for frame in frames if not _is_within(frame, *LIBRARIES)][-1:]
-    if not theirs or last != theirs[-1:]:
+    counted = [frame for frame in frames if whose(frame.filename) != PYTHON]
+    if not counted or whose(counted[-1].filename) not in (OWN, INSTALLED):
         return None
-    where = f"{theirs[-1].filename}, line {theirs[-1].lineno}"
+    theirs = [frame for frame in counted if whose(frame.filename) in (OWN, INSTALLED)]
+    last = readers_frame(theirs) or theirs[-1]
     return Raised(
-        f"{where}: {theirs[-1].name} raised {type(error).__name__}: {error}",
+        f"{last.filename}, line {last.lineno}: {last.name} raised {type(error).__name__}: {error}",
         "".join(traceback.format_list(theirs)),
     )
-
-
-def _is_within(frame: traceback.FrameSummary, *folders: str) -> bool:
-    return any(Path(frame.filename).is_relative_to(folder) for folder in folders)

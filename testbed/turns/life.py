@@ -16,12 +16,14 @@ import attrs
 from testbed.errors import Cancelled, Crashed, ScenarioError
 from testbed.store.footprint import Footprint
 from testbed.turns.option import Option
+from testbed.whose import library_of, readers_frame
 
 ADVICE = "Crashed ends the task: catch Exception, never BaseException, and never bare."
 REFUSALS_MAX = 100
 """How many awaits of a task that must end are refused before the task is abandoned; nested
 `finally` blocks may need several."""
-_HERE = os.path.dirname(os.path.dirname(__file__))
+FOREIGN = ("asyncio", "trio", "anyio", "sniffio", "outcome")
+"""The libraries that let tasks wait, and must not."""
 
 
 class Role:
@@ -189,8 +191,7 @@ class Death:
 def death_of(seat: Seat, error: Exception) -> Death:
     """How that task ended: by which exception, and at which line of the actor's own code."""
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_HERE)]
-    frame = (theirs or frames)[-1]
+    frame = readers_frame(frames) or frames[-1]
     name = os.path.basename(frame.filename)
     text = ": ".join(part for part in (type(error).__name__, _text_of(error)) if part)
     return Death(seat.life.role.name, seat.path, text, f"{name}:{frame.lineno} in {frame.name}")
@@ -232,11 +233,45 @@ def endless(seat: Seat) -> str:
 def alien(seat: Seat, trap: object) -> str:
     """The error text for a task that awaited something else than its Client."""
     kind = trap if isinstance(trap, type) else type(trap)
+    return alien_at(_place_of(seat.coro), seat.path, kind.__name__)
+
+
+def alien_at(place: str, path: str, what: str) -> str:
+    """The same, of a task that awaited that at a known place."""
     return (
-        f"{seat.path} awaited something that is not the World's: {kind.__name__}.\n"
+        f"{place}: {path} awaited something that is not the World's: {what}.\n"
         "An actor waits with its Client alone (sleep, queue, signal, join, first, and the verbs); "
         "an await of trio or asyncio would let the machine decide who goes next."
     )
+
+
+# What a task is parked in hangs on its coroutine, one awaited thing inside the other. The innermost
+# ones are a library's; the last one before them is the line that awaited it.
+def _place_of(coro: Any) -> str:
+    """The line of the actor's own code in which that coroutine is parked."""
+    frames = []
+    while coro is not None:
+        kind = next((kind for kind in ("cr", "gi", "ag") if hasattr(coro, f"{kind}_frame")), "")
+        at = getattr(coro, f"{kind}_frame", None)
+        if at is None:
+            break
+        frames.append(traceback.FrameSummary(at.f_code.co_filename, at.f_lineno, ""))
+        coro = getattr(coro, "gi_yieldfrom" if kind == "gi" else f"{kind}_await")
+    return _shown(readers_frame(frames))
+
+
+def _shown(frame: traceback.FrameSummary | None) -> str:
+    return "somewhere" if frame is None else f"{frame.filename}, line {frame.lineno}"
+
+
+def waited_elsewhere(seat: Seat, error: BaseException) -> str:
+    """The error text for a task that died since it called trio or asyncio, which do not run there;
+    empty if it died of something else."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or library_of(frames[-1].filename) not in FOREIGN:
+        return ""
+    place = _shown(readers_frame(frames))
+    return alien_at(place, seat.path, f"{type(error).__name__}: {error}")
 
 
 def _text_of(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from testbed.errors import UnknownName
 from testbed.turns.drivers import direct, trio
+from testbed.turns.forgotten import noticing
 from testbed.turns.table import Table
 from testbed.turns.watchdog import Watchdog
 
@@ -34,15 +35,18 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
 
     def tables() -> Iterator[Table]:
         for world in worlds:
+            noticed.table = world.table
             with guarded(world.table):
                 yield world.table
+            noticed.table = None
             world.conclude()
 
-    if driver == "direct":
-        for table in tables():
-            direct.play(table)
-    else:
-        trio.play_all(tables())
+    with noticing() as noticed:
+        if driver == "direct":
+            for table in tables():
+                direct.play(table)
+        else:
+            trio.play_all(tables())
 
 
 # A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment

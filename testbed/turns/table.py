@@ -21,19 +21,10 @@ from typing import Any, Final
 from testbed.errors import Cancelled, Crashed, HarnessBug, HarnessError, Overrun, ScenarioError
 from testbed.store.footprint import Marks
 from testbed.turns.head import Driver, Head
-from testbed.turns.life import (
-    ADVICE,
-    REFUSALS_MAX,
-    Death,
-    Life,
-    Role,
-    Seat,
-    abandon,
-    alien,
-    death_of,
-    endless,
-    is_unwinding,
-    out_of_turn,
+
+from testbed.turns.life import (  # isort: skip
+    ADVICE, REFUSALS_MAX, Death, Life, Role, Seat, abandon, alien, death_of, endless, is_unwinding,
+    out_of_turn, waited_elsewhere,
 )  # fmt: skip
 from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
@@ -154,8 +145,7 @@ class Table:
     # -- waiting --------------------------------------------------------------------------------
 
     def wait(self, seat: Seat, reason: object, *, is_idle: bool = False) -> None:
-        """Begin a wait of the calling task; the caller then offers what ends it. The reason becomes
-        a text only if the World gets stuck."""
+        """Begin a wait of the calling task, whose caller then offers what ends it."""
         seat.waits_for = reason
         seat.is_idle = is_idle
         if seat.is_cancelled:
@@ -340,6 +330,8 @@ class Table:
                 self._seat_failed(seat, ended_by)
                 return True
             finally:
+                # Else its traceback keeps the task's variables alive until some later collection.
+                error = None
                 self.running = None
             if trap is TRAP and life.is_alive:
                 return True
@@ -390,6 +382,8 @@ class Table:
         elif isinstance(error, Overrun | KeyboardInterrupt):
             self.stop = self.stop or error
         elif isinstance(error, Exception) and not isinstance(error, HarnessError):
+            if foreign := waited_elsewhere(seat, error):
+                self.fail(ScenarioError(foreign))
             if life.is_alive:
                 self.deaths.append(death_of(seat, error))
                 seat.has_ended = True

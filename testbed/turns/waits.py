@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from testbed.turns.forgotten import forgot
 from testbed.turns.life import Seat
 from testbed.turns.option import RESUME, WAKE, Option
 from testbed.turns.table import TRAP, Table
@@ -25,8 +26,15 @@ class Waitable:
     is_idle = False
     """Whether the wait may go on for ever, like that for a watch or an idle queue."""
 
+    is_awaited = False
+    """Whether it was awaited, or is one of several; if it never is, that is an error."""
+
     def __init__(self, table: Table) -> None:
         self.table = table
+
+    def __del__(self) -> None:
+        if not self.is_awaited:
+            forgot(self.table, f"its wait for {self.reason}")
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         """Called when the task begins to wait: offer what may end the wait."""
@@ -39,6 +47,7 @@ class Waitable:
         in the turn's footprint what may end it, such as the key of a queue."""
 
     def __await__(self) -> Generator[object, Any, Any]:
+        self.is_awaited = True
         table = self.table
         seat = table.caller()
         if seat.life.is_alive:
@@ -346,6 +355,8 @@ class First(Waitable):
         super().__init__(table)
         if not waits:
             raise table.refused("first() was given nothing to wait for")
+        for wait in waits:
+            wait.is_awaited = True
         self.waits = waits
         self.reason = " or ".join(wait.reason for wait in waits)
         self.is_idle = any(wait.is_idle for wait in waits)

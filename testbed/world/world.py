@@ -31,6 +31,7 @@ from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns.drivers import trio
+from testbed.turns.forgotten import noticing
 from testbed.turns.life import Role, Seat
 from testbed.turns.option import START, Option
 from testbed.turns.session import guarded, play_all
@@ -217,7 +218,8 @@ class World:
         """The same as `run`, within a `trio.run` that is already there."""
         if not self.prepare(chooser, trace=trace, number=number):
             raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
-        with guarded(self.table):
+        with guarded(self.table), noticing() as noticed:
+            noticed.table = self.table
             await trio.play_async(self.table)
         self.conclude()
         assert self.verdict is not None

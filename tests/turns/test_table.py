@@ -520,13 +520,13 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
 
 
 def test_asyncio_has_no_loop_to_run_in() -> None:
-    """What needs one fails by itself, in the actor."""
+    """What needs one is refused like any other wait that is not the World's."""
 
     async def main(client: Client) -> None:
         await asyncio.sleep(1)
 
-    verdict = world_of(alpha=main).run(Calm(), driver="direct")
-    assert "no running event loop" in str(verdict)
+    with pytest.raises(ScenarioError, match="not the World's: RuntimeError: no running event loop"):
+        world_of(alpha=main).run(Calm(), driver="direct")
 
 
 def test_a_task_of_trio_that_calls_the_client_is_named() -> None:

@@ -1,0 +1,94 @@
+"""Forgotten: an await that an actor forgot ends the Run, with the line that forgot it.
+
+A call such as `client.create(…)` without `await` makes a coroutine, and does nothing. Python
+notices when that is thrown away, and warns on stderr, where a search of many Runs drowns it. Here
+it is an error, under each driver: what the actor meant to do was not done, so the Run says nothing.
+What is thrown away because its life has ended was not forgotten: a crash came before the await.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from testbed.errors import ScenarioError
+from testbed.turns.table import Table
+from testbed.whose import PYTHON, TESTBED, whose
+
+NEVER = "coroutine .* was never awaited"
+_NAMED = re.compile(r"coroutine '(?P<name>[^']*)' was never awaited")
+_CREATED = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
+
+
+class Noticed:
+    """Whose Run it is now."""
+
+    table: Table | None = None
+    """None between two Runs."""
+
+
+@contextmanager
+def noticing() -> Iterator[Noticed]:
+    """During a session: let each coroutine that is never awaited end the Run that it was made in.
+    It is set up once for all Runs, since to change what Python does with warnings takes long."""
+    noticed = Noticed()
+    depth = sys.get_coroutine_origin_tracking_depth()
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            named = _NAMED.match(str(message))
+            table = noticed.table
+            if named is None or table is None or not issubclass(category, RuntimeWarning):
+                before(message, category, filename, lineno, file, line)
+                return
+            # With tracking, the text ends with the line that made the coroutine.
+            created = _CREATED.findall(str(message))
+            place = created[-1] if created else (filename, lineno)
+            forgot(table, named["name"], place[0], int(place[1]))
+
+        warnings.filterwarnings("always", NEVER, RuntimeWarning)
+        warnings.showwarning = show
+        sys.set_coroutine_origin_tracking_depth(max(depth, 1))
+        try:
+            yield noticed
+        finally:
+            sys.set_coroutine_origin_tracking_depth(depth)
+
+
+def forgot(table: Table, what: str, file: str = "", line: int = 0) -> None:
+    """End the Run because of that, unless its life is over. Without a place, it is the line that is
+    running now."""
+    seat = table.running
+    if table.is_over or (seat is not None and not seat.life.is_alive):
+        return
+    place = f"{file}, line {line}" if file else _running_place()
+    who = "the World" if seat is None else seat.path
+    table.fail(
+        ScenarioError(
+            f"{place}: {who} never awaited {what}, so that was not done.\n"
+            "Next: write `await` before it; what is to go on beside it is client.spawn(…)."
+        )
+    )
+
+
+def _running_place() -> str:
+    """The line of an actor that runs now: the innermost one that is not the testbed's."""
+    for frame in reversed(traceback.extract_stack()):
+        if frame.name == Table._carry.__name__:
+            break
+        if whose(frame.filename) not in (TESTBED, PYTHON):
+            return f"{frame.filename}, line {frame.lineno}"
+    return "somewhere"

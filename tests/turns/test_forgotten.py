@@ -1,0 +1,261 @@
+"""Forgotten awaits: each ends the Run with the actor's own line, under each driver."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import warnings
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+import trio
+from stage import Cued, Puppet
+
+from testbed import ApiError, Client, World
+from testbed.choosers.calm import Calm
+from testbed.errors import ScenarioError
+from testbed.faults.crash import Crash
+from testbed.objects import Note
+
+# mypy: disable-error-code="unused-coroutine, unused-awaitable"
+Doing = Callable[[Client], Coroutine[Any, Any, Any]]
+DRIVERS = ["trio", "direct"]
+
+
+def line_of(do: Callable[..., Any]) -> str:
+    """The place of the line that says `# here` in a function."""
+    lines, first = inspect.getsourcelines(do)
+    (offset,) = [number for number, line in enumerate(lines) if "# here" in line]
+    return f"{__file__}, line {first + offset}: "
+
+
+def world_of(do: Doing) -> World:
+    """A World of that actor alone, and one note."""
+    world = World()
+    world.add(Note("n"))
+    world.start(Puppet("alpha", do))
+    return world
+
+
+async def verb(client: Client) -> None:
+    """The commonest: a write that is never asked for."""
+    client.create(Note("m"))  # here
+    await client.sleep(1)
+
+
+async def kept(client: Client) -> None:
+    """It is in a variable until its function ends."""
+    made = client.create(Note("m"))  # here
+    await client.sleep(1)
+    del made
+
+
+async def own(client: Client) -> None:
+    """A function of the actor's own."""
+
+    async def helper() -> None:
+        await client.create(Note("m"))
+
+    helper()  # here
+    await client.sleep(1)
+
+
+async def result(client: Client) -> Any:
+    """What it returns nobody awaits."""
+    return client.get(Note, "n")  # here
+
+
+async def last(client: Client) -> None:
+    """The last thing it does."""
+    client.sleep(5)  # here
+
+
+async def sleep(client: Client) -> None:
+    """A timer."""
+    client.sleep(5, "rest")  # here
+    await client.get(Note, "n")
+
+
+async def queue(client: Client) -> None:
+    """An item of a queue, which goes on lying there."""
+    items = client.queue("todo")
+    items.put(1)
+    items.get()  # here
+    await client.sleep(1)
+
+
+async def signal(client: Client) -> None:
+    """A signal."""
+    ready = client.signal("ready")
+    ready.wait()  # here
+    await client.sleep(1)
+
+
+async def several(client: Client) -> None:
+    """The first of several."""
+    client.first(client.sleep(1), client.sleep(2))  # here
+    await client.sleep(1)
+
+
+async def joined(client: Client) -> None:
+    """The end of a task."""
+    task = client.spawn("task", last_of, client)
+    client.join(task)  # here
+    await client.sleep(1)
+
+
+async def last_of(client: Client) -> None:
+    """A task that ends."""
+    await client.sleep(1)
+
+
+async def delivery(client: Client) -> None:
+    """The next news of a watch."""
+    stream = await client.watch(Note, since=(await client.list(Note)).revision)
+    stream.next()  # here
+    await client.sleep(1)
+
+
+FORGOTTEN = [verb, kept, own, result, last, sleep, queue, signal, several, joined, delivery]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("do", FORGOTTEN)
+def test_what_is_never_awaited_ends_the_run(
+    do: Doing, driver: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    """With its file and line, and nothing on stderr."""
+    with pytest.raises(ScenarioError) as ended:
+        world_of(do).run(Calm(), driver=driver)
+    said = str(ended.value)
+    assert said.startswith(f"{line_of(do)}alpha/main never awaited "), said
+    assert "Next: write `await` before it" in said
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_it_is_noticed_whatever_warnings_are_shown(driver: str) -> None:
+    """Ignored, or errors, as pytest may set them; and afterwards they are as they were."""
+    for how in ("ignore", "error"):
+        with warnings.catch_warnings():
+            warnings.simplefilter(how)
+            before = (list(warnings.filters), warnings.showwarning)
+            with pytest.raises(ScenarioError, match=r"never awaited Client\.create,"):
+                world_of(verb).run(Calm(), driver=driver)
+            assert (list(warnings.filters), warnings.showwarning) == before
+
+
+def test_another_warning_is_shown_as_ever(recwarn: pytest.WarningsRecorder) -> None:
+    """It is the actor's own matter."""
+
+    async def warns(client: Client) -> None:
+        warnings.warn("coroutines are fun", RuntimeWarning, stacklevel=1)
+        await client.sleep(1)
+
+    assert world_of(warns).run(Calm()).is_held
+    assert [str(each.message) for each in recwarn.list] == ["coroutines are fun"]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_a_crash_came_before_was_not_forgotten(driver: str) -> None:
+    """It would have been awaited; and what a dead life still makes is lost."""
+
+    async def prudent(client: Client) -> None:
+        made, wait = client.get(Note, "n"), client.sleep(3)
+        try:
+            await client.sleep(5)
+        except BaseException:
+            client.sleep(7)
+            raise
+        await made
+        await wait
+
+    world = world_of(prudent)
+    world.allow(Crash("alpha", restart_after_ms=5))
+    assert world.run(Cued("start *", "fault *crash*"), driver=driver).faults == 1
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_is_awaited_in_one_of_several_was_not_forgotten(driver: str) -> None:
+    """Nor what is made early and awaited late."""
+
+    async def early(client: Client) -> None:
+        rest, made = client.sleep(5), client.create(Note("m"))
+        wait = client.first(rest, client.sleep(9))
+        assert await wait == (0, None)
+        await made
+
+    assert world_of(early).run(Calm(), driver=driver).is_held
+
+
+def test_after_the_run_python_is_as_it_was() -> None:
+    """Coroutines tell their origin only during a Run."""
+    import sys
+
+    before = sys.get_coroutine_origin_tracking_depth()
+    assert world_of(last_of).run(Calm()).is_held
+    assert sys.get_coroutine_origin_tracking_depth() == before
+
+
+# -- what is not the World's ----------------------------------------------------------------------
+
+
+async def of_trio(client: Client) -> None:
+    """Sleeps by trio."""
+    await client.sleep(1)
+    await trio.sleep(1)  # here
+
+
+async def of_asyncio(client: Client) -> None:
+    """Sleeps by asyncio."""
+    await client.sleep(1)
+    await asyncio.sleep(1)  # here
+
+
+async def yielding(client: Client) -> None:
+    """As people do to yield."""
+    await asyncio.sleep(0)  # here
+
+
+async def deeper(client: Client) -> None:
+    """In a function of its own, below another."""
+    await _below()
+
+
+async def _below() -> None:
+    await trio.sleep(0)  # here
+
+
+async def timed(client: Client) -> None:
+    """Tasks of trio's own."""
+    async with trio.open_nursery() as tasks:  # here
+        tasks.start_soon(trio.sleep, 1)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(
+    ("do", "here"),
+    [(of_trio, of_trio), (of_asyncio, of_asyncio), (yielding, yielding), (deeper, _below),
+     (timed, timed)],
+)  # fmt: skip
+def test_what_is_not_the_worlds_is_told_with_its_line(
+    do: Doing, here: Callable[..., Any], driver: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    """The actor's own line, under each driver, also where the library itself raises."""
+    with pytest.raises(ScenarioError) as ended:
+        world_of(do).run(Calm(), driver=driver)
+    said = str(ended.value)
+    assert said.startswith(f"{line_of(here)}alpha/main awaited something"), said
+    assert "An actor waits with its Client alone" in said
+
+
+def test_an_error_of_a_library_beside_them_is_the_actors_own_death() -> None:
+    """Only those that let tasks wait are refused."""
+
+    async def breaks(client: Client) -> None:
+        inspect.getsource(3)  # type: ignore[arg-type]
+        raise ApiError
+
+    verdict = world_of(breaks).run(Calm())
+    assert "test_forgotten.py:" in str(verdict)
