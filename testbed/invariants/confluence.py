@@ -2,22 +2,38 @@
 
 When a Run comes to rest, its Store is compared with that of the calm run of the same scenario and
 switches. Both must hold the same objects with the same fields, except for what an order may rightly
-change: revisions, uids and ages are never compared, and a scenario declares what else may differ. A
-Run in which a fault struck is not compared, since it had other work to do.
+change. These are never compared:
+
+- when something was made or said: every time, heartbeats too, uids, revisions and Events;
+- the names that a server draws (`generateName`): such objects are compared as a set of equals, and
+  where another object speaks of one, its name counts as drawn;
+- the order of conditions, which have a type each.
+
+A scenario declares what else may differ. A Run in which a fault struck is not compared, since it
+had other work to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from testbed.invariant import Evidence, Invariant
-from testbed.objects.meta import changed_fields, field_of
+import attrs
 
-ALWAYS = ("meta.uid", "meta.created_ms", "meta.revision")
-"""The fields that tell when an object was made, and not what it is."""
+from testbed.errors import UnknownName
+from testbed.invariant import Evidence, Invariant
+from testbed.objects.meta import Object
+
+LEFT_OUT = frozenset({"uid", "revision"})
+"""The fields that tell which object it is, and not what it is."""
+EVENTS = "events"
+TIMES = ("time", "fine time")
 SHOWN_MAX = 3
 """The most differences that a Violation lists."""
+TEXT_MAX = 120
+"""The most characters of a value that it shows."""
 
 End = Mapping[str, Any]
 """What a Run has come to: objects by their keys, or what `seen_as` makes of it."""
@@ -35,7 +51,10 @@ class Confluent(Invariant):
         seen_as: Callable[[Evidence], Any] | None = None,
         reads: tuple[str, ...] | None = None,
     ) -> None:
-        self._ignoring = (*ALWAYS, *ignoring)
+        self._ignored_kinds = {EVENTS, *(name for name in ignoring if name in _plurals())}
+        self._ignoring = [name for name in ignoring if name not in _plurals()]
+        for path in (*self._ignoring, *unordered):
+            _check_path(path)
         self._unordered = frozenset(unordered)
         self._seen_as = seen_as
         if seen_as is None:
@@ -61,7 +80,31 @@ class Confluent(Invariant):
     def _end_of(self, evidence: Evidence) -> End:
         if self._seen_as is not None:
             return {"": self._seen_as(evidence)}
-        return {entry.key: entry.value for entry in evidence.store.snapshot("")}
+        entries = [
+            entry for entry in evidence.store.snapshot("") if not self._is_ignored(entry.key)
+        ]
+        drawn = {
+            entry.value.meta.name: f"{entry.value.meta.generate_name}*"
+            for entry in entries
+            if isinstance(entry.value, Object) and entry.value.meta.generate_name
+        }
+        said = _Plain(drawn)
+        found: dict[str, Any] = {}
+        groups: dict[str, list[Any]] = {}
+        for entry in entries:
+            tree, key = said.of(entry.value), said.text(entry.key)
+            if key == entry.key:
+                found[key] = tree
+            else:
+                groups.setdefault(key, []).append(tree)
+        for key, trees in groups.items():
+            # Which of equals bears which name, only the server knows.
+            for number, tree in enumerate(sorted(trees, key=repr), 1):
+                found[f"{key} ({number} of {len(trees)})"] = tree
+        return found
+
+    def _is_ignored(self, key: str) -> bool:
+        return key.partition("/")[0] in self._ignored_kinds
 
     def differences(self, calm: End, here: End) -> list[str]:
         """A phrase for each difference, in order of the keys."""
@@ -71,20 +114,119 @@ class Confluent(Invariant):
         for key in sorted({*calm, *here}):
             if (key in calm) != (key in here):
                 found.append(f"{key} is {'only there' if key in calm else 'only here'}")
-            elif calm[key] != here[key]:
+            else:
                 found += self._fields(key, calm[key], here[key])
         return found
 
-    def _fields(self, key: str, calm: Any, here: Any) -> list[str]:
-        found = []
-        for path in changed_fields(calm, here):
-            if any(path == name or path.startswith(f"{name}.") for name in self._ignoring):
+    def _fields(self, key: str, calm: Any, here: Any) -> Iterator[str]:
+        plural = key.partition("/")[0]
+        for path, there, now in _differing(calm, here):
+            names = (path, f"{plural}.{path}")
+            if any(name == own or name.startswith(f"{own}.") for name in names
+                   for own in self._ignoring):  # fmt: skip
                 continue
-            there, now = field_of(calm, path), field_of(here, path)
-            if path in self._unordered and _items(there) == _items(now):
+            if self._unordered.intersection(names) and _items(there) == _items(now):
                 continue
-            found.append(f"{key} {path} is {there!r} there, {now!r} here")
-        return found
+            yield f"{key} {path} is {_shown(there)} there, {_shown(now)} here"
+
+
+class _Plain:
+    """Makes plain data of objects, without what an order may rightly change."""
+
+    def __init__(self, drawn: Mapping[str, str]) -> None:
+        self._drawn = drawn
+        # The longest first, since one name may begin another.
+        names = sorted(drawn, key=lambda name: (-len(name), name))
+        self._named = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, names)) + r")(?![\w.-])")
+
+    def text(self, text: str) -> str:
+        """It with each name that a server has drawn made alike."""
+        return self._named.sub(lambda m: self._drawn[m[0]], text) if self._drawn else text
+
+    def of(self, value: Any, shape: str = "") -> Any:
+        """A value and all within it."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            plain = {self.text(str(name)): self.of(each) for name, each in value.items()}
+            return sorted(plain) if shape == "times" else plain
+        if isinstance(value, list | tuple):
+            items = [self.of(each) for each in value]
+            if items and all(isinstance(each, dict) and "type" in each for each in items):
+                items.sort(key=lambda each: (str(each["type"]), repr(each)))
+            return items
+        if attrs.has(type(value)):
+            fields = [field for field in attrs.fields(type(value)) if _counts(field)]
+            return {
+                field.name: self.of(getattr(value, field.name), field.metadata.get("shape", ""))
+                for field in fields
+            }
+        return value
+
+
+def _counts(field: attrs.Attribute[Any]) -> bool:
+    is_time = field.metadata.get("shape") in TIMES
+    return bool(field.eq) and field.name not in LEFT_OUT and not is_time
+
+
+def _differing(calm: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The path of each difference, and the values there."""
+    if calm == here:
+        return
+    if isinstance(calm, dict) and isinstance(here, dict):
+        for name in sorted({*calm, *here}):
+            under = f"{path}.{name}" if path else name
+            yield from _differing(calm.get(name), here.get(name), under)
+    else:
+        yield path, calm, here
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
+
+
+def _kinds() -> Iterator[type[Object]]:
+    waiting: list[type[Object]] = [Object]
+    while waiting:
+        below = waiting.pop().__subclasses__()
+        waiting += below
+        yield from below
+
+
+def _plurals() -> set[str]:
+    return {kind.plural for kind in _kinds() if kind.plural}
+
+
+def _check_path(path: str) -> None:
+    """UnknownName unless it is a field of some kind of object."""
+    first, _, rest = path.partition(".")
+    kinds = [kind for kind in _kinds() if kind.plural]
+    within = [kind for kind in kinds if kind.plural == first]
+    parts = (rest if within else path).split(".")
+    if any(_has(kind, parts) for kind in within or kinds):
+        return
+    fields = {field.name for kind in within or kinds for field in attrs.fields(kind) if field.init}
+    known = {f"{first}.{name}" for name in fields} if within else {*fields, *_plurals()}
+    see = "name a kind (`leases`), or a field of one (`spec.node_name`, `pods.status.phase`)"
+    raise UnknownName("kind or field to leave out", path, sorted(known), see=see)
+
+
+def _has(kind: Any, parts: Sequence[str]) -> bool:
+    """Whether a type has that field; a Map has any, and of a list the items count."""
+    if not parts or kind is Any:
+        return True
+    origin = typing.get_origin(kind) or kind
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return True
+    if not attrs.has(origin):
+        return any(_has(each, parts) for each in typing.get_args(kind) if each is not type(None))
+    try:
+        hints = typing.get_type_hints(origin)
+    except NameError:
+        return True
+    names = {field.name for field in attrs.fields(origin)}
+    return parts[0] in names and _has(hints.get(parts[0], Any), parts[1:])
 
 
 def confluent(
@@ -94,10 +236,11 @@ def confluent(
     seen_as: Callable[[Evidence], Any] | None = None,
     reads: tuple[str, ...] | None = None,
 ) -> Confluent:
-    """Every Run without a fault ends as the calm run does. `ignoring` names fields that may differ
-    (`spec.node_name`), `unordered` fields with words or items that may stand in any order. If
-    something else is to be alike, the function `seen_as` makes it from the Evidence at the end, and
-    says what it `reads` as a claim of `quiescent` does."""
+    """Every Run without a fault ends as the calm run does. `ignoring` names what may differ: kinds
+    (`leases`) and fields (`spec.node_name`, `pods.status`); Events, times, uids and names that a
+    server draws are left out by themselves. `unordered` names fields with words or items that may
+    stand in any order. If something else is to be alike, the function `seen_as` makes it from the
+    Evidence at the end, and says what it `reads` as a claim of `quiescent` does."""
     return Confluent(ignoring, unordered, seen_as, reads)
 
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+import attrs
 import pytest
 from stage import Puppet, note
 
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Scheduler
 from testbed import Client, World, confluent
 from testbed.choosers.bounded import Bounded
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
+from testbed.errors import AlreadyExists, UnknownName
 from testbed.faults.crash import Crash
+from testbed.invariants import confluence
 from testbed.invariants.confluence import Confluent
-from testbed.objects import Note
+from testbed.objects import Map, Node, Note, Pod
 from testbed.races.playing import play, race_of
 from testbed.races.shrink import shrink
 from testbed.story.parting import side_by_side
@@ -175,3 +183,155 @@ def test_a_world_that_was_added_to_is_not_compared() -> None:
     world = of(build).world()
     world.add(note("more"))
     assert world.run(Calm()).is_held
+
+
+# -- what is left out by itself -------------------------------------------------------------------
+
+
+def one_node(world: World, *, rooms: int = 3, given: bool = True) -> None:
+    """A scheduler, a kubelet and three pods for a node; it has room for so many of them."""
+    world.serve(ApiServer)
+    world.serve(partial(Runtime, node="n1"))
+    world.add(Node.of("n1", cpu_m=1000 * rooms))
+    pods = [Pod.of(name, cpu_m=1000, scheduler_name="alpha") for name in ("a", "b", "c")]
+    world.add(*(pods if given else ()))
+
+    async def create(client: Client, pod: Pod) -> None:
+        await client.create(pod)
+
+    for pod in () if given else pods:
+        world.start(Puppet(f"user-{pod.meta.name}", lambda client, pod=pod: create(client, pod)))
+    world.start(Scheduler("alpha"), Kubelet("kubelet-n1", "n1"))
+    world.limit(horizon_ms=50_000)
+    world.claim(confluent())
+
+
+def several_users(world: World) -> None:
+    """Two users, each of which lets the server name two pods; one scheduler, one node."""
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=8000))
+
+    async def create(client: Client) -> None:
+        for _ in range(2):
+            pod = Pod.of("x", cpu_m=1000, scheduler_name="alpha")
+            meta = attrs.evolve(pod.meta, name="", generate_name="web-")
+            made = await client.create(attrs.evolve(pod, meta=meta))
+            await client.create(Note("last", data=Map(pod=made.meta.name)))
+
+    async def first(client: Client) -> None:
+        with suppress(AlreadyExists):
+            await create(client)
+
+    world.start(Puppet("ann", first), Puppet("ben", first), Scheduler("alpha"))
+    world.limit(horizon_ms=50_000)
+    world.claim(confluent())
+
+
+@pytest.mark.parametrize(
+    ("recipe", "switches"),
+    [(of(one_node), {}), (of(one_node), {"given": False}), (of(several_users), {})],
+)
+def test_schedulers_that_end_alike_raise_no_alarm(
+    recipe: Scenario, switches: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In 100 uniform Runs; and each of the defaults is needed for that."""
+    assert not alarms(recipe, 100, **switches)
+    monkeypatch.setattr(confluence, "TIMES", ())
+    monkeypatch.setattr(confluence, "EVENTS", "nothing")
+    assert alarms(recipe, 20, **switches)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("recipe", [of(one_node), of(several_users)])
+def test_schedulers_that_end_alike_raise_no_alarm_in_many_runs(recipe: Scenario) -> None:
+    """The same, 2,000 times."""
+    assert not alarms(recipe, 2_000)
+
+
+def alarms(recipe: Scenario, runs: int, **switches: Any) -> list[str]:
+    """What confluent said in so many uniform Runs."""
+    found: list[str] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        assert world.verdict.end != "stuck", str(world.verdict)
+        found.extend(v.said for v in world.verdict.violations if v.invariant == "confluent")
+        return True
+
+    play_runs(recipe, Uniform(3), look, runs_max=runs, switches=switches, driver="direct")
+    return found
+
+
+def test_pods_that_fight_for_the_last_place_are_an_alarm() -> None:
+    """Who comes first is bound, and the other is not: that is no matter of times or names."""
+    found = alarms(of(one_node), 60, rooms=2, given=False)
+    assert found
+    assert all("spec.node_name is" in said for said in found)
+
+
+def test_given_and_created_objects_are_alike() -> None:
+    """A pod that is there from the start has the defaults that the server gives one at create."""
+    ends = []
+    for given in (True, False):
+        world = of(one_node).world({"given": given})
+        (claim,) = world.judge.claimed(Confluent)
+        world.run(Calm())
+        ends.append(claim.came_to)
+    assert not Confluent().differences(*ends)
+
+
+@pytest.mark.parametrize(
+    ("ignoring", "is_alarm"),
+    [
+        (["notes"], False),
+        (["data"], False),
+        (["notes.data.by"], False),
+        (["pods", "spec"], True),
+        (["pods.status"], True),
+        (["meta.labels"], True),
+    ],
+)
+def test_what_may_differ_is_named_by_kind_or_by_field(ignoring: list[str], is_alarm: bool) -> None:
+    """And nothing else is left out with it."""
+
+    def build(world: World) -> None:
+        for name in ("ann", "ben"):
+            world.start(Puppet(name, _signs))
+        world.add(note("n", by="nobody"))
+        world.claim(confluent(ignoring=ignoring))
+
+    assert bool(alarms(of(build), 40)) is is_alarm
+
+
+async def _signs(client: Client) -> None:
+    item = await client.get(Note, "n")
+    await client.update(attrs.evolve(item, data=Map(by=client.name)), whatever_it_was=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("event", "Did you mean 'events'?"),
+        ("spec.nodename", "'spec.nodename'"),
+        ("pods.sepc", "Did you mean 'pods.spec'?"),
+        ("pods.spec.node", "'pods.spec.node'"),
+        ("meta.labelz", "'meta.labelz'"),
+    ],
+)
+def test_an_unknown_kind_or_field_is_refused(name: str, said: str) -> None:
+    """It would leave nothing out, and a misspelt one would be an alarm for ever."""
+    for how in ("ignoring", "unordered"):
+        with pytest.raises(UnknownName) as refused:
+            confluent(**{how: [name]})  # type: ignore[arg-type]
+        assert said in str(refused.value)
+        assert "Next: name a kind (`leases`), or a field of one" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["events", "leases", "spec.node_name", "pods.spec.node_name", "status.conditions.message",
+     "data.signed", "meta.labels.app", "pods.status"],
+)  # fmt: skip
+def test_a_known_kind_or_field_is_taken(name: str) -> None:
+    """Of any kind, also below a Map and in the items of a list."""
+    assert confluent(ignoring=[name])

@@ -133,10 +133,11 @@ def resolved(call: Call, pod: Pod) -> Pod:
 
 def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
     """A pod that a scenario starts with. If it says no priority, it gets that of its class, or of
-    the default class, among those that were added before it."""
+    the default class, among those that were added before it, or 0: as one that is created."""
     spec = pod.spec
     if spec.priority is not None:
-        return pod
+        policy = spec.preemption_policy or PREEMPT
+        return attrs.evolve(pod, spec=attrs.evolve(spec, preemption_policy=policy))
     known = {item.meta.name: item for item in (*SYSTEM_CLASSES, *classes)}
     name = spec.priority_class_name
     found = known.get(name) if name else default_of(known.values())
@@ -145,11 +146,12 @@ def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
             f"{pod.key} names the PriorityClass {name!r}, which is not there.\n"
             "Next: add that before the pod, or say the pod's priority."
         )
-    if found is None:
-        return pod
-    policy = spec.preemption_policy or found.preemption_policy or PREEMPT
+    usual = PREEMPT if found is None else found.preemption_policy
     spec = attrs.evolve(
-        spec, priority_class_name=found.meta.name, priority=found.value, preemption_policy=policy
+        spec,
+        priority_class_name=name if found is None else found.meta.name,
+        priority=0 if found is None else found.value,
+        preemption_policy=spec.preemption_policy or usual or PREEMPT,
     )
     return attrs.evolve(pod, spec=spec)
 
