@@ -196,14 +196,15 @@ def one_node(world: World, *, rooms: int = 3, given: bool = True) -> None:
     pods = [Pod.of(name, cpu_m=1000, scheduler_name="alpha") for name in ("a", "b", "c")]
     world.add(*(pods if given else ()))
 
-    async def create(client: Client, pod: Pod) -> None:
-        await client.create(pod)
-
     for pod in () if given else pods:
-        world.start(Puppet(f"user-{pod.meta.name}", lambda client, pod=pod: create(client, pod)))
+        world.start(Puppet(f"user-{pod.meta.name}", partial(_create, pod)))
     world.start(Scheduler("alpha"), Kubelet("kubelet-n1", "n1"))
     world.limit(horizon_ms=50_000)
     world.claim(confluent())
+
+
+async def _create(pod: Pod, client: Client) -> None:
+    await client.create(pod)
 
 
 def several_users(world: World) -> None:
@@ -271,7 +272,7 @@ def test_pods_that_fight_for_the_last_place_are_an_alarm() -> None:
 
 def test_given_and_created_objects_are_alike() -> None:
     """A pod that is there from the start has the defaults that the server gives one at create."""
-    ends = []
+    ends: list[Any] = []
     for given in (True, False):
         world = of(one_node).world({"given": given})
         (claim,) = world.judge.claimed(Confluent)
@@ -334,4 +335,4 @@ def test_an_unknown_kind_or_field_is_refused(name: str, said: str) -> None:
 )  # fmt: skip
 def test_a_known_kind_or_field_is_taken(name: str) -> None:
     """Of any kind, also below a Map and in the items of a list."""
-    assert confluent(ignoring=[name])
+    assert confluent(ignoring=[name]).name == "confluent"

@@ -1,0 +1,70 @@
+"""docs/api.md is complete, and is what the docstrings say."""
+
+from __future__ import annotations
+
+import re
+from inspect import isfunction
+
+import pytest
+from api_page import PAGE, claims, facade, page, points
+
+import testbed
+from testbed import Cache, Client, Evidence, World
+from testbed.invariants import caches, confluence, events, history, lives, progress, watches
+from testbed.world.fault_kinds import fault_kinds
+
+TEXT = PAGE.read_text(encoding="utf-8")
+HEADINGS = re.findall(r"^### `(?:await )?([\w.]+)", TEXT, re.MULTILINE)
+
+
+def test_the_page_is_what_the_docstrings_say() -> None:
+    """Word by word. `.venv/bin/python tests/models/api_page.py` writes it anew."""
+    assert page() == TEXT, "docs/api.md is old: .venv/bin/python tests/models/api_page.py"
+
+
+def test_every_name_of_the_facade_has_its_entry() -> None:
+    """And so has every fault, by its word, and every point of the scheduler."""
+    assert {name for name in testbed.__all__ if name != "__version__"} == set(facade())
+    named = {*facade(), *fault_kinds(), *(point.__name__ for point in points())}
+    assert named <= set(HEADINGS)
+    assert len(points()) >= 9
+
+
+@pytest.mark.parametrize("cls", [Client, Cache, World, Evidence])
+def test_every_public_member_is_told(cls: type) -> None:
+    """With a text, whatever kind of member it is."""
+    start = TEXT.index(f"### `{cls.__name__}`")
+    part = TEXT[start : TEXT.index("\n### ", start + 1)]
+    rows = dict(
+        re.findall(
+            r"^\| `(?:await )?(\w+)[^|]*` \| (.+) \|$", part.replace("\\|", "¦"), re.MULTILINE
+        )
+    )
+    own = {
+        name
+        for name, value in vars(cls).items()
+        if not name.startswith("_") and (isfunction(value) or isinstance(value, property))
+    }
+    assert own <= set(rows)
+    assert all(text.strip() for text in rows.values())
+
+
+def test_every_setting_of_a_fault_and_every_claim_is_told() -> None:
+    """Those of the testbed's own rooms among them."""
+    for claim in claims():
+        assert f"| `{claim.name}` | " in TEXT
+    for module in (caches, confluence, events, history, lives, progress, watches):
+        names = [claim.__module__ for claim in claims()]
+        assert module.__name__ in names
+    assert "| `restart` | " in TEXT
+    assert "|  |" not in TEXT
+
+
+def test_a_name_that_goes_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is made of the classes themselves: one more member is one more row."""
+
+    def more(self: Client) -> None:
+        """Something new."""
+
+    monkeypatch.setattr(Client, "more", more, raising=False)
+    assert "| `more()` | Something new. |" in page()

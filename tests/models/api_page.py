@@ -1,0 +1,219 @@
+"""docs/api.md, made of docstrings: every name of the facade, and what hangs on it.
+
+.venv/bin/python tests/models/api_page.py      writes the page anew
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pkgutil
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+import actors.scheduler.invariants
+import testbed.invariants
+from actors.apiserver import ApiServer
+from actors.apiserver.invariants import protocol_claims
+from actors.framework.filter import Filter
+from actors.scheduler import Scheduler, plugins
+from actors.scheduler.decider import Decider
+from actors.scheduler.preemption.dry_run import VictimSelector
+from actors.scheduler.score import Score
+from testbed.client.client import Task
+from testbed.client.stream import Stream
+from testbed.invariant import Invariant
+from testbed.turns.waits import Alarm, Queue, Signal
+from testbed.world.fault_kinds import fault_kinds
+from testbed.world.fault_settings import setting_fields
+
+PAGE = Path(__file__).parent.parent.parent / "docs/api.md"
+HEAD = """\
+# The public API
+
+Every name that a scenario, an actor or a claim of your own may use, with what it promises. The page
+is made of the docstrings; a test holds it to them. After a change of one:
+`.venv/bin/python tests/models/api_page.py`.
+"""
+WAITS = (Signal, Queue, Alarm, Task, Stream)
+POINTS = (Filter, Score, VictimSelector, Decider)
+
+
+def page() -> str:
+    """The whole text."""
+    parts = [HEAD, "## The facade\n", "`from testbed import …`\n"]
+    parts += [_entry(name, getattr(testbed, name)) for name in sorted(facade(), key=str.lower)]
+    parts.append("## What a Client gives\n\nMade by its methods; each wait is awaited.\n")
+    parts += [_entry(cls.__name__, cls) for cls in WAITS]
+    parts.append(
+        "## Faults\n\nNamed by `--faults`, race files and `world.allow`; a setting stands behind a "
+        "comma.\n"
+    )
+    parts += [_fault(kind) for _, kind in sorted(fault_kinds().items())]
+    parts.append(
+        "## Claims\n\n`world.claim(…)`, beside `always`, `quiescent`, `eventually`, `confluent` and "
+        "`no_lasso` above.\n"
+    )
+    rows = [(f"`{claim.name or claim.__name__}`", _first(claim)) for claim in claims()]
+    parts.append(_table("claim", rows))
+    parts.append(
+        f"`protocol_claims()` of `actors.apiserver.invariants`: {_first(protocol_claims)}\n"
+    )
+    parts.append(
+        "## The scheduler's points\n\nClasses of your own, for `Scheduler(plugins=…)` and its "
+        "switches; docs/scheduler.md shows each.\n"
+    )
+    parts += [_entry(cls.__name__, cls) for cls in (Scheduler, ApiServer)]
+    parts += [_entry(point.__name__, point) for point in points()]
+    return "\n".join(parts)
+
+
+def facade() -> list[str]:
+    """The names that are promised."""
+    return [name for name in testbed.__all__ if not name.startswith("__")]
+
+
+def claims() -> list[type[Invariant]]:
+    """The Invariants that come with the testbed and the scheduler, by name."""
+    found = set()
+    for room in (testbed.invariants, actors.scheduler.invariants):
+        for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            for value in vars(import_module(info.name)).values():
+                if inspect.isclass(value) and issubclass(value, Invariant) and value.name:
+                    found.add(value)
+    return sorted(found, key=lambda claim: claim.name)
+
+
+def points() -> list[type]:
+    """What a scheduler can be given: Protocols and base classes."""
+    own = [cls for cls in vars(plugins).values() if inspect.isclass(cls)]
+    mine = [cls for cls in own if cls.__module__ == plugins.__name__ and members(cls)]
+    return [*POINTS, *mine]
+
+
+def members(cls: type) -> dict[str, Any]:
+    """The public methods, properties and documented fields of a class, in order of the text."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if not base.__module__.startswith(("testbed", "actors")):
+            continue
+        found |= {name: text for name, text in _fields(base).items() if text}
+        for name, value in vars(base).items():
+            if not name.startswith("_") and isinstance(value, METHODS):
+                found[name] = value
+    return found
+
+
+METHODS = (type(members), property, classmethod, staticmethod)
+
+
+def _entry(name: str, thing: Any) -> str:
+    lines = [f"### `{name}{_signature(thing) if inspect.isfunction(thing) else ''}`\n"]
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        return f"{lines[0]}\n`{type(thing).__name__}`: {_first(type(thing))}\n"
+    lines.append(f"{_whole(thing)}\n")
+    if inspect.isclass(thing) and not issubclass(thing, Exception):
+        rows = [_row(member, value) for member, value in members(thing).items()]
+        lines += [_table("member", rows)] if rows else []
+    return "\n".join(lines)
+
+
+def _row(name: str, value: Any) -> tuple[str, str]:
+    if isinstance(value, str):
+        return f"`{name}`", value
+    if isinstance(value, property):
+        return f"`{name}`", _first(value)
+    function = getattr(value, "__func__", value)
+    word = "await " if inspect.iscoroutinefunction(function) else ""
+    return f"`{word}{name}{_signature(function)}`", _whole(function)
+
+
+def _fault(kind: type) -> str:
+    fields = {field: name for name, field in setting_fields(kind).items()}
+    told: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        told |= _fields(base)
+    rows = [(f"`{name}`", told.get(field, "")) for field, name in fields.items()]
+    table = f"\n{_table('setting', rows)}" if rows else ""
+    return f"### `{kind.word}`\n\n{_whole(kind)}\n{table}"  # type: ignore[attr-defined]
+
+
+def _table(head: str, rows: list[tuple[str, str]]) -> str:
+    lines = [f"| {head} | is |", "|---|---|"]
+    lines += [f"| {name.replace('|', chr(92) + '|')} | {text} |" for name, text in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Its parameters and their defaults, without types: the text says what they are."""
+    shown = []
+    parameters = list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name in ("self", "cls"):
+        del parameters[0]
+    is_named = False
+    for each in parameters:
+        if each.kind is each.KEYWORD_ONLY and not is_named:
+            shown.append("*")
+        is_named = is_named or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        shown.append(f"{stars}{each.name}{_default(each.default)}")
+    return f"({', '.join(shown)})"
+
+
+def _default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return ""
+    is_plain = value is None or isinstance(value, bool | int | str | tuple)
+    return f"={value!r}" if is_plain else "=…"
+
+
+def _whole(thing: Any) -> str:
+    """Its docstring on one line for each paragraph, without lists of steps."""
+    text = inspect.getdoc(thing) or ""
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    return " ".join(part for part in paragraphs if part).replace("|", "\\|")
+
+
+def _first(thing: Any) -> str:
+    """The first paragraph of its docstring."""
+    text = inspect.getdoc(thing) or ""
+    return " ".join(text.split("\n\n")[0].split()).replace("|", "\\|")
+
+
+def _fields(cls: type) -> dict[str, str]:
+    """The fields of a class with the strings beneath them, and the attributes that it sets."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError):
+        return {}
+    assert isinstance(tree, ast.ClassDef)
+    bodies = [tree.body]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            bodies.append(node.body)
+    found: dict[str, str] = {}
+    for body in bodies:
+        found |= dict(_strings_beneath(body))
+    is_data = attrs.has(cls)
+    own = {field.name for field in attrs.fields(cls)} if is_data else set()
+    return {name: text for name, text in found.items() if not is_data or name in own}
+
+
+def _strings_beneath(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for node, beneath in zip(body, [*body[1:], None], strict=True):
+        target = getattr(node, "target", None) or (getattr(node, "targets", None) or [None])[0]
+        name = getattr(target, "id", None) or getattr(target, "attr", "")
+        if not name or name.startswith("_") or not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        if isinstance(beneath, ast.Expr) and isinstance(beneath.value, ast.Constant):
+            yield name, re.sub(r"\s+", " ", str(beneath.value.value)).strip().replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
