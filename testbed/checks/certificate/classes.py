@@ -96,6 +96,11 @@ class RunClass:
     pasts: list[int] = field(default_factory=list)
     """For each turn, a number of all that comes before it."""
 
+    @property
+    def strikes(self) -> int:
+        """How many faults strike in it."""
+        return sum(step.is_fault for step in self.steps)
+
     def relate(self, clashes: Clashes) -> None:
         """Work out which turns are in order, and the races."""
         for second, step in enumerate(self.steps):
@@ -158,6 +163,65 @@ class RunClass:
         for k in (k for k in found if not taken >> k & 1 and not self.before[k] & ~taken):
             return [p[2] for p in self.steps[k].picks[: len(picks)]] == [p[2] for p in picks]
         return False
+
+
+class Index:
+    """Tells which classes begin in some way, if their turns are named alike. Where that is not so,
+    since a turn turned out to touch more in one of them, each class has to be looked at."""
+
+    # A name says all that a turn has behind it. So a class that has some turns by name can begin
+    # with them, if what is behind them is among them.
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        """The number of each name."""
+        self._having: list[int] = []
+        """By that number, the classes that have this turn, as bits."""
+        self._behind: list[int] = []
+        """And all turns that come before it, as bits."""
+        self._of_option: dict[int, dict[int, tuple[Any, ...]]] = {}
+        """The numbers of the turns that are an option, and what was picked in each."""
+        self._by_strikes: dict[int, int] = {}
+        """The classes in which so many faults strike, as bits."""
+
+    def add(self, run: RunClass, bit: int) -> None:
+        """Take in a class, which has this bit."""
+        numbers: list[int] = []
+        for place, name in enumerate(run.names):
+            number = self._numbers.setdefault(name, len(self._having))
+            numbers.append(number)
+            if number == len(self._having):
+                self._having.append(0)
+                bits = (1 << numbers[k] for k in range(place) if run.before[place] >> k & 1)
+                self._behind.append(sum(bits))
+                step = run.steps[place]
+                picked = tuple(pick[2] for pick in step.picks)
+                self._of_option.setdefault(step.option, {})[number] = picked
+            self._having[number] |= bit
+        self._by_strikes[run.strikes] = self._by_strikes.get(run.strikes, 0) | bit
+
+    def has(self, run: RunClass, places: Sequence[int], strikes: int) -> bool:
+        """Whether a class has these turns of another one, and so many faults strike in it."""
+        classes = self._by_strikes.get(strikes, 0)
+        for place in places:
+            classes &= self._having[self._numbers[run.names[place]]]
+        return bool(classes)
+
+    def goes_on(self, run: RunClass, places: Sequence[int], option: int, picks: Any) -> bool:
+        """Whether a class can begin with these turns of another one and then with that option and
+        those picks."""
+        numbers = [self._numbers[run.names[place]] for place in places]
+        turns, classes = 0, -1
+        for number in numbers:
+            turns |= 1 << number
+            classes &= self._having[number]
+        wanted = tuple(pick[2] for pick in picks)
+        return any(
+            picked[: len(wanted)] == wanted
+            and not turns >> number & 1
+            and not self._behind[number] & ~turns
+            and classes & self._having[number]
+            for number, picked in self._of_option.get(option, {}).items()
+        )
 
 
 def digest(numbers: Iterable[int]) -> int:

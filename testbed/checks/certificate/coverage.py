@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from testbed.checks.certificate.classes import AT_REST, Clashes, Offered, RunClass, SeenTurn, digest
+from testbed.checks.certificate.classes import (
+    AT_REST,
+    Clashes,
+    Index,
+    Offered,
+    RunClass,
+    SeenTurn,
+    digest,
+)
 from testbed.checks.certificate.lines import CertificateRefused, Unreadable, read
 
 NAMES_MODULO = 2**128
@@ -31,6 +39,7 @@ class Certificate:
         self._clashes = Clashes()
         self._having: dict[int, int] = {}
         """For each turn, the classes that have it, as bits."""
+        self._index = Index()
         self._found: set[Any] = set()
         """The beginnings for which a class was found."""
         takers: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -85,6 +94,7 @@ class Certificate:
         run.relate(self._clashes)
         for core in run.places_of:
             self._having[core] = self._having.get(core, 0) | 1 << len(self.runs)
+        self._index.add(run, 1 << len(self.runs))
         self.runs.append(run)
 
     def _of(self, kind: str, numbers: Sequence[int], table: Sequence[Any]) -> list[Any]:
@@ -303,8 +313,10 @@ class Certificate:
         # Only classes with no other fault than those: else one in which it strikes later would do.
         rest = [k for k, b in enumerate(run.before) if k != fault and not b >> fault & 1]
         struck = sum(run.steps[k].is_fault for k in rest)
+        if self._index.has(run, rest, struck):
+            return
         spared = (r for r in self._with(run, rest) if r.begins(run, rest) is not None)
-        if not any(sum(step.is_fault for step in r.steps) == struck for r in spared):
+        if not any(r.strikes == struck for r in spared):
             where = f"class {run.number}: {self.in_words(run.steps[fault].option)!r}"
             raise CertificateRefused(
                 f"{where} need not happen at turn {fault + 1}, and no class goes on without a fault"
@@ -329,7 +341,9 @@ class Certificate:
         if beginning in self._found:
             return
         found = self._with(run, places)
-        if not any(each.goes_on(run, places, option, picks) for each in found):
+        if not self._index.goes_on(run, places, option, picks) and not any(
+            each.goes_on(run, places, option, picks) for each in found
+        ):
             before = run.steps[places[-1]].option if places else None
             after = "at first" if before is None else f"after {self.in_words(before)!r}"
             where = f"class {run.number}: {self.in_words(option)!r} {why}, {after}"
