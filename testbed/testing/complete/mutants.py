@@ -22,7 +22,7 @@ from testbed.choosers.complete import Complete
 from testbed.choosers.equivalence.orders import Keys, Past, Touch
 from testbed.choosers.equivalence.tree import TurnNode
 from testbed.faults.crash import Crash
-from testbed.faults.lose_request import LoseRequest
+from testbed.faults.lose_reply import LoseReply
 from testbed.testing.complete import edits
 from testbed.testing.complete.unsound import CLAIM, Unsound
 from testbed.testing.complete.worlds import Scene
@@ -53,8 +53,8 @@ QUEUE = Scene(((("spawn", "v", (("take",),)), ("spawn", "w", (("take",),)), ("pu
 """One item in a queue, and two tasks that would take it."""
 LOTS = Scene(((("pick", "white", "black"),), (GET,)))
 """A pick of two alternatives."""
-LOST = Scene(((("cache",), ("set",)),), faults=(LoseRequest(),), reads=None)
-"""A request is lost, while a claim looks at all that the one who sent it does."""
+LOST = Scene(((("cache",), UPDATE),), faults=(LoseReply(),))
+"""The reply to a Cache is lost, or that to a write that the Cache hears of."""
 
 
 def _without(edit: Any, owner: Any, part: str, scene: Scene) -> Unsound:

@@ -23,7 +23,7 @@ Word = tuple[Any, ...]
 @attrs.frozen
 class Scripted(Actor):
     """Does one thing after the other, and records what each comes to. Its tasks share nothing but
-    Caches, queues and signals."""
+    Caches and queues."""
 
     shares_memory: ClassVar[bool] = False
 
@@ -103,8 +103,6 @@ class _Hands:
                 self.queue.put(task)
             case "take":
                 return await self.queue.get()
-            case "set":
-                client.signal("s").set()
             case "pick":
                 return client.pick("lot", given)
             case "spawn":
