@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -312,11 +313,8 @@ def _read(path: str) -> bytes:
 
 def _header(path: str, lines: list[bytes]) -> dict[str, Any]:
     header: Any = None
-    if lines:
-        try:
-            header = decode(lines[0])
-        except ValueError:
-            header = None
+    with suppress(ValueError, IndexError):
+        header = decode(lines[0])
     if not isinstance(header, dict) or "format" not in header:
         raise TraceRefused(
             f'{path}, line 1: this is no trace: expected a JSON header with "format": '
@@ -368,9 +366,7 @@ def _misshapen(content: Any, number: int) -> str:
         switches = content.get("switches")
         if not isinstance(content.get("scenario"), str) or not isinstance(switches, dict):
             return 'a name as "scenario" and an object as "switches"'
-        if not isinstance(content.get("in_force", {}), dict):
-            return 'an object as "in_force"'
-        return ""
+        return _misshapen_world(content)
     if "do" not in content:
         return ""
     texts = [content.get(word, "") for word in ("verb", "key", "change", "label")]
@@ -381,6 +377,22 @@ def _misshapen(content: Any, number: int) -> str:
     if not all(type(n) is int and n >= 0 for n in (*numbers, *more)):
         return 'whole numbers, none negative, as "choice", "of", "at", "nth" and "until_ms"'
     return ""
+
+
+def _misshapen_world(header: dict[str, Any]) -> str:
+    names, faults = header.get("without", []), header.get("faults", [])
+    if not isinstance(header.get("in_force", {}), dict):
+        return 'an object as "in_force"'
+    if not isinstance(names, list) or any(type(name) is not str for name in names):
+        return 'a list of names as "without"'
+    if not isinstance(faults, list) or not all(map(_is_fault, faults)):
+        return 'a list of faults as "faults", each with a "word", a "target" and whole numbers'
+    return ""
+
+
+def _is_fault(it: Any) -> bool:
+    kinds = {"word": str, "target": str}
+    return isinstance(it, dict) and all(type(it.get(n)) is kinds.get(n, int) for n in it | kinds)
 
 
 def _shown(line: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -59,6 +59,24 @@ def as_named(fault: Fault) -> Fault:
     if kind is None or not isinstance(fault, kind):
         return fault
     return kind(**{field.name: getattr(fault, field.name) for field in attrs.fields(kind)})
+
+
+def fault_as_dict(fault: Fault) -> dict[str, Any]:
+    """The Fault as the header of a trace has it: its word, its target and what it sets."""
+    fields = [field for field in attrs.fields(type(fault)) if field.name != "target"]
+    settings = {field.name: getattr(fault, field.name) for field in fields}
+    usual = {field.name: field.default for field in fields}
+    given = {name: value for name, value in settings.items() if value != usual[name]}
+    return {"word": fault.word, "target": fault.target, **given}
+
+
+def faults_in(header: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """The Faults that were allowed beside the scenario's own in the Run of that header."""
+    faults = []
+    for told in header.get("faults", ()):
+        settings = {name: value for name, value in told.items() if name not in ("word", "target")}
+        faults.append(fault_of(told["word"], told["target"], **settings))
+    return tuple(faults)
 
 
 def parse_fault(text: str) -> Fault:

@@ -110,6 +110,7 @@ class Scenario:
         world = World(self.name, shown, audit=audit, without=without)
         self._assemble(world, values)
         world.allow(*faults)
+        world.beside = faults
         world.turns_expected = lambda: self._turns_of_calm_run(values)
 
         def again() -> World:

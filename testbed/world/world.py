@@ -39,6 +39,7 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.version import VERSION
 from testbed.world.budget import Budget
+from testbed.world.fault_kinds import fault_as_dict
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
@@ -71,6 +72,8 @@ class World:
         self.evidence = Evidence(table, self.wire, self.store)
         self.judge = Judge(table, self.wire, self.evidence)
         self.budget = Budget()
+        self.beside: tuple[Fault, ...] = ()
+        """The faults that are allowed beside the scenario's own; its trace tells them."""
         self.needs_no_race: str = ""
         """Why even its calm run is violated, if the scenario says so."""
         self.goes_on = False
@@ -242,6 +245,11 @@ class World:
         self.trace.header.update(
             testbed=VERSION, scenario=self.scenario, switches=dict(self.switches)
         )
+        # Without these the trace could not be replayed: the scenario alone makes another World.
+        if self.beside:
+            self.trace.header["faults"] = [fault_as_dict(fault) for fault in self.beside]
+        if self.without:
+            self.trace.header["without"] = sorted(self.without)
         if in_force := self.in_force.flat():
             self.trace.header["in_force"] = in_force
         self._play = Play(self, chooser, plan, self.trace)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -818,3 +819,75 @@ def test_the_scenario_of_init_is_a_pair(own: Path, run: Run) -> None:
     assert find("my_scenario:last_one").title == "Two buyers reach for the last thing on a shelf."
     for name, text in FILES.items():
         assert "# " in text or '"""' in text, name
+
+
+STRUCK = """\
+scenario: lost_update
+without: [notes/default/other]
+faults:
+  - crash: alpha
+    after: alpha get notes/default/list
+    restart: 50ms
+  - lose_reply: beta get notes/default/list
+  - stall: beta
+    after: start of beta
+    by: 20ms
+"""
+
+
+def test_the_trace_of_a_race_is_replayed_with_the_faults_of_the_race(run: Run) -> None:
+    """The scenario allows none of them. The header says what was allowed beside the scenario, and
+    what was left out: replay, explain and shrink make the same World."""
+    written(STRUCK)
+    code = run("replay", "a.race.yaml", "--trace", "race.jsonl").code
+    header = json.loads(Path("race.jsonl").read_bytes().partition(b"\n")[0])
+    assert header["without"] == ["notes/default/other"]
+    assert [(told["word"], told["target"]) for told in header["faults"]] == [
+        ("crash", "alpha"), ("lose_reply", "beta"), ("stall", "beta"),
+    ]  # fmt: skip
+    done = run("replay", "race.jsonl", "--trace", "again.jsonl")
+    assert (done.code, done.err) == (code, "")
+    assert done.last == "The same to the byte as recorded. Again: testbed replay race.jsonl"
+    assert Path("again.jsonl").read_bytes() == Path("race.jsonl").read_bytes()
+    assert run("replay", "race.jsonl", "--twice").code == code
+    assert run("explain", "race.jsonl").err == ""
+
+
+def test_the_trace_of_a_violated_race_is_shrunk_with_its_faults(run: Run) -> None:
+    """And the race that is left is one again."""
+    stalled = "faults:\n  - stall: alpha\n    by: 20ms\nexpect:"
+    written(LOST.replace("expect:", stalled))
+    assert run("replay", "a.race.yaml", "--trace", "race.jsonl").code == 1
+    assert run("replay", "race.jsonl", "--shrink", "--out", "small.race.yaml").code == 0
+    assert run("replay", "small.race.yaml").code == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"faults":[{', b'"faults":[7,{'),
+        (b'"word":"crash"', b'"word":7'),
+        (b'"target":"alpha"', b'"target":null'),
+        (b'"restart_after_ms":50', b'"restart_after_ms":"50"'),
+        (b'"without":["', b'"without":[7,"'),
+        (b'"word":"crash"', b'"word":"crush"'),
+        (b'"restart_after_ms":50', b'"restart_soon_ms":50'),
+    ],
+)
+def test_a_header_that_allows_what_there_is_not_is_refused(
+    old: bytes, new: bytes, run: Run
+) -> None:
+    """With what was expected, and no traceback."""
+    written(STRUCK)
+    run("replay", "a.race.yaml", "--trace", "race.jsonl")
+    raw = Path("race.jsonl").read_bytes()
+    assert old in raw
+    total, lines = 0, []
+    for line in raw.replace(old, new, 1).splitlines():
+        body, _, _ = line.rpartition(b',"sum":"')
+        total = zlib.crc32(body + b"}", total)
+        lines.append(b'%s,"sum":"%08x"}\n' % (body, total))
+    Path("race.jsonl").write_bytes(b"".join(lines))
+    done = run("replay", "race.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert "Traceback" not in done.err

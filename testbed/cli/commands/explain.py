@@ -30,6 +30,7 @@ from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
 from testbed.turns.trace import Trace
 from testbed.turns.trace import load as load_trace
+from testbed.world.fault_kinds import faults_in
 from testbed.world.scenario import Scenario
 
 ROWS_MAX = 8
@@ -165,11 +166,14 @@ def _played(file: str, trust: Trust) -> _Run:
     line = line_for("explain", file, trust_in(name))
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
     recipe = allowed(named, trust)
-    switches = recorded.header["switches"]
+    switches, without = recorded.header["switches"], recorded.header.get("without", ())
+    faults = faults_in(recorded.header)
     trace = Trace({}, keep=True)
     chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
-    verdict = recipe.world(switches).run(chooser, driver="direct", trace=trace)
-    return _Run(recipe, race_of(recipe, switches, trace.choices), trace, verdict)
+    world = recipe.world(switches, faults=faults, without=without)
+    verdict = world.run(chooser, driver="direct", trace=trace)
+    race = race_of(recipe, switches, trace.choices, faults=faults, without=without)
+    return _Run(recipe, race, trace, verdict)
 
 
 def _calm(run: _Run) -> tuple[Trace, Verdict]:

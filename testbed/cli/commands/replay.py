@@ -51,6 +51,7 @@ from testbed.turns.option import Choice
 from testbed.turns.trace import Recorded, Trace, load
 from testbed.version import VERSION
 from testbed.words import counted
+from testbed.world.fault_kinds import faults_in
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
@@ -270,10 +271,12 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     recipe = _allowed(recorded, trust)
     again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
     _keep_apart(file, how.trace_file)
-    recipe.check(recorded.header["switches"])
+    header = recorded.header
+    recipe.check(header["switches"])
+    faults, without = faults_in(header), header.get("without", ())
 
     def play(trace: Trace) -> World:
-        world = recipe.world(recorded.header["switches"], audit=how.audit)
+        world = recipe.world(header["switches"], audit=how.audit, faults=faults, without=without)
         replayed = Replayed(recorded.steps, again=f"{again} --twice")
         world.run(replayed, driver=how.driver, trace=trace)
         return world
@@ -287,7 +290,8 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     _check_same(recorded, played, again)
     if how.shrink:
         choices: list[Choice] = world.trace.choices
-        shrunk = shrink(race_of(recipe, recorded.header["switches"], choices), recipe)
+        whole = race_of(recipe, header["switches"], choices, faults=faults, without=without)
+        shrunk = shrink(whole, recipe)
         stem = str(Path(file).with_suffix(""))
         return _shrunk(shrunk, stem, recipe, trust, how)
     return _tell_trace(world, recorded, how, again)

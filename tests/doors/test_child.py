@@ -1,0 +1,102 @@
+"""Other processes: each is started so that no file of the current folder hides a module."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testbed.child import child_command, child_env
+
+ROOT = Path(__file__).parent.parent.parent
+STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
+OTHER_STARTS = {
+    "os": {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"},
+    "pty": {"spawn", "fork"},
+    "runpy": {"run_module", "run_path"},
+}
+DOOR = "child_command"
+
+
+def starts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Each start of another process that does not go through `child_command`: its line, and how."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        home = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+        name = node.func.attr
+        if home == "subprocess" and name in STARTS and DOOR not in ast.unparse(node):
+            yield node.lineno, f"subprocess.{name}"
+        elif name in OTHER_STARTS.get(home, ()) or (
+            home == "os" and name.startswith(("exec", "spawn"))
+        ):
+            yield node.lineno, f"{home}.{name}"
+
+
+def hidden(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Each import by which such a start could go under another name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+            if node.module == "subprocess" or names & OTHER_STARTS.get(str(node.module), set()):
+                yield node.lineno, f"from {node.module} import"
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname and alias.name in ("subprocess", *OTHER_STARTS):
+                    yield node.lineno, f"import {alias.name} as {alias.asname}"
+
+
+def test_every_process_is_started_through_the_door() -> None:
+    """Of all files that a user runs; and there are some."""
+    found, through = [], 0
+    for package in ("testbed", "actors", "scenarios"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            tree = ast.parse(text)
+            found += [(path.name, *each) for each in (*starts(tree), *hidden(tree))]
+            through += text.count(f"{DOOR}(") - (path.name == "child.py")
+    assert not found, "start it with child_command and child_env, see testbed/child.py"
+    assert through >= 2
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'testbed'])",
+        "import subprocess\nsubprocess.Popen(['python3', '-m', 'testbed'])",
+        "import os\nos.system('python -m testbed')",
+        "import os\nos.execv('python', ['-m'])",
+        "from subprocess import run",
+        "import subprocess as sub",
+    ],
+)
+def test_another_start_is_found(code: str) -> None:
+    """However it is written."""
+    tree = ast.parse(code)
+    assert [*starts(tree), *hidden(tree)]
+
+
+def test_a_child_imports_what_its_parent_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the same order, and the current folder last; what is given beside goes along."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    assert child_command("testbed")[1:] == ["-P", "-m", "testbed"]
+    code = "import json, os, sys; print(json.dumps([sys.path, os.environ['WORD']]))"
+    done = subprocess.run(
+        [*child_command("testbed")[:2], "-c", code],
+        env=child_env(WORD="a"), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    path, word = json.loads(done.stdout)
+    ours = [folder for folder in sys.path if folder]
+    places = [path.index(folder) for folder in dict.fromkeys(ours)]
+    assert places == sorted(places)
+    assert path.index(str(tmp_path)) > 0
+    assert all(path.index(str(tmp_path)) > path.index(each) for each in ours if "lib" in each)
+    assert word == "a"
