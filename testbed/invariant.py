@@ -23,8 +23,8 @@ SERVED = "served"
 """The occasions at which an Invariant may look. It is called at those it names, and no others."""
 
 
-RECORDS = "records"
-"""Stands for all that actors record, among what an Invariant reads."""
+RECORDS, DEATHS = "records", "deaths"
+"""Stand for all that actors record, and for who died, among what an Invariant reads."""
 PlayLap = Callable[[Sequence[Happening], int], str | None]
 """Given what has happened up to the end of a lap, and at which place of it the lap began, what
 `no_lasso` says when the lap is played again and again."""
@@ -124,8 +124,8 @@ class Invariant:
     follows: ClassVar[bool] = False
     """Whether it wants to know all that has happened (`evidence.happened`)."""
     reads: frozenset[str] | None = None
-    """What may break it if it changes: keys, logs (`log:pods.spec`), and `records`. None: anything.
-    A search that leaves out orders keeps every order of changes to these."""
+    """What may break it if it changes: keys, logs (`log:pods.spec`), `records`, `deaths`. None:
+    anything. A search that leaves out orders keeps every order of changes to these."""
     declares: bool = False
     """Whether a user wrote it, who says what it `reads`: an audit then shows it no more."""
 

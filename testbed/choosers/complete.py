@@ -262,7 +262,8 @@ class Complete(Exhaustive):
         step, picks = walk.steps[place]
         did = self._did(step)
         causes = tuple(walk.place_of[number] for number in step.causes if number)
-        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, self._keys.touch(did), causes)
+        touch, settings = self._keys.touch(did), str(getattr(step.option, "fault", ""))
+        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes, settings)
         for first in (*self._past.add(turn), *self._silent_races(turn, place)):
             self._race(first, place)
         walk.touch = turn.touch.joined(self._keys.touch(open_part(did, self._looks_back)))

@@ -177,7 +177,10 @@ class Request:
         """Run its handler to the next Pause or to its answer; here it takes effect."""
         self.option = None
         self.wire.served = self
-        self.wire.table.marks.writes += self.post.memory
+        marks = self.wire.table.marks
+        if self.post.memory:
+            marks.writes += self.post.memory
+            marks.peeks = True
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because
@@ -202,6 +205,8 @@ class Request:
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
+        finally:
+            marks.peeks = False
 
     def _note(self, revision: str, outcome: str) -> None:
         """Note on the Step which revision it wrote, or else read, and how it was refused."""

@@ -89,8 +89,7 @@ class Stream:
         self._listens_to = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
         # It also delivers what was committed since its revision, before it was opened. So the order
         # of those commits matters now, too.
-        follows = watch.cursor.follows
-        streams.table.marks.writes += (self.head, self._named, *(() if follows else (self.tail,)))
+        streams.table.marks.writes += (self.head, self._named)
         for change in watch.queue:
             watch.cursor.store.heard(change, self.tail)
         self._error: ApiError | None = None

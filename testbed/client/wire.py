@@ -69,6 +69,8 @@ class Wire:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.
         seat.life.saw_time_at = self.table.step
+        marks = self.table.marks
+        marks.peeks = bool(post.memory)
         handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
         try:
             next(handler)
@@ -84,6 +86,8 @@ class Wire:
             # Crashed instead, which its `except Exception` cannot catch.
             self.table.fail(error)
             raise Crashed(f"{post.name} is broken") from error
+        finally:
+            marks.peeks = False
         raise self.table.refused(f"{post.name} is near, so its {operation.verb} may not pause")
 
     def tell(self, seat: Seat, operation: Operation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from testbed.invariant import DEATH, Evidence, Invariant
+from testbed.invariant import DEATH, DEATHS, Evidence, Invariant
 from testbed.turns.trace import Step
 
 
@@ -12,7 +12,7 @@ class NoActorDies(Invariant):
     """No task of any actor ends by an exception. A crash by a fault is none."""
 
     name = "no_actor_dies"
-    reads = frozenset()
+    reads = frozenset({DEATHS})  # it names the first
     looks_at: ClassVar[frozenset[str]] = frozenset({DEATH})
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:

@@ -72,9 +72,7 @@ class Revision:
     # the same view that returned the 7: then that order is fixed already (`View.has_returned`).
     __slots__ = ("_text", "is_commit", "view")
 
-    def __init__(
-        self, text: str | int = "", view: object = None, *, is_commit: bool = False
-    ) -> None:
+    def __init__(self, text: str | int = "", view: object = None, is_commit: bool = False) -> None:
         self._text = str(text)
         self.view = view
         """The View of the list or watch that returned this revision; None: it is from elsewhere."""

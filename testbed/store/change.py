@@ -80,3 +80,8 @@ class Log:
         del self.changes[:count]
         self.first += count
         return forgotten
+
+
+def plural_of(key: str) -> str:
+    """The kind of a key, its first segment: `pods` of `pods/default/p1`."""
+    return key.partition("/")[0]

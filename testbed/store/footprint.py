@@ -34,6 +34,10 @@ HISTORY = "history"
 that reads history."""
 
 
+ORDER = frozenset({"order"})
+"""Added late to the writes of every commit so far, when a turn reads the order of all commits."""
+
+
 @attrs.frozen
 class Footprint:
     """The keys that a turn reads and writes; two turns that do not clash commute.
@@ -95,7 +99,7 @@ class Marks:
     a Run, when all footprints are complete. `late` is not in the trace.
     """
 
-    __slots__ = ("changes", "is_handed_on", "late", "reads", "writes")
+    __slots__ = ("changes", "is_handed_on", "late", "peeks", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads: list[str] = []
@@ -104,6 +108,9 @@ class Marks:
         """The Store's own writes. Their keys and fields are computed only when `footprint` is
         called."""
         self.late = NOTHING
+        self.peeks = False
+        """Whether what leaves no mark in the Store leaves one now: while an Endpoint is served that
+        does not say that it marks by itself what it sees."""
         self.is_handed_on = False
         """Whether a Cache has called handlers in this turn, which may notify any task; for
         stories."""

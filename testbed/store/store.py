@@ -22,8 +22,8 @@ from sortedcontainers import SortedList
 
 from testbed.errors import Expired, HarnessBug, Invalid
 from testbed.objects.meta import Numbered, Revision
-from testbed.store.change import Change, Entry, Log, revision_of
-from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint, Marks
+from testbed.store.change import Change, Entry, Log, plural_of, revision_of
+from testbed.store.footprint import HISTORY, LOG, NOTHING, ORDER, Footprint, Marks
 from testbed.store.txn import (
     ONWARD,
     Compare,
@@ -34,14 +34,13 @@ from testbed.store.txn import (
     check_key,
     check_operations,
     end_of,
+    one_kind,
 )  # fmt: skip
 
 __all__ = [
     "Change", "Compare", "Delete", "Entry", "Forgetter", "Get", "Listener", "Log", "Put", "Store",
     "TxnAnswer", "plural_of",
 ]  # fmt: skip
-ORDER = frozenset({"order"})
-"""Added late to the writes of every commit so far, when a turn reads the order of all commits."""
 Listener = Callable[[Change], None]
 Forgetter = Callable[[], None]
 
@@ -57,13 +56,10 @@ class Store:
         """With a `window`, keep about that many of the last revisions; without, keep all."""
         if window is not None and window < 1:
             raise Invalid(f"a window of {window} revisions keeps nothing; give 1 or more, or None")
-        self.marks = marks
-        """Takes the footprint of the current turn; None: nothing does."""
+        self.marks = marks  # what takes the footprint of the current turn, if anything does
         self.window = window
-        self.revision = 1
-        """The Store's only clock; 1 before the first write, as in etcd."""
-        self.compacted = 0
-        """The oldest revision that can still be read; 0 while all can."""
+        self._revision = 1
+        self._compacted = 0
         self.clock: Callable[[], int] | None = None
         """Returns the virtual time of a commit; None: every commit is at 0."""
         self._committed_ms: list[int] = []
@@ -78,19 +74,38 @@ class Store:
         self._filed = 0
         self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
         self._is_notifying = False
-        # The Marks of each commit's turn by revision, and of turns that read the revision. Up to
-        # `_ordered`, the order of the commits is known to matter.
+        # By revision the Marks of each commit's turn; those of turns that read the revision.
         self._marked: dict[int, Marks] = {}
         self._revision_readers: list[Marks] = []
-        self._ordered = 1
+        self._ordered = 1  # up to here, the order of the commits is known to matter
 
     def __len__(self) -> int:
+        self._peeked(LOG)
         return len(self._live)
+
+    @property
+    def revision(self) -> int:
+        """The Store's only clock; 1 before the first write, as in etcd."""
+        if self.marks is not None and self.marks.peeks:
+            self.look_back()
+            self.mark_revision_read()
+        return self._revision
+
+    @property
+    def compacted(self) -> int:
+        """The oldest revision that can still be read; 0 while all can."""
+        self._peeked(HISTORY)
+        return self._compacted
+
+    def _peeked(self, key: str) -> None:
+        """Mark what an Endpoint sees that does not mark it by itself."""
+        if self.marks is not None and self.marks.peeks:
+            self.marks.reads += (key, HISTORY)
 
     @property
     def next_revision(self) -> Revision:
         """The revision that the next commit will have, for an Endpoint to stamp what it writes."""
-        return Revision(self.revision + 1, is_commit=True)
+        return Revision(self._revision + 1, None, True)
 
     def get(self, key: str, at: int | None = None) -> Entry | None:
         """The Entry at a key, now or at an old revision; None if there is none."""
@@ -100,6 +115,7 @@ class Store:
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
         """As `get`, for the harness: it leaves no mark."""
+        self._peeked(key)
         if at is None:
             return self._live.get(key)
         self._check_readable(at)
@@ -118,11 +134,12 @@ class Store:
         self, start: str, end: str, at: int | None = None, limit: int | None = None
     ) -> list[Entry]:
         """All Entries from `start` up to, but not including, `end` (etcd's range), by key."""
-        self.mark(reads=(f"{LOG}{_one_kind(start, end) or ''}" if at is None else HISTORY,))
+        self.mark(reads=(f"{LOG}{one_kind(start, end) or ''}" if at is None else HISTORY,))
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """As `range`, for the harness: it leaves no mark."""
+        self._peeked(f"{LOG}{one_kind(prefix, end_of(prefix)) or ''}")
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:
@@ -130,27 +147,28 @@ class Store:
 
         It is the Store's own Log and grows with it: keep it, and never write it.
         """
+        self._peeked(f"{LOG}{plural or ''}")
         return self._log if plural is None else self._logs.setdefault(plural, Log())
 
     def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:
         """The Changes of one kind, or of all, newer than a revision, oldest first.
 
-        Expired if one of them may have been forgotten. The Changes of revision `compacted` itself
-        are kept, so the oldest `since` is `compacted - 1`, as for a watch of etcd.
+        Expired if one of them may have been forgotten. Those of revision `compacted` are kept, so
+        the oldest `since` is `compacted - 1`, as for a watch of etcd.
         """
         self.check_since(since)
         return list(self.log(plural).after(since))
 
     def check_since(self, since: int) -> None:
         """Expired if a Change after `since` may have been compacted."""
-        if since + 1 < self.compacted:
+        if since + 1 < self._compacted:
             raise self._expired(since)
 
     def put(self, key: str, value: object) -> Entry:
         """Write one key, at a revision of its own."""
         check_key(key)
         self._check_quiet()
-        change, new = self._put(key, value, self.revision + 1)
+        change, new = self._put(key, value, self._revision + 1)
         self._commit((change,))
         return new
 
@@ -160,9 +178,9 @@ class Store:
         self._check_quiet()
         old = self._live.get(key)
         if old is not None:
-            self._commit((self._drop(old, self.revision + 1),))
-        elif self.marks is not None:
-            self.marks.reads.append(key)
+            self._commit((self._drop(old, self._revision + 1),))
+        else:
+            self.mark(reads=(key,))
         return old
 
     def txn(
@@ -172,12 +190,10 @@ class Store:
         otherwise: Sequence[Put | Delete | Get] = (),
     ) -> TxnAnswer:
         """Perform `then` if every Compare holds, else `otherwise`: all of it or, on error, nothing.
-
         As in etcd, a Get sees the operations before it in the same transaction, unless it asks for
         an old revision. No key may be put twice, nor both put and deleted.
         """
         # All that can fail is checked before the first write, so nothing is ever rolled back.
-        # `revision` moves only in `_commit`, once: until then no listener has seen a write.
         self._check_quiet()
         check_operations(then)
         check_operations(otherwise)
@@ -190,20 +206,20 @@ class Store:
         answers = tuple([self._perform(operation, changes) for operation in operations])
         if changes:
             self._commit(changes)
-        return TxnAnswer(not failed, self.revision, answers)
+        return TxnAnswer(not failed, self._revision, answers)
 
     def compact(self, revision: int) -> None:
         """Forget all states before that revision; the state at it stays readable."""
         self._check_quiet()
         self.mark(reads=(LOG, HISTORY))
-        if revision <= self.compacted:
+        if revision <= self._compacted:
             raise self._expired(revision)
-        if revision > self.revision:
+        if revision > self._revision:
             raise self._future(revision)
         # A list at an old revision undoes Changes, and a watch replays them: half of them are
         # no use. So both are refused with Expired, and a Cursor that is behind ends its watches.
         self.look_back()
-        self.compacted = revision
+        self._compacted = revision
         forgotten = self._log.forget_before(revision)
         self._past.clear()
         self._filed = self._log.first
@@ -224,15 +240,13 @@ class Store:
 
     def look_back(self) -> None:
         """Note that the order of all commits so far matters to the current turn."""
-        if self.marks is not None:
-            self.marks.reads.append(LOG)
-            self.marks.writes.append(HISTORY)
-        for revision in range(self._ordered + 1, self.revision + 1):
+        self.mark(reads=(LOG,), writes=(HISTORY,))
+        for revision in range(self._ordered + 1, self._revision + 1):
             if revision in self._marked:
                 self._marked[revision].late |= Footprint(writes=ORDER)
         while self._revision_readers:
             self._revision_readers.pop().late |= Footprint(reads=ORDER)
-        self._ordered = self.revision
+        self._ordered = self._revision
 
     def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
         """Note that the current turn touches these keys, too."""
@@ -287,7 +301,7 @@ class Store:
         was: dict[str, Entry | None] = {}
         if at is not None:
             self._check_readable(at)
-            for change in self.log(_one_kind(start, end)).after(at):
+            for change in self.log(one_kind(start, end)).after(at):
                 key = change.key
                 if key not in was and start <= key and (to is None or key < to):
                     was[key] = change.old
@@ -299,7 +313,7 @@ class Store:
 
     def _perform(self, operation: Put | Delete | Get, changes: list[Change]) -> tuple[Entry, ...]:
         """Perform one operation of a transaction, and add its Changes to `changes`."""
-        revision = self.revision + 1
+        revision = self._revision + 1
         if isinstance(operation, Put):
             change, new = self._put(operation.key, operation.value, revision)
             changes.append(change)
@@ -343,11 +357,11 @@ class Store:
 
     def _commit(self, changes: Sequence[Change]) -> None:
         """Make the Changes of a transaction the present, at one revision, and notify listeners."""
-        self.revision += 1
+        self._revision += 1
         self._committed_ms.append(0 if self.clock is None else self.clock())
         marks = self.marks
         if marks is not None:
-            self._marked[self.revision] = marks
+            self._marked[self._revision] = marks
             marks.changes.extend(changes)
             if self.window is not None:  # any commit may trigger a compaction
                 marks.writes.append(HISTORY)
@@ -360,40 +374,27 @@ class Store:
             finally:
                 self._is_notifying = False
         # Compacting only at twice the window spreads the cost of one compaction over many writes.
-        if self.window is not None and self.revision - self.compacted > 2 * self.window:
-            self.compact(self.revision - self.window)
+        if self.window is not None and self._revision - self._compacted > 2 * self.window:
+            self.compact(self._revision - self.window)
 
     def _check_readable(self, at: int) -> None:
-        if at > self.revision:
+        if at > self._revision:
             raise self._future(at)
         if at < 1:
             raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
-        if at < self.compacted:
+        if at < self._compacted:
             raise self._expired(at)
 
     def _check_quiet(self) -> None:
         if self._is_notifying:
-            raise HarnessBug(
-                "a listener wrote to the Store while a Change was being told: others would hear of "
-                "both in the wrong order. Let it take note, and write in a later turn."
-            )
+            why = "others would hear of both in the wrong order. Let it write in a later turn."
+            raise HarnessBug(f"a listener wrote to the Store while a Change was being told: {why}")
 
     def _expired(self, asked: int) -> Expired:
-        kept = f"history is kept from revision {self.compacted} on; list again"
-        return Expired(Numbered(f"too old resource version: {asked} ({self.compacted}): {kept}"))
+        kept = f"history is kept from revision {self._compacted} on; list again"
+        return Expired(Numbered(f"too old resource version: {asked} ({self._compacted}): {kept}"))
 
     def _future(self, asked: int) -> Invalid:
         self.mark_revision_read()
-        said = f"revision {asked} is in the future: the Store is at {self.revision}"
+        said = f"revision {asked} is in the future: the Store is at {self._revision}"
         return Invalid(Numbered(said))
-
-
-def plural_of(key: str) -> str:
-    """The kind of a key, its first segment: `pods` of `pods/default/p1`."""
-    return key.partition("/")[0]
-
-
-def _one_kind(start: str, end: str) -> str | None:
-    """The one kind that a range is within; None if it may hold keys of several."""
-    plural, slash, _ = start.partition("/")
-    return plural if slash and end != ONWARD and end <= end_of(f"{plural}/") else None

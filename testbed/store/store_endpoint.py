@@ -93,6 +93,8 @@ class StoreEndpoint:
             self.cursors[plural] = cursor
             if not follows:
                 self.store.mark(reads=(f"{LOG}{plural}",), writes=(cursor.key,))
+        elif not follows:
+            self.store.mark(reads=(cursor.key,))
         return cursor
 
     def read_to(self, cursor: Cursor) -> int | None:
@@ -203,13 +205,13 @@ class StoreEndpoint:
         store.mark_revision_read()
         found = tuple(entry.value for entry in store.snapshot(prefix, at))
         items = tuple(item for item in found if selector.matches(item))
-        now = Revision(store.revision if at is None else at, operation.view.as_listed)
+        now = Revision(store._revision if at is None else at, operation.view.as_listed)
         return Listing(items, now)
 
     def _watch(self, operation: Operation, *_: Any) -> Watch:
         since = self._dated(operation)
         if since is None:
-            since = self.store.revision
+            since = self.store._revision
             self.store.mark(reads=sorted(operation.view.logs))
         cursor = self.cursor(operation.plural)
         options = operation.options
@@ -284,7 +286,7 @@ class StoreEndpoint:
         if before is not None:
             self.store.compact(before)
         self.store.mark_revision_read()
-        return Revision(self.store.revision)
+        return Revision(self.store._revision)
 
     def _made(self, item: Object, caller: str, now_ms: int) -> Object:
         """A new object with a uid: its creator and a number, `alpha-3`. Only an object of the

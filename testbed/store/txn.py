@@ -117,3 +117,9 @@ def end_of(prefix: str) -> str:
     """The first key after all keys that start with the prefix."""
     stem = prefix.rstrip(_LAST)
     return stem[:-1] + chr(ord(stem[-1]) + 1) if stem else ONWARD
+
+
+def one_kind(start: str, end: str) -> str | None:
+    """The one kind that a range is within; None if it may hold keys of several."""
+    plural, slash, _ = start.partition("/")
+    return plural if slash and end != ONWARD and end <= end_of(f"{plural}/") else None

@@ -65,7 +65,7 @@ class Cursor:
         """How long after its commit it reads a Change, unless a Fault makes it later."""
         self.on_behind = on_behind
         self._log = store.log(plural)
-        start = store.revision if revision is None else revision
+        start = store._revision if revision is None else revision
         store.check_since(start)
         self._place = self._log.place_after(start)
         self._read = start
@@ -96,7 +96,7 @@ class Cursor:
         if self.is_expired:
             return self._read
         if self._place == self._log.end:
-            return self.store.revision
+            return self.store._revision
         return self._log[self._place].revision - 1
 
     @property
@@ -127,7 +127,7 @@ class Cursor:
     def mark_part(self, change: Change) -> None:
         """Mark a delivery that depends on how much of a transaction this Cursor has read."""
         if not self.follows:
-            later = self.store.log().changes[change.serial - self.store.log().first :][:1]
+            later = self.store._log.changes[change.serial - self.store._log.first :][:1]
             if later and later[0].revision == change.revision:
                 self.store.mark(reads=(self.key,))
 

@@ -11,6 +11,7 @@ from testbed.errors import ScenarioError
 from testbed.invariant import (
     COMMIT,
     DEATH,
+    DEATHS,
     DELIVERY,
     RECORD,
     RECORDS,
@@ -121,7 +122,11 @@ class Judge:
         """
         did, table, wire = step.did, self._table, self._wire
         is_recorded = len(table.records) > self._records_seen
-        is_listed = is_recorded or len(table.deaths) > self._deaths_seen or step.marks.changes
+        has_died = len(table.deaths) > self._deaths_seen
+        is_listed = is_recorded or has_died or step.marks.changes
+        lists = {RECORDS} if is_recorded else set()
+        if has_died:
+            lists.add(DEATHS)
         occasions = {TURN}
         if wire.served is not None:
             occasions.add(SERVED)
@@ -139,7 +144,7 @@ class Judge:
                     writes.add(SEEN)
                 elif HISTORY in did.reads:  # it was told how far all commits have come
                     reads.add(f"claim:{invariant.name}")
-            elif (is_recorded and RECORDS in declared) or Footprint(writes=did.writes).clashes(
+            elif lists & declared or Footprint(writes=did.writes).clashes(
                 Footprint(reads=declared)
             ):
                 writes.add(f"claim:{invariant.name}")

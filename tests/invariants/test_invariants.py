@@ -374,7 +374,7 @@ def test_a_revision_that_repeats_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
     def stands_still(self: Store, changes: Sequence[Change]) -> None:
         commit(self, changes)
-        self.revision = 1
+        self._revision = 1
 
     monkeypatch.setattr(Store, "_commit", stands_still)
     verdict = play(world_of(alpha=two_writes), is_held=False).verdict

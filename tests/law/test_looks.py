@@ -4,6 +4,7 @@ some Run breaches."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,9 @@ from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.errors import ApiError, Conflict, ScenarioError
+from testbed.errors import ApiError, Conflict, Expired, ScenarioError
+from testbed.faults.crash import Crash
+from testbed.faults.server_error import ServerError
 from testbed.invariant import SERVED, Invariant
 from testbed.objects import Map, Note, Pod
 from testbed.objects.meta import Revision
@@ -386,6 +389,110 @@ def test_an_endpoint_that_does_not_say_what_it_remembers_keeps_its_order(kind: t
         of_actors(a=asks, b=asks)(world)
 
     assert is_seen(build) == {(), ("nobody_says_odd",)}
+
+
+class Peeking(StoreEndpoint):
+    """Answers with what it sees in the Store without a mark of its own."""
+
+    see: Callable[[Store], object]
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """Look, and say."""
+        return type(self).see(self.store)
+        yield
+
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
+        """Nothing that it knows of."""
+        return NOTHING
+
+
+PEEKS: dict[str, Callable[[Store], object]] = {
+    "peek": lambda store: store.peek("pods/default/of-b") is None,
+    "snapshot": lambda store: not store.snapshot("pods/"),
+    "log": lambda store: not store.log("pods").changes,
+    "changes": lambda store: not store.changes("pods"),
+    "revision": lambda store: store.revision == 2,
+    "len": lambda store: len(store) == 1,
+}
+
+
+@pytest.mark.parametrize("see", PEEKS.values(), ids=PEEKS)
+@pytest.mark.parametrize("is_near", [False, True])
+def test_an_endpoint_that_does_not_say_that_it_marks_is_seen_to_peek(
+    see: Callable[[Store], object], *, is_near: bool
+) -> None:
+    """All that is for the testbed alone, and leaves no mark there."""
+    kind = type("Peeking", (Peeking,), {"see": staticmethod(see), "near": is_near})
+
+    async def asks(client: Client) -> None:
+        says(client, odd=await client.ask(Operation("see", endpoint="peeks")))
+        await lingers(client)
+
+    def build(world: World) -> None:
+        world.serve(lambda store: kind(store, "peeks"))
+        of_actors(a=asks, b=commits)(world)
+
+    assert is_seen(build) == {(), ("nobody_says_odd",)}
+
+
+def test_two_faults_of_one_word_are_two() -> None:
+    """They strike in one sentence, and the actor is told something else."""
+
+    async def updates(client: Client) -> None:
+        try:
+            await client.update(note("n", a="1"))
+        except ApiError as error:
+            says(client, odd=error.code == 403)
+
+    def build(world: World) -> None:
+        world.allow(ServerError("*", code=409), ServerError("a", code=403))
+        of_actors(a=updates)(world)
+
+    complete = Complete()
+    assert ends_of(build, complete, RUNS_MAX) == {(), ("nobody_says_odd",)}
+    assert (complete.outcomes, complete.repeated) == ({"held": 2, "violated": 1}, 0)
+
+
+def test_a_read_that_is_refused_for_its_revision_is_marked() -> None:
+    """Whether there is such a revision yet depends on the commits of all."""
+
+    async def lists(client: Client) -> None:
+        try:
+            await client.list(Note, at=Revision("3"), options=Map({"match": "Exact"}))
+        except ApiError:
+            says(client, odd=True)
+
+    def build(world: World) -> None:
+        world.serve(ApiServer)
+        of_actors(a=lists, b=commits)(world)
+
+    assert is_seen(build) == {(), ("nobody_says_odd",)}
+
+
+def test_a_restarted_server_knows_no_older_revision() -> None:
+    """Whether a list was before its start depends on the commits of all kinds."""
+
+    async def watches(client: Client) -> None:
+        try:
+            listing = await client.list(Note)
+            await client.sleep(5)
+            stream = await client.watch(Note, listing.revision)
+            await stream.next()
+        except Expired:
+            says(client, odd=True)
+        except ApiError:
+            says(client, odd=False)
+
+    async def commits_or_not(client: Client) -> None:
+        with suppress(ApiError):
+            await commits(client)
+
+    def build(world: World) -> None:
+        world.serve(ApiServer)
+        world.allow(Crash("api", restart_after_ms=1))
+        of_actors(a=watches, b=commits_or_not)(world)
+
+    assert is_seen(build, 500) == {(), ("nobody_says_odd",)}
 
 
 def test_who_compacts_first_is_marked_though_the_other_is_refused() -> None:

@@ -14,6 +14,7 @@ from testbed.objects.codec import decode, encode_line
 from testbed.objects.form import wire_name_of
 from testbed.objects.meta import Numbered, text_of
 from testbed.store.endpoint import Handler, Listing
+from testbed.store.footprint import HISTORY
 from testbed.store.store_endpoint import ANY, EXACT, NOT_OLDER, TOO_LARGE
 from testbed.store.watch import Cursor, Watch
 
@@ -136,8 +137,12 @@ def _reach(call: Call, revision: str) -> Handler:
 def _at(call: Call, revision: int, why: str = "") -> Listing:
     """All objects that are selected, as of that revision; Expired, with that text, if it was
     compacted away."""
+    server, operation = call.server, call.operation
+    server.store.mark(reads=(HISTORY,))  # also if it is refused
+    if operation.revision and not operation.view.has_returned(operation.revision):
+        server.store.look_back()
     try:
-        return call.server.listing(call.operation, revision)
+        return server.listing(operation, revision)
     except Expired as error:
         raise Expired(why or error.args[0]) from error
 

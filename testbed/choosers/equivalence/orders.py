@@ -117,6 +117,8 @@ class OrderedTurn:
     touch: Touch
     causes: tuple[int, ...]
     """The places of the turns of this Run that made it possible."""
+    settings: str = ""
+    """Those of a fault: two faults of one word may strike in one sentence, and not do the same."""
 
     @property
     def is_fault(self) -> bool:
@@ -124,9 +126,9 @@ class OrderedTurn:
         return self.sentence.kind == FAULT
 
     @property
-    def content(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint]:
+    def content(self) -> tuple[Sentence, tuple[Picked, ...], int, Footprint, str]:
         """What is the same in all Runs of a class: all but its places."""
-        return self.sentence, self.picks, self.now_ms, self.did
+        return self.sentence, self.picks, self.now_ms, self.did, self.settings
 
 
 def with_path(did: Footprint, path: str) -> Footprint:
