@@ -204,7 +204,7 @@ def _smaller(drawn: Drawn) -> Iterator[Drawn]:
         yield attrs.evolve(drawn, programs=rest)
     for bare in (
         attrs.evolve(drawn, claims=()), attrs.evolve(drawn, faults=()),
-        attrs.evolve(drawn, limits={}),
+        attrs.evolve(drawn, limits={}), attrs.evolve(drawn, latencies=()),
     ):  # fmt: skip
         if bare != drawn:
             yield bare

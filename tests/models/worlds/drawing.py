@@ -50,7 +50,8 @@ def world(number: int) -> Drawn:
         placed = tuple(attrs.evolve(program, at=at) for program, at in programs)
         drawn = attrs.evolve(drawn, programs=placed)
     faults, claims, limits = _faults(draw, drawn), _claims(draw), _limits(draw)
-    return attrs.evolve(drawn, faults=faults, claims=claims, limits=limits)
+    drawn = attrs.evolve(drawn, faults=faults, claims=claims, limits=limits)
+    return attrs.evolve(drawn, latencies=_latencies(draw, drawn))
 
 
 def weight(actions: tuple[Action, ...]) -> int:
@@ -173,4 +174,14 @@ def _ends(draw: Draw, _: str) -> Claimed:
 
 
 def _limits(draw: Draw) -> dict[str, int]:
-    return draw.one({}, {}, {}, {}, {}, {"horizon_ms": 8})
+    return draw.one(*[{}] * 6, {"horizon_ms": 8}, {"turns_max": 8})
+
+
+def _latencies(draw: Draw, drawn: Drawn) -> tuple[dict[str, Any], ...]:
+    if not draw.in_(8):
+        return ()
+    late = draw.one("serve_ms", "answer_ms", "deliver_ms")
+    what = "watch *" if late == "deliver_ms" else draw.one("* notes", "create notes", "* *")
+    at = "api" if "api" in drawn.server else "store"
+    given = {"what": what, "actor": draw.one("*", "a"), "at": draw.one("*", at)}
+    return ({**given, late: draw.one(3, 7)},)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from testbed.errors import Conflict, TooManyRequests
-from testbed.objects import Map, Note, Revision
+from testbed.objects import Map, Note
 from testbed.store.endpoint import BETWEEN, Handler, Operation, Pause
 from testbed.store.footprint import Footprint
 from testbed.store.store import Store
@@ -109,7 +109,7 @@ class Ledger(StoreEndpoint):
     def _both(self, operation: Operation) -> str:
         """Two notes at one revision, if the first is not there."""
         note = Note(operation.name, data=Map(by="both"))
-        now = Revision(self.store.revision + 1)
+        now = self.store.next_revision
         puts = [
             Put(item.key, item.with_meta(revision=now))
             for item in (note, note.with_meta(name=f"{operation.name}-2"))
@@ -140,8 +140,8 @@ class Ledger(StoreEndpoint):
         entry = self.store.get(operation.key)
         old: Any = None if entry is None else entry.value
         if old is None or old.data.get("by") != by:
-            revision = Revision(self.store.revision + 1)
-            note = Note(operation.name, data=Map(by=by)).with_meta(revision=revision)
+            note = Note(operation.name, data=Map(by=by))
+            note = note.with_meta(revision=self.store.next_revision)
             self.store.put(note.key, note)
         self._mark(writes=False)
         return f"after {len(self.entries)}"

@@ -55,6 +55,7 @@ class Drawn:
     faults: tuple[Fault, ...] = ()
     claims: tuple[Claimed, ...] = ()
     limits: dict[str, int] = attrs.Factory(dict)
+    latencies: tuple[dict[str, Any], ...] = ()
 
     def scenario(self) -> Scenario:
         """It as a Scenario."""
@@ -73,6 +74,8 @@ class Drawn:
             world.start(kind_of_actor("abc"[place], _playing(program)), at=program.at)
         world.allow(*self.faults)
         world.limit(**{"turns_max": TURNS_MAX, **self.limits})
+        for given in self.latencies:
+            world.latency(**given)
         world.claim(*[claim.made(world.evidence) for claim in self.claims])
 
     @property

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from typing import get_type_hints
 
 import drawn_claims
 from drawn_endpoints import Diary, Gate, Ledger, Pocket
@@ -27,24 +28,31 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Record
 from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep
+from testbed.world.world import World
 
 HELD = (
     Client, Task, Cache, Signal, Queue, Alarm, Sleep, Join, First, Stream, NextDelivery, Listing,
-    Delivery, Revision, Evidence, Record, Store,
+    Delivery, Revision, Evidence, Record, Store, World,
 )  # fmt: skip
-"""What an actor, an Endpoint or a claim holds: each name of it."""
+"""What an actor, an Endpoint, a claim or a scenario holds: each name of it."""
 MADE = (Operation, Pause, Selector, StoreEndpoint)
 """What they make: each parameter of its constructor."""
-FACADE_MAKERS = {
-    name: getattr(testbed, name)
-    for name in testbed.__all__
-    if inspect.isfunction(getattr(testbed, name))
-}
-"""The claim makers of the facade: it holds no other functions."""
+
+
+def _is_maker(name: str) -> bool:
+    """Whether it is a function that returns a claim."""
+    held = getattr(testbed, name)
+    made = get_type_hints(held).get("return") if inspect.isfunction(held) else None
+    return isinstance(made, type) and issubclass(made, Invariant)
+
+
+FACADE_MAKERS = {name: getattr(testbed, name) for name in testbed.__all__ if _is_maker(name)}
+"""The claim makers of the facade."""
 
 WAIT = "the Table's side of a wait, which a program awaits and does not look at"
 WIRE = "the Wire's side of a watch"
 OWN = "for the testbed itself, as its docstring says"
+PLAY = "how a World is played, not assembled"
 PLAIN = "a plain value, which nothing of the World decides"
 OURS: dict[str, str] = {
     "Alarm.waiting": WAIT,
@@ -59,7 +67,14 @@ OURS: dict[str, str] = {
     "Delivery.change": OWN,
     "Delivery.error": "raised in the task that waits, which does not get the Delivery",
     "Revision.view": OWN,
+    "Revision.is_commit": OWN,
+    "Revision.__init__(is_commit)": OWN,
     "Revision.__init__(view)": OWN,
+    **{f"World.{name}": PLAY for name in (
+        "__init__", "allowed", "budget", "conclude", "evidence", "faults_max", "faults_struck",
+        "find_faults", "forbid", "goes_on", "in_force", "judge", "needs_no_race", "offer_start",
+        "play", "prepare", "run", "scenario", "store", "switches", "table", "trace",
+        "turns_expected", "verdict", "wire", "without")},
     "Evidence.choices": "how `no_lasso` plays a lap again",
     "Evidence.laps_from": "how `no_lasso` plays a lap again",
     "Evidence.play_lap": "how `no_lasso` plays a lap again",
