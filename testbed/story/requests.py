@@ -19,6 +19,8 @@ from testbed.turns.option import ANSWER, FAULT, SERVE, START, WAKE, request_key
 from testbed.turns.trace import Step, Trace
 from testbed.words import spoken
 
+DOWN = "down"
+
 
 @attrs.define(eq=False)
 class Sent:
@@ -38,7 +40,10 @@ class Sent:
     let_go: int = 0
     """The Step in which its caller went on without an answer; 0 if it did not."""
     why: str = ""
-    """The word of the fault that kept the answer from it, or `timeout`; empty if none did."""
+    """The word of the fault that kept the answer from it, `timeout`, or `down` if the Endpoint
+    crashed; empty if none did."""
+    server: str = ""
+    """The Endpoint that crashed before it had answered; empty if none did."""
 
     @property
     def word(self) -> str:
@@ -116,6 +121,8 @@ class Requests:
         if sent is not None and not (sent.answered or sent.let_go):
             sent.let_go = step.number
             sent.why = step.option.fault.word if step.kind == FAULT else "timeout"
+            if sent.why == Crash.word and step.option.key != sent.actor:
+                sent.why, sent.server = DOWN, step.option.key
 
     def _note_served(self, step: Step) -> None:
         sent = self._open.get(self._name(step))

@@ -217,9 +217,12 @@ class Sentences:
             return Beat(act.step, text, Weight.ACTED, key=key)
         version = next((v for v in act.versions if v.key == key), act.versions[0])
         if version.change.old is None and rv and version.key == key:
-            acted = f"{act.actor} still knew rv {rv} and {past(act.word)} it anew at rv "
-            acted += f"{version.revision}, {self._removed(version)}"
-        elif version.key == key:
+            acted = f"{act.actor} still knew rv {rv} of {key} and {past(act.word)} it anew at rv "
+            acted += f"{version.revision}"
+            return Beat(
+                act.step, f"{acted} ({at}), {self._removed(version)}.", Weight.ACTED, key=key
+            )
+        if version.key == key:
             knew = f"still knew rv {rv}" if rv else "still knew of none"
             over = f"over rv {stale.missed[-1].revision}"
             acted = f"{act.actor} {knew} and {past(act.word)} it at rv {version.revision}, {over}"
@@ -307,7 +310,8 @@ class Sentences:
             request = request_key(asked.path, asked.verb, asked.key, asked.nth)
             if act.versions and act.step < fault.number and request in fault.marks.writes:
                 is_of_it = fault.option.fault.strikes_requests
-                what = "it" if is_of_it else f"its {act.word} of {act.keys[0]}"
+                whose = "its" if act.actor == fault.option.key else f"{act.actor}'s"
+                what = "it" if is_of_it else f"{whose} {act.word} of {act.keys[0]}"
                 return f"; {what} had taken effect, at rv {act.versions[-1].revision}"
         return ""
 

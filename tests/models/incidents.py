@@ -276,6 +276,30 @@ def dropped_transfer(world: World) -> None:
     world.claim(quiescent(the_accounts_hold_twenty, reads=("log:notes",)))
 
 
+async def delete_a_pod(client: Client) -> None:
+    """Delete it; if there is no answer, leave it at that."""
+    with suppress(ApiError):
+        await client.delete(Pod.of("job"), whatever_it_was=True)
+
+
+def nothing_is_half_deleted(see: Evidence) -> str | None:
+    """A pod that no kubelet has, and that is to be gone by now, is gone."""
+    for entry in see.store.snapshot("pods/"):
+        pod: Any = entry.value
+        if pod.meta.is_terminating and not pod.is_bound:
+            return f"{pod.key} was to be gone, and stays for ever"
+    return None
+
+
+def half_deleted(world: World) -> None:
+    """The server crashes between the two commits of a delete."""
+    world.serve(lambda store: ApiServer(store))
+    world.add(Pod.of("job"))
+    world.start(Puppet("amy", delete_a_pod))
+    world.allow(Crash("api", restart_after_ms=500))
+    world.claim(quiescent(nothing_is_half_deleted, reads=("log:pods",)))
+
+
 # -- did it happen? -----------------------------------------------------------------------------
 
 

@@ -122,6 +122,7 @@ WRITTEN = {
     "dropped_transfer": Truth(
         HALF, "teller", "update notes/default/savings", "teller update notes/default/savings"
     ),
+    "half_deleted": Truth(HALF, "amy", "delete pods/default/job", "amy delete pods/default/job"),
     "paid_twice": Truth(
         HAPPENED,
         "payer",

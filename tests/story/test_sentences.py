@@ -17,6 +17,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.client.client import Client
+from testbed.errors import Conflict
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
@@ -29,13 +30,14 @@ from testbed.objects.condition import Condition
 from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race
 from testbed.races.race_chooser import Raced
+from testbed.store.change import Change, Entry
 from testbed.store.footprint import Marks
 from testbed.story.beat import Beat, Weight
 from testbed.story.diagram import Rows, diagram
-from testbed.story.knowledge import changed_nothing
+from testbed.story.knowledge import Version, changed_nothing
 from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Sentences
 from testbed.story.slice import Slice
-from testbed.story.wording import changed
+from testbed.story.wording import changed, did
 from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
@@ -485,3 +487,96 @@ def test_where_nothing_broke_all_that_actors_say_is_told() -> None:
     drawn = diagram(Rows(trace, matter, tale))
     assert "· chose n\n" in drawn
     assert "· waited for n\n" in drawn
+
+
+async def put_back(client: Client) -> None:
+    """Read a note, and much later put it as it was: taken away, then made anew."""
+    old = await client.get(Note, "n")
+    await client.sleep(1000, "think")
+    await client.delete(old, whatever_it_was=True)
+    await client.sleep(1000, "wait")
+    await client.create(note("n", **old.data))
+
+
+async def change_it(client: Client) -> None:
+    """Change what is there."""
+    await client.sleep(500, "wait")
+    await client.update(note(by="beta"), whatever_it_was=True)
+
+
+def test_what_is_created_anew_is_not_told_as_written_over() -> None:
+    """What it had itself deleted it creates anew: there is nothing that it would overwrite."""
+    world = world_of(alpha=put_back, beta=change_it)
+    world.add(note(by="nobody"))
+    said = "\n".join(tale_of(world, Calm(), said="n is by nobody"))
+    assert "alpha still knew rv 2 and deleted it at rv 4, over rv 3" in said
+    assert "and created it" not in said
+    known = Knower(said="n is by nobody")
+    assert known.created == (
+        "alpha still knew rv 2 of notes/default/n and created it anew at rv 4 (step 9, 1,000 ms), "
+        "after beta had deleted it at rv 3."
+    )
+
+
+class Knower:
+    """A Run in which alpha creates what it last saw, and what another has removed since."""
+
+    def __init__(self, *, said: str) -> None:
+        async def create(client: Client) -> None:
+            old = await client.get(Note, "n")
+            await client.sleep(1000, "think")
+            await client.create(note("n", **old.data))
+
+        async def remove(client: Client) -> None:
+            await client.sleep(500, "wait")
+            await client.delete(note("n"), whatever_it_was=True)
+
+        world = world_of(alpha=create, beta=remove)
+        world.add(note(by="nobody"))
+        self.said = tale_of(world, Calm(), said=said)
+        (self.created,) = [each for each in self.said if "still knew" in each]
+
+
+def test_an_own_record_and_a_refusal_stand_in_the_prose() -> None:
+    """An actor that says no more than the name of a record is told in that; what was refused of
+    the object that the claim names is told with the reason."""
+
+    async def try_it(client: Client) -> None:
+        read = await client.get(Note, "n")
+        await client.sleep(1000, "think")
+        try:
+            await client.update(read.saying(by="alpha"))
+        except Conflict as error:
+            client.record("gave up", reason=error.reason)
+
+    world = world_of(alpha=try_it, beta=change_it)
+    world.add(note(by="nobody"))
+    said = tale_of(world, Calm(), said="alpha gave up on n")
+    assert "alpha's update of notes/default/n was refused: Conflict (step 9, 1,000 ms)." in said
+    assert any("recorded gave up reason=Conflict (step 10, 1,000 ms)" in each for each in said)
+
+
+def test_a_commit_that_removes_is_told_as_that() -> None:
+    """Whatever its verb: a patch that takes the last finalizer away; and a delete that only marks
+    is told as no more than that."""
+    old = Entry("pods/default/p", Pod("p"), 1, 2, 1)
+    marked = attrs.evolve(Pod("p"), meta=attrs.evolve(Pod("p").meta, deleted_ms=5))
+    new = Entry("pods/default/p", marked, 1, 3, 2)
+    gone = Change(3, old.key, old, None, 1)
+    assert did(Version(old.key, 3, 1, "a", "patch", gone)) == (
+        "removed pods/default/p by its patch of it"
+    )
+    assert did(Version(old.key, 3, 1, "a", "delete", gone)) == "deleted pods/default/p"
+    assert did(Version(old.key, 3, 1, "a", "delete", Change(3, old.key, old, new, 1))) == (
+        "marked pods/default/p for deletion"
+    )
+    assert did(Version(old.key, 3, 1, "a", "update", Change(3, old.key, old, new, 1)), "it") == (
+        "updated it"
+    )
+
+
+def test_a_condition_without_a_status_says_so() -> None:
+    """A patch that was made for another pod leaves one."""
+    before, after = Pod("p"), Pod("p", status=PodStatus(conditions=(Condition("Disrupted"),)))
+    change = Change(2, "pods/default/p", Entry("", before, 1, 1, 1), Entry("", after, 1, 2, 2), 1)
+    assert changed(change) == ": status.conditions empty → Disrupted without status"

@@ -1,7 +1,8 @@
 """Half done: of writes that belong together, some were made and the others were not, or not yet.
 
 1. A crash: an actor had written, and its life ended before it wrote anything more.
-2. A failure: an actor had written, and its next write failed, and was never made good.
+2. A failure: an actor had written, and its next write failed, and was never made good; or its
+   Endpoint had made a write, and crashed before it had answered.
 3. In between: another looked, or acted, when an actor had written and was not done.
 
 What a program would have written next no trace shows. So the sentence says what it had written,
@@ -27,6 +28,7 @@ def found(slice_: Slice) -> Iterator[Cause]:
     """What was half done when the claim broke; the last first."""
     yield from _between(slice_)
     yield from _failed(slice_)
+    yield from _cut_off(slice_)
     yield from _crashed(slice_)
 
 
@@ -98,6 +100,22 @@ def _failed(slice_: Slice) -> Iterator[Cause]:
         last = before[-1]
         did_ = f"{last.word} {last.key}"
         yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, last, sent.step)
+
+
+def _cut_off(slice_: Slice) -> Iterator[Cause]:
+    """(2) The last write of a request whose Endpoint crashed before it had answered."""
+    for sent in reversed(slice_.requests.all):
+        if not (sent.server and sent.changes) or sent.let_go > _end(slice_):
+            continue
+        change = sent.changes[-1]
+        last = slice_.knowledge.version(change.key, change.revision)
+        if last is not None and _matters(slice_, last):
+            text = sentence(
+                f"{wrote(last)}, and {sent.server} crashed (step {sent.let_go})",
+                f"before it had answered that {sent.word}",
+            )
+            did_ = f"{last.word} {last.key}"
+            yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, last, sent.let_go)
 
 
 def _is_in_vain(slice_: Slice, sent: Sent) -> bool:

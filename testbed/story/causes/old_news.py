@@ -59,7 +59,20 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
 def _of(slice_: Slice, act: Act) -> Iterator[StaleAct]:
     for stale in slice_.knowledge.stale(act, sorted(slice_.shared | set(act.keys))):
         if _matters(slice_, stale):
-            yield stale
+            yield _deed(slice_, stale)
+
+
+def _deed(slice_: Slice, stale: StaleAct) -> StaleAct:
+    """The last write of the same task on the same old news, if all that is stale is a record."""
+    act, key = stale.act, stale.known.key
+    if act.record is None:
+        return stale
+    for other in reversed(slice_.knowledge.acts):
+        if other.versions and other.path == act.path and other.step <= act.decided:
+            for same in slice_.knowledge.stale(other, [key]):
+                if same.known.sighting == stale.known.sighting:
+                    return same
+    return stale
 
 
 def _matters(slice_: Slice, stale: StaleAct) -> bool:
