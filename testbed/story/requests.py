@@ -12,14 +12,15 @@ from collections.abc import Iterator
 
 import attrs
 
-from testbed.faults.crash import Crash
 from testbed.store.change import Change
 from testbed.store.store_endpoint import READS
-from testbed.turns.option import ANSWER, FAULT, SERVE, START, WAKE, request_key
+from testbed.turns.option import ANSWER, FAULT, SERVE, WAKE, request_key
 from testbed.turns.trace import Step, Trace
 from testbed.words import spoken
 
-DOWN = "down"
+CRASHED = "crash"
+ENDS, ENDPOINT = "ends:", "endpoint:"
+"""What a fault writes by which the life of an actor ends, or an Endpoint goes down."""
 
 
 @attrs.define(eq=False)
@@ -40,8 +41,8 @@ class Sent:
     let_go: int = 0
     """The Step in which its caller went on without an answer; 0 if it did not."""
     why: str = ""
-    """The word of the fault that kept the answer from it, `timeout`, or `down` if the Endpoint
-    crashed; empty if none did."""
+    """The word of the fault that kept the answer from it, `crash` if that ended its life, or
+    `timeout`; empty if nothing did."""
     server: str = ""
     """The Endpoint that crashed before it had answered; empty if none did."""
 
@@ -85,8 +86,9 @@ class Requests:
 
     def __init__(self, trace: Trace) -> None:
         self.all: list[Sent] = []
+        self.ends: list[tuple[str, int]] = []
+        """The actors whose lives a fault ended, each with the Step of it."""
         self._open: dict[str, Sent] = {}
-        self._born: dict[str, int] = {}
         self._ended: dict[str, Step] = {}
         """By actor: the crash that ended its last life."""
         self._gone: dict[str, Step] = {}
@@ -99,7 +101,8 @@ class Requests:
         return next((sent for sent in self.all for part in sent.parts if part.number == step), None)
 
     def _note(self, step: Step) -> None:
-        option = step.option
+        if step.kind == FAULT:
+            self._note_ends(step)
         if step.kind in (WAKE, FAULT):
             for name in step.marks.writes:
                 if name.startswith("request:"):
@@ -109,20 +112,27 @@ class Requests:
             self._note_served(step)
         elif step.kind == ANSWER:
             self._note_answered(step)
-        elif step.kind == FAULT and option.fault.word == Crash.word:
-            self._ended[option.key] = step
-            for sent in self.all:
-                if sent.actor == option.key and not sent.answered:
-                    self._let_go(sent, step)
-        elif step.kind == START and option.path == f"{option.actor}/main":
-            self._born[option.actor] = step.number
+
+    def _note_ends(self, step: Step) -> None:
+        """A fault may end the life of an actor, or of several: then they wait for nothing more."""
+        for name in dict.fromkeys(step.marks.writes):
+            actor = name.removeprefix(ENDS)
+            if actor != name:
+                self.ends.append((actor, step.number))
+                self._ended[actor] = step
+                for sent in self.all:
+                    if sent.actor == actor:
+                        self._let_go(sent, step)
 
     def _let_go(self, sent: Sent | None, step: Step) -> None:
         if sent is not None and not (sent.answered or sent.let_go):
             sent.let_go = step.number
             sent.why = step.option.fault.word if step.kind == FAULT else "timeout"
-            if sent.why == Crash.word and step.option.key != sent.actor:
-                sent.why, sent.server = DOWN, step.option.key
+            writes = step.marks.writes
+            if f"{ENDS}{sent.actor}" in writes:
+                sent.why = CRASHED
+            elif down := next((name for name in writes if name.startswith(ENDPOINT)), ""):
+                sent.server = down.removeprefix(ENDPOINT)
 
     def _note_served(self, step: Step) -> None:
         sent = self._open.get(self._name(step))

@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from testbed.faults.crash import Crash
 from testbed.objects.event import Event
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
-from testbed.story.requests import Sent
+from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, did, wrote
-from testbed.turns.option import FAULT, HOLD, SERVE
-from testbed.turns.trace import Step
+from testbed.turns.option import HOLD, SERVE
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -55,31 +53,27 @@ def _matters(slice_: Slice, version: Version) -> bool:
 
 def _crashed(slice_: Slice) -> Iterator[Cause]:
     """(1) The last crash after a write that matters."""
-    crashes = [s for s in slice_.steps[: _end(slice_)] if _is_crash(s)]
-    for crash in reversed(crashes):
-        actor = crash.option.key
-        born = max((s for s in slice_.knowledge.births(actor) if s <= crash.number), default=0)
-        before = [v for v in _writes(slice_, actor, born, crash.number) if _matters(slice_, v)]
+    for actor, crash in reversed(slice_.requests.ends):
+        if crash > _end(slice_):
+            continue
+        born = max((s for s in slice_.knowledge.births(actor) if s <= crash), default=0)
+        before = [v for v in _writes(slice_, actor, born, crash) if _matters(slice_, v)]
         if not before:
             continue
         last = before[-1]
-        after = _writes(slice_, actor, crash.number, _end(slice_))
-        lives = [s for s in slice_.knowledge.births(actor) if s > crash.number]
+        after = _writes(slice_, actor, crash, _end(slice_))
+        lives = [s for s in slice_.knowledge.births(actor) if s > crash]
         if after:
             rest = f"; its next life, knowing nothing of that, {did(after[0])} "
             rest += f"(step {after[0].step})"
         else:
             rest = "; its next life wrote nothing" if lives else "; it never came back"
         text = sentence(
-            f"{wrote(last)} and crashed (step {crash.number}) before it wrote anything more",
+            f"{wrote(last)} and crashed (step {crash}) before it wrote anything more",
             (rest, ""),
         )
         did_ = f"{last.word} {last.key}"
-        yield Cause(CauseShape.HALF_DONE, text, actor, did_, last, crash.number)
-
-
-def _is_crash(step: Step) -> bool:
-    return step.kind == FAULT and step.option.fault.word == Crash.word
+        yield Cause(CauseShape.HALF_DONE, text, actor, did_, last, crash)
 
 
 def _failed(slice_: Slice) -> Iterator[Cause]:
@@ -122,7 +116,7 @@ def _is_in_vain(slice_: Slice, sent: Sent) -> bool:
     """Whether it is a write without effect, and its actor wrote nothing after it."""
     if not sent.is_write or sent.changes or sent.key.startswith(Event.plural):
         return False
-    if not (sent.refused or sent.let_go) or sent.why == Crash.word:
+    if not (sent.refused or sent.let_go) or sent.why == CRASHED:
         return False
     return not _writes(slice_, sent.actor, sent.step, _end(slice_))
 

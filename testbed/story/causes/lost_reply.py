@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from testbed.faults.crash import Crash
 from testbed.objects.event import Event
 from testbed.story.cause import Cause, CauseShape, named, sentence
 from testbed.story.knowledge import Act, Version
-from testbed.story.requests import Sent
+from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import acted
 
@@ -32,7 +31,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
     """(3) Effects of which their caller never heard."""
     for sent in reversed(slice_.requests.all):
         versions = _effect(slice_, sent)
-        if not (_is_open(sent) and versions) or sent.why == Crash.word:
+        if not (_is_open(sent) and versions) or sent.why == CRASHED:
             continue
         if _is_named(slice_, sent, versions):
             text = sentence(
@@ -79,11 +78,11 @@ def _after(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
     version = versions[0]
     if slice_.knowledge.has_heard(act.actor, version, act.decided):
         return
-    if sent.why == Crash.word and (act.word != sent.word or not is_like):
+    if sent.why == CRASHED and (act.word != sent.word or not is_like):
         return  # that is a thing half done
     failed = "timed out" if sent.why == "timeout" else "failed"
     told = f"had {failed} (step {sent.let_go})"
-    if sent.why == Crash.word:
+    if sent.why == CRASHED:
         head = f"{acted(act)}, not knowing of its {sent.word} of {version.key}"
         head += f" before it crashed (step {sent.let_go});"
     else:
@@ -104,7 +103,7 @@ def _for_nothing(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
         for v in slice_.knowledge.versions.get(sent.key, [])
         if v.actor == sent.actor and sent.let_go < v.step <= act.step
     ]
-    if act.record is None or act.path != sent.path or again or sent.why == Crash.word:
+    if act.record is None or act.path != sent.path or again or sent.why == CRASHED:
         return
     text = sentence(
         f"{acted(act)} although its {sent.word} of {sent.key} had failed (step {sent.let_go})",
@@ -116,4 +115,4 @@ def _for_nothing(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
 def _lost(sent: Sent) -> str:
     if sent.why == "timeout":
         return "too late for its caller"
-    return "and only the reply was lost" if sent.why != Crash.word else ""
+    return "and only the reply was lost" if sent.why != CRASHED else ""
