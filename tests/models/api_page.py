@@ -57,8 +57,8 @@ def page() -> str:
     )
     parts += [_fault(kind) for _, kind in sorted(fault_kinds().items())]
     parts.append(
-        "## Claims\n\n`world.claim(…)`, beside `always`, `quiescent`, `eventually`, `confluent` and "
-        "`no_lasso` above.\n"
+        "## Claims\n\n`world.claim(…)`, beside `always`, `quiescent`, `eventually`, `confluent` "
+        "and `no_lasso` above.\n"
     )
     rows = [(f"`{claim.name or claim.__name__}`", _first(claim)) for claim in claims()]
     parts.append(_table("claim", rows))
@@ -161,7 +161,7 @@ def _signature(function: Callable[..., Any]) -> str:
         if each.kind is each.KEYWORD_ONLY and not is_named:
             shown.append("*")
         is_named = is_named or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(each.kind.name, "")
         shown.append(f"{stars}{each.name}{_default(each.default)}")
     return f"({', '.join(shown)})"
 
