@@ -56,7 +56,8 @@ def _file_of(module: str) -> Path | None:
         inside, parts = None, module.split(".")
         for end in range(1, len(parts) + 1):
             spec = PathFinder.find_spec(".".join(parts[:end]), inside)
-            if spec is None:
+            # What is no package has no modules in it; the finder would look on the whole path.
+            if spec is None or (end < len(parts) and spec.submodule_search_locations is None):
                 return None
             origin, inside = spec.origin, spec.submodule_search_locations
     path = Path(origin or "nowhere").resolve()

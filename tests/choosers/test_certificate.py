@@ -16,6 +16,8 @@ from typing import Any
 
 import attrs
 import pytest
+from drawing import world
+from drawn_world import Drawn
 from forged import Forged, lines_of, write_lines
 from forgeries import KINDS
 from small_worlds import Small
@@ -92,9 +94,13 @@ LOST = Small(
 )
 
 
-@pytest.mark.parametrize("small", [SMALL, HEARD, LOST])
+DRAWN = 394
+"""A drawn World in which a commit is heard by a watch that was told, or not yet, from where."""
+
+
+@pytest.mark.parametrize("small", [SMALL, HEARD, LOST, world(DRAWN)])
 def test_one_of_faults_picks_and_watches_is_accepted(
-    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small: Small | Drawn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also if a class had to be found for a fault that strikes, and does not."""
     path = tmp_path / "classes.jsonl"

@@ -24,7 +24,7 @@ import attrs
 
 from testbed.choosers.equivalence.orders import OrderedTurn, with_path
 from testbed.errors import ScenarioError
-from testbed.store.footprint import LOG, Footprint
+from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.turns.option import Sentence
 from testbed.turns.trace import Step, summed
 
@@ -103,12 +103,14 @@ def write(
 def late_part(step: Step, did: Footprint) -> Footprint:
     """Of all that a turn did, what was not known when it ended."""
     then = with_path(step.marks.footprint() | step.option.own, step.option.path)
-    writes = then.writes
+    reads, writes = then.reads, then.writes
     if any(key.startswith(LOG) for key in writes):
         # A commit is heard by a watch that is open, or by one that is opened on the past later.
-        # It commutes with the opening, so that which of the two it was is no part of its past.
+        # It commutes with the opening, so that which of the two it was is no part of its past; nor
+        # is that a watch was told already from where it hears.
+        reads = reads - {HISTORY}
         writes = frozenset(key for key in writes if not key.startswith(STREAM))
-    return Footprint(did.reads - then.reads, did.writes - writes)
+    return Footprint(did.reads - reads, did.writes - writes)
 
 
 class _Tables:
