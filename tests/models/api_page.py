@@ -161,7 +161,7 @@ def _signature(function: Callable[..., Any]) -> str:
         if each.kind is each.KEYWORD_ONLY and not is_named:
             shown.append("*")
         is_named = is_named or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(each.kind.name, "")
+        stars = "*" * ((each.kind is each.VAR_POSITIONAL) + 2 * (each.kind is each.VAR_KEYWORD))
         shown.append(f"{stars}{each.name}{_default(each.default)}")
     return f"({', '.join(shown)})"
 
