@@ -213,3 +213,12 @@ def test_what_one_scenario_raises_is_told_with_the_others(told: Told, own: Path)
     code, out, _ = told("explain wild.yaml race.yaml --scenario-path shop")
     assert (code, "wild raised ValueError: mine" in out) == (2, True)
     assert "== race.yaml" in out
+
+
+def test_a_run_with_faults_is_recorded_with_them(told: Told) -> None:
+    """So its trace replays, and is explained, though its scenario allows no fault."""
+    faults = "--faults crash:alpha,restart=1s"
+    assert told(f"run lost_update --seed 5 {faults} --trace t.jsonl")[0] == 1
+    code, out, err = told("replay t.jsonl")
+    assert (code, err, "The same to the byte as recorded" in out) == (1, "", True)
+    assert told("explain t.jsonl")[::2] == (1, "")
