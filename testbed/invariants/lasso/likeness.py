@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -171,16 +172,24 @@ class Likeness:
             self.write(item)
 
     def _unordered(self, items: Any, kind: type) -> None:
-        """Write a set. It has no order, so its members are sorted by what is written of them."""
-        outside, written = self._part, []
+        """Write a set. It has no order: of objects that hash by their address it has another one in
+        each process. So each member is first written as if it were the only one, and then, in the
+        order of these texts, once more: only then does it get its number."""
+        outside, alone = self._part, []
+        met, known = len(self._met), len(self._known)
         for item in items:
             self._part = []
             self.write(item)
-            written.append(self._part)
+            alone.append((_order(self._part), item))
+            # What was met last stands last, so this forgets what only this member has shown.
+            while len(self._met) > met:
+                self._met.popitem()
+            while len(self._known) > known:
+                self._known.popitem()
         self._part = outside
         self._part.append(f"{kind.__name__} of {len(items)}")
-        for part in sorted(written, key=str):
-            self._part.extend(part)
+        for _, item in sorted(alone, key=itemgetter(0)):
+            self.write(item)
 
     def _write_once(self, value: Any, kind: type) -> None:
         """Write what may change or may hold itself: by value the first time, then by its number."""
@@ -274,6 +283,14 @@ class Likeness:
                     texts.append(item)
             digests[label] = digest_of("\0".join(texts).encode())
         return digests
+
+
+def _order(part: Sequence[str | Mark]) -> tuple[list[str], list[int], list[str]]:
+    """What a member of a set is sorted by: what it says, then what of it means only an order."""
+    texts = [item.kind if isinstance(item, Mark) else item for item in part]
+    values = [item.value for item in part if isinstance(item, Mark)]
+    numbers = [value for value in values if isinstance(value, int)]
+    return texts, numbers, [value for value in values if isinstance(value, str)]
 
 
 def digest_of(text: bytes) -> str:

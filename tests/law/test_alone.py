@@ -1,0 +1,42 @@
+"""A Run does not depend on what its process has played before: nothing outlives a World."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLAYS = Path(__file__).with_name("alone.py")
+
+
+def digests(*numbers: int, hash_seed: int = 0) -> dict[int, str]:
+    """The digest of each of these Runs, played in this order in a process of their own."""
+    done = subprocess.run(
+        [sys.executable, str(PLAYS), *map(str, numbers)],
+        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {int(number): digest for number, digest in lines}
+
+
+def test_forty_runs_are_the_same_in_any_company() -> None:
+    """One after another; and in four fresh processes, backwards, so that each has others before it,
+    and one in ten has none."""
+    numbers = range(40)
+    together = digests(*numbers)
+    assert len(together) == len(set(together.values())) == 40
+    for first in range(4):
+        apart = digests(*reversed(numbers[first::4]), hash_seed=first + 1)
+        assert apart == {number: together[number] for number in apart}
+
+
+@pytest.mark.long
+def test_two_thousand_runs_are_the_same_alone() -> None:
+    """All in one process, and each in a fresh one."""
+    together = digests(*range(2_000))
+    for number in range(2_000):
+        assert digests(number, hash_seed=number) == {number: together[number]}
