@@ -102,7 +102,7 @@ def test_drawn_worlds_are_seen_whole(numbers: range, asked: list[tuple[str, Draw
     worlds = asked or [(f"World {number}", drawing.world(number)) for number in numbers]
     found = check(worlds, SHORT)
     sys.stdout.write(f"{summed_up(found)}\n")
-    assert sum(not each.is_large for each in found) >= len(found) * 3 // 4
+    assert sum(not each.is_large for each in found) >= len(found) // 2
 
 
 @pytest.mark.long

@@ -201,8 +201,9 @@ class Watched(Chooser):
         self._place[step.number] = len(self._past)
         did = with_path(step.did, step.option.path)
         causes = tuple(self._place[number] for number in step.causes if number)
-        touch = self._keys.touch(did)
-        self._past.add(OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes))
+        touch, settings = self._keys.touch(did), str(getattr(step.option, "fault", ""))
+        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes, settings)
+        self._past.add(turn)
         self.sentences.append(str(step.sentence))
 
     def end(self, trace: Trace, verdict: Verdict) -> None:

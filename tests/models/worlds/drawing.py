@@ -163,7 +163,7 @@ def _claims(draw: Draw) -> tuple[Claimed, ...]:
 
 def _alike(draw: Draw, look: str) -> Claimed:
     if draw.in_(2):
-        return Claimed("confluent", look)
+        return Claimed("confluent", look, look in DECLARED and draw.in_(2))
     given = {"ignoring": draw.one((), ("data.by",)), "unordered": draw.one((), ("data.by",))}
     return Claimed("confluent", "pair", given=given)
 

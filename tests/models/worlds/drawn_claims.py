@@ -216,6 +216,8 @@ class Claimed:
             case "eventually":
                 return eventually(_come_true(look, before), **given)
             case "confluent" if self.look != "pair":
+                if reads:
+                    return confluent(seen_as=look, reads=reads, **given)
                 return confluent(seen_as=look, **given)
             case "confluent":
                 return confluent(**given)

@@ -76,6 +76,7 @@ OURS: dict[str, str] = {
         "play", "prepare", "run", "scenario", "store", "switches", "table", "trace",
         "turns_expected", "verdict", "wire", "without")},
     "Evidence.choices": "how `no_lasso` plays a lap again",
+    "Evidence.happened": "how `no_lasso` plays a lap again",
     "Evidence.laps_from": "how `no_lasso` plays a lap again",
     "Evidence.play_lap": "how `no_lasso` plays a lap again",
     "Evidence.calm_end": "how `confluent` has the calm run played",
