@@ -36,6 +36,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.found(slice_),
         unread.found(slice_),
         old_news.found(slice_),
+        unread.weaker(slice_),
         half_done.found(slice_),
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),

@@ -17,6 +17,7 @@ import pytest
 from incidents import note
 from stage import Cued, world_of
 
+from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.client.client import Client
@@ -24,7 +25,7 @@ from testbed.fault import Fault
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Evidence, Violation, always
-from testbed.objects import Note
+from testbed.objects import Note, PriorityClass
 from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
 from testbed.races.racefile import parse
@@ -315,3 +316,60 @@ def test_a_trace_alone_gives_the_cause_of_its_race() -> None:
     )
     found = cause_of(Slice(again, verdict.violations[0]))
     assert found == cause("double_bind")
+
+
+@pytest.mark.parametrize("first", ["owner", "colour"])
+def test_of_what_was_missed_the_write_counts_that_the_claim_speaks_of(first: str) -> None:
+    """Not the first one and not the last one, but that which made the belief false."""
+
+    async def alpha(client: Client) -> None:
+        await client.get(Note, "n")
+        await client.sleep(1000, "think")
+        await client.update(note("m", by="alpha"), whatever_it_was=True)
+
+    def sets(field: str) -> Any:
+        async def write(client: Client) -> None:
+            await client.sleep(100 if field == first else 200, "wait")
+            read = await client.get(Note, "n")
+            await client.update(read.saying(**{field: "fay" if field == "owner" else "red"}))
+
+        return write
+
+    world = world_of(alpha=alpha, beta=sets("owner"), gamma=sets("colour"))
+    world.add(note("n", owner="nobody", colour="none"), note("m"))
+    trace = Trace({}, keep=True)
+    world.run(Calm(), driver="direct", trace=trace)
+    said = Violation("claimed", "m was written when n was of fay", len(trace.steps), 1000)
+    found = cause_of(Slice(trace, said))
+    assert found is not None
+    assert found.since is not None
+    assert (found.actor, found.since.actor) == ("alpha", "beta")
+    assert 'believing that data.owner of notes/default/n was "nobody"' in found.text
+
+
+def test_what_was_there_when_it_was_checked_is_no_old_news() -> None:
+    """Only what another wrote between the check of a server and its write."""
+
+    def makes(name: str, *, is_default: bool) -> Any:
+        async def make(client: Client) -> None:
+            await client.create(PriorityClass(name, value=5, global_default=is_default))
+
+        return make
+
+    world = world_of(
+        ann=makes("early", is_default=False),
+        alpha=makes("late", is_default=True),
+        beta=makes("other", is_default=True),
+    )
+    world.serve(ApiServer)
+    trace = Trace({}, keep=True)
+    cues = ("start ann*", "serve ann*", "start alpha*", "serve alpha*", "start beta*")
+    chooser = Cued(*cues, *["serve beta*"] * 2)
+    world.run(chooser, driver="direct", trace=trace)
+    assert not chooser.cues
+    said = Violation("claimed", "early, late and other are there", len(trace.steps), 0)
+    found = cause_of(Slice(trace, said))
+    assert found is not None
+    assert found.since is not None
+    assert (found.actor, found.since.actor) == ("alpha", "beta")
+    assert "on a check made before" in found.text

@@ -49,8 +49,9 @@ def a_crash_after_a_write() -> World:
 
 
 def a_reply_that_is_lost() -> World:
-    """The list is written, and its writer is told that nobody knows."""
-    world = known_world("lost_update")
+    """The note is written, and its writer is told that nobody knows."""
+    world = world_of(alpha=forget)
+    world.add(note(by="nobody"))
     world.allow(LoseReply("alpha"))
     return world
 

@@ -23,6 +23,10 @@ def found(slice_: Slice) -> Iterator[Cause]:
     for act in slice_.breaking:
         for version in act.versions:
             yield from _placed(slice_, act, version)
+
+
+def weaker(slice_: Slice) -> Iterator[Cause]:
+    """The acts that the Violation is about, by who had never read what it names."""
     for act in slice_.breaking:
         yield from _never_read(slice_, act)
 
