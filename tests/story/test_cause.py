@@ -7,6 +7,7 @@ was undone, or was left without its other half.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import attrs
 import incidents
 import pytest
+from binders import Bindery
 from incidents import note
 from stage import Cued, world_of
 
@@ -21,14 +23,16 @@ from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.client.client import Client
+from testbed.errors import Unavailable
 from testbed.fault import Fault
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Evidence, Violation, always
-from testbed.objects import Note, PriorityClass
+from testbed.objects import Note, Pod, PriorityClass
 from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
 from testbed.races.racefile import parse
+from testbed.store.endpoint import Operation
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
 from testbed.story.opening import cause_of, causes_of
 from testbed.story.slice import Slice
@@ -373,3 +377,48 @@ def test_what_was_there_when_it_was_checked_is_no_old_news() -> None:
     assert found.since is not None
     assert (found.actor, found.since.actor) == ("alpha", "beta")
     assert "on a check made before" in found.text
+
+
+def test_who_has_looked_knows_that_it_happened() -> None:
+    """A reply was lost, but its caller has seen what it did: it acts for other reasons then."""
+
+    async def alpha(client: Client) -> None:
+        with suppress(Unavailable):
+            await client.create(note("a"))
+        await client.get(Note, "a")
+        await client.create(note("b"))
+
+    world = world_of(alpha=alpha)
+    world.allow(LoseReply("alpha"))
+    trace = Trace({}, keep=True)
+    world.run(Cued("serve alpha*create*", "fault*"), driver="direct", trace=trace)
+    found = cause_of(Slice(trace, Violation("claimed", "a and b are there", len(trace.steps), 0)))
+    assert found is not None
+    assert found.shape is CauseShape.UNKNOWN
+
+
+def test_who_is_merely_behind_has_not_ignored_a_nomination() -> None:
+    """It had read the pod before that was nominated: that is old news, and no broken promise."""
+
+    async def beta(client: Client) -> None:
+        await client.get(Pod, "p")
+        await client.sleep(1000, "think")
+        bind = Operation("create", "pods", "q", "default", "n1", subresource="binding")
+        await client.ask(bind)
+
+    async def alpha(client: Client) -> None:
+        pod = await client.get(Pod, "p")
+        status = attrs.evolve(pod.status, nominated_node_name="n1")
+        await client.update(attrs.evolve(pod, status=status))
+
+    world = world_of(beta=beta, alpha=alpha)
+    world.serve(Bindery)
+    world.add(Pod("p"), Pod("q"))
+    trace = Trace({}, keep=True)
+    world.run(Cued("start beta*", "serve beta*get*"), driver="direct", trace=trace)
+    said = Violation("claimed", "q has taken the room of p", len(trace.steps), 1000)
+    found = cause_of(Slice(trace, said))
+    assert found is not None
+    assert found.since is not None
+    assert (found.shape, found.since.actor) == (CauseShape.OLD_NEWS, "alpha")
+    assert "believing that pods/default/p had no nominated node" in found.text

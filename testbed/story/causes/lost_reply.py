@@ -33,6 +33,9 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
         versions = _effect(slice_, sent)
         if not (_is_open(sent) and versions) or sent.why == CRASHED:
             continue
+        end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+        if slice_.knowledge.has_heard(sent.actor, versions[0], end):
+            continue
         if _is_named(slice_, sent, versions):
             text = sentence(
                 f"{sent.actor} was told that its {sent.word} of {versions[0].key} had failed "
