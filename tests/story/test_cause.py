@@ -422,3 +422,22 @@ def test_who_is_merely_behind_has_not_ignored_a_nomination() -> None:
     assert found.since is not None
     assert (found.shape, found.since.actor) == (CauseShape.OLD_NEWS, "alpha")
     assert "believing that pods/default/p had no nominated node" in found.text
+
+
+def test_who_has_its_answer_and_does_no_more_is_not_half_done() -> None:
+    """One write, answered before another looks: nothing shows that there was more to come."""
+
+    async def teller(client: Client) -> None:
+        await client.get(Note, "giro")
+        savings = await client.get(Note, "savings")
+        await client.update(savings.saying(money="5"))
+
+    world = world_of(teller=teller, auditor=incidents.audit)
+    world.add(note("savings", money="10"), note("giro", money="10"))
+    world.claim(always(incidents.the_sum_is_twenty))
+    trace = Trace({}, keep=True)
+    chooser = Cued("start teller*", "serve*", "serve*", "serve*")
+    verdict = world.run(chooser, driver="direct", trace=trace)
+    found = cause_of(Slice(trace, verdict.violations[0]))
+    assert found is not None
+    assert (found.shape, found.did) == (CauseShape.UNKNOWN, "audited")
