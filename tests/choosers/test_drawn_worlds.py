@@ -147,13 +147,14 @@ def test_a_name_that_is_not_drawn_is_missed(
         def sleep(self, ms: int, name: str = "sleep", *, deeply: bool = False) -> object:  # type: ignore[override]
             return super().sleep(ms, name)
 
+    before = unused(used)
     monkeypatch.setattr(Client, "whisper", whisper, raising=False)
     monkeypatch.setattr(Client, "sleep", Lean.sleep)
     text = "class Sulk:\n    def __init__(self, for_ms: int = 1) -> None: ...\n"
     (tmp_path / "sulk.py").write_text(text)
     monkeypatch.setattr(testbed.faults, "__path__", [*testbed.faults.__path__, str(tmp_path)])
     monkeypatch.setitem(FACADE_MAKERS, "never", lambda claim: None)
-    assert unused(used) == {
+    assert unused(used) - before == {
         "Client.whisper", "Client.whisper(what)", "Client.sleep(deeply)", "Sulk.__init__",
         "Sulk.__init__(for_ms)", "never", "never(claim)",
     }  # fmt: skip

@@ -58,8 +58,8 @@ OURS: dict[str, str] = {
     "Alarm.waiting": WAIT,
     "Task.seat": WAIT,
     **{f"{kind}.{name}": WAIT for kind in ("Sleep", "Join", "First", "NextDelivery")
-       for name in ("arm", "disarm", "note", "table", "reason", "is_idle", "ms", "name", "target",
-                    "waits", "stream")},
+       for name in ("arm", "disarm", "note", "table", "reason", "is_idle", "is_awaited", "ms",
+                    "name", "target", "waits", "stream")},
     **{f"Stream.{name}": WIRE for name in (
         "streams", "server", "watch", "life", "path", "tail", "head", "error", "opened_at", "title",
         "is_silent", "break_off", "read", "leave", "note", "may_end", "plural")},
@@ -71,9 +71,9 @@ OURS: dict[str, str] = {
     "Revision.__init__(is_commit)": OWN,
     "Revision.__init__(view)": OWN,
     **{f"World.{name}": PLAY for name in (
-        "__init__", "allowed", "budget", "conclude", "evidence", "faults_max", "faults_struck",
-        "find_faults", "forbid", "goes_on", "in_force", "judge", "needs_no_race", "offer_start",
-        "play", "prepare", "run", "scenario", "store", "switches", "table", "trace",
+        "__init__", "allowed", "beside", "budget", "conclude", "evidence", "faults_max",
+        "faults_struck", "find_faults", "forbid", "goes_on", "in_force", "judge", "needs_no_race",
+        "offer_start", "play", "prepare", "run", "scenario", "store", "switches", "table", "trace",
         "turns_expected", "verdict", "wire", "without")},
     "Evidence.choices": "how `no_lasso` plays a lap again",
     "Evidence.happened": "how `no_lasso` plays a lap again",
