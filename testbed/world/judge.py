@@ -117,8 +117,8 @@ class Judge:
         A claim that does not declare what it reads may read anything. So the turns at which it
         looks keep their order, and so do those that add to a list that it may see: of commits, of
         Records, of deaths. Whatever else a turn changes, the claim sees at its next look. So every
-        other turn adds to the log SEEN, and the turn at which the claim looks reads that log. A
-        claim that looks at the end alone sees the same in any order of those.
+        other turn adds to the log SEEN, and the turn at which the claim looks reads that log. Those
+        that add to such a list read it even if the claim looks at the end alone.
         """
         did, table, wire = step.did, self._table, self._wire
         is_recorded = len(table.records) > self._records_seen
@@ -140,10 +140,10 @@ class Judge:
                 if is_listed or occasions & invariant.looks_at:
                     writes.add(f"claim:{invariant.name}")
                     reads.add(SEEN)
-                elif invariant.looks_at:
+                else:  # so also the number of the Step in which something was recorded is kept
                     writes.add(SEEN)
-                elif HISTORY in did.reads:  # it was told how far all commits have come
-                    reads.add(f"claim:{invariant.name}")
+                    if HISTORY in did.reads:  # it was told how far all commits have come
+                        reads.add(f"claim:{invariant.name}")
             elif lists & declared or Footprint(writes=did.writes).clashes(
                 Footprint(reads=declared)
             ):
