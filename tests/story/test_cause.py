@@ -34,7 +34,9 @@ from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.store.endpoint import Operation
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
+from testbed.story.diagram import Row, Rows
 from testbed.story.opening import cause_of, causes_of
+from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
@@ -441,3 +443,13 @@ def test_who_has_its_answer_and_does_no_more_is_not_half_done() -> None:
     found = cause_of(Slice(trace, verdict.violations[0]))
     assert found is not None
     assert (found.shape, found.did) == (CauseShape.UNKNOWN, "audited")
+
+
+@pytest.mark.parametrize("name", ["stolen_slot", "hostile_schedulers", "leader_overlap"])
+def test_both_ends_of_a_cause_are_rows(name: str) -> None:
+    """However long the Run, and however few rows there is room for."""
+    trace, violation = finding(name)
+    slice_ = Slice(trace, violation)
+    rows = Rows(trace, slice_, Sentences(slice_))
+    shown = {row.step for row in rows.shown((4, 4, 4)) if isinstance(row, Row)}
+    assert shown.issuperset(cause(name).steps)
