@@ -129,8 +129,9 @@ SHRUNK = ("lost_update", "double_bind")
 @pytest.mark.parametrize("name", SHRUNK)
 def test_a_shrunk_race_is_the_same_through_its_text(name: str, seeds: int) -> None:
     """What is shrunk is a race like any other: its text makes the same turns as it does."""
-    recipe, faults, shrunk = find(name), every_kind(), 0
+    recipe, shrunk = find(name), 0
     for seed in range(seeds):
+        faults = every_kind() if seed % 2 else ()  # With so many, few Runs come to a breach.
         world = recipe.world(faults=faults)
         verdict = world.run(Uniform(seed), driver="direct")
         if verdict.is_violated:
