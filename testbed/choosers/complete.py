@@ -27,13 +27,7 @@ from typing import Any
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import Seen, write
 from testbed.choosers.equivalence.classes import Classes
-from testbed.choosers.equivalence.orders import (
-    Keys,
-    OrderedTurn,
-    Past,
-    open_part,
-    with_path,
-)  # fmt: skip
+from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, open_part, with_path
 from testbed.choosers.equivalence.repeats import Repeats
 from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, Walk, named
 from testbed.errors import HarnessError, ScenarioError
@@ -113,6 +107,10 @@ class Complete(Exhaustive):
     def is_complete(self) -> bool:
         """Whether no class is left to be seen."""
         return self._is_exhausted
+
+    def refute(self) -> None:
+        """Take back that it is complete: a class came to something else in another order."""
+        self._is_exhausted = False
 
     @property
     def summary(self) -> str:

@@ -68,6 +68,18 @@ def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
     return lambda: given
 
 
+def made_by(factory: Callable[[], Actor]) -> Actor:
+    """The actor that a factory makes; an error if it makes something else."""
+    made: object = factory()
+    if not isinstance(made, Actor):
+        kind = type(made).__name__
+        raise ScenarioError(
+            f"world.start was given a factory that makes a {kind}: expected an actor.\n"
+            f"Next: derive its class from Actor: class {kind}(Actor)."
+        )
+    return made
+
+
 def _is_frozen(actor: Actor) -> bool:
     try:
         actor.name = actor.name  # type: ignore[misc]

@@ -14,7 +14,7 @@ from typing import Any, cast
 import attrs
 
 from testbed.chooser import Chooser, RunInfo
-from testbed.client.actor import Actor, factory_of
+from testbed.client.actor import Actor, factory_of, made_by
 from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
 from testbed.client.wire import Wire
@@ -142,7 +142,7 @@ class World:
         self.evidence.forget_scenario()
         for given in actors:
             factory = factory_of(given)
-            actor = factory()
+            actor = made_by(factory)
             name, switches = actor.name, None
             is_out = name in self.without
             if (component := actor.component) is not None:

@@ -191,3 +191,9 @@ def test_two_actors_cannot_have_one_name() -> None:
     for name in ("alpha", "store"):
         with pytest.raises(ScenarioError, match=f"^two actors are called '{name}'"):
             world.start(Settings(name))
+
+
+def test_a_factory_of_something_else_is_refused() -> None:
+    """It is the scenario's mistake, and told as one."""
+    with pytest.raises(ScenarioError, match=r"makes a object: expected an actor(?s:.*)\(Actor\)"):
+        World().start(object)  # type: ignore[arg-type]

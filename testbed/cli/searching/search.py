@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from testbed import policy
-from testbed.chooser import Exhaustive
+from testbed.choosers.complete import Complete
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
@@ -32,8 +32,9 @@ from testbed.cli.searching.report import (
     why_undecided,
 )
 from testbed.cli.show import CODES, say, say_json
-from testbed.errors import ScenarioError, UnknownName
+from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.races.trust import line_for, trust_in
+from testbed.search.crossing import Crossing
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
 from testbed.search.engine import Engine
 from testbed.search.engines.here import Here
@@ -132,15 +133,15 @@ def _search(wishes: Wishes) -> int:
         level=lambda: "" if exhaustive is None else exhaustive.summary,
         to_the_end=exhaustive is not None,
         # A race is written before it is shrunk: shrinking takes long, and may be interrupted. The
-        # search asks between two Runs whether its time is over, so that no Run is cut short.
+        # A race is written before it is shrunk. Whether time is over is asked between two Runs.
         watching=Watching(progress.ran, progress.shrinks, races.write, show, clock.is_over),
     )
     progress.watch(search)
     try:
         search.play()
+        _cross(search, exhaustive, player, clock.is_over, _again(wishes, search))
     finally:
-        # `play` returns on Ctrl-C, and raises what the user's code raised. Either way, what was
-        # found is shown first; a Finding that was being shrunk has not been shown yet.
+        # However it ends, what was found is shown first, and what was still being shrunk.
         progress.clear()
         if ledger is not None:
             ledger.close()
@@ -154,12 +155,12 @@ def _search(wishes: Wishes) -> int:
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
 
 
-def _exhaustive(wishes: Wishes, player: Player) -> Exhaustive | None:
+def _exhaustive(wishes: Wishes, player: Player) -> Complete | None:
     """The chooser that plays every class of Runs, for `--effort complete`; else None."""
     if wishes.effort.name != COMPLETE:
         return None
     chooser = player.chooser(COMPLETE)
-    assert isinstance(chooser, Exhaustive)
+    assert isinstance(chooser, Complete)
     return chooser
 
 
@@ -241,8 +242,26 @@ def _terms(wishes: Wishes, player: Player) -> dict[str, Any]:
     return terms_of(player.recipe, task.switches, task.faults, allows_none=task.allows_none)
 
 
+def _cross(
+    search: Search,
+    exhaustive: Complete | None,
+    player: Player,
+    is_over: Callable[[], bool],
+    again: str,
+) -> None:
+    """Put a complete search that came to its end to the test; ReplayDiverged if it fails that."""
+    if exhaustive is None or not search.is_exhausted:
+        return
+    try:
+        Crossing(player.world, player.task.driver, is_over).check(exhaustive.seen, again)
+    except ReplayDiverged:
+        exhaustive.refute()
+        search.is_exhausted = False
+        raise
+
+
 def _certify(
-    wishes: Wishes, search: Search, exhaustive: Exhaustive | None, terms: dict[str, Any]
+    wishes: Wishes, search: Search, exhaustive: Complete | None, terms: dict[str, Any]
 ) -> str:
     """Write the certificate of a complete search that came to its end; returns its path, or nothing
     if there is nothing to certify."""
