@@ -10,6 +10,7 @@ from testbed.store.delivery import BOOKMARK
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step
+from testbed.words import counted
 
 
 class Crossed(Chooser):
@@ -34,7 +35,7 @@ class Crossed(Chooser):
         """How many picks of the turn under way were made."""
 
     def begin(self, run: RunInfo) -> Plan | None:
-        return Plan(f"crossed, {len(self._turns)} turns")
+        return Plan(f"crossed, {counted(len(self._turns), 'turn')}")
 
     def choose(self, options: Options | Alternatives) -> int | Cut:
         if isinstance(options, Alternatives):

@@ -305,6 +305,15 @@ def test_a_race_file_is_shrunk_too(run: Run) -> None:
     assert len(load("long.race.yaml")) == 2
 
 
+BESIDE = """\
+from scenarios.lost_update import lost_update
+from testbed.objects import Note
+
+
+def beside(world):
+    lost_update(world)
+    world.add(Note("other"))
+"""
 KEEPS = """
 from testbed import World, scenario
 from testbed.objects import Note
@@ -325,8 +334,9 @@ def test_what_a_shrink_leaves_out_is_told(run: Run) -> None:
     done = run("replay", "a.race.yaml", "--shrink")
     assert done.last.startswith("Shrunk to 1 deviation, without kubelet-n2, in ")
     assert "\nLeft out of the scenario: kubelet-n2.\n" in run("explain", "a.shrunk.race.yaml").out
-    found = run("search", "crash_and_resync", "--until-first").out
-    assert re.search(r"^  without: kubelet-n2\n  late:    hold ", found, re.MULTILINE)
+    Path("own.py").write_text(BESIDE)
+    found = run("search", "own:beside", "--until-first").out
+    assert re.search(r"^  without: notes/default/other\n  late:    hold ", found, re.MULTILINE)
 
 
 def test_a_shrink_says_what_a_scenario_keeps_and_does_not_have(run: Run) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
+from circle import a_reader
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
@@ -125,9 +126,9 @@ def test_guarded_it_survives_what_hypothesis_draws() -> None:
 
 
 def test_what_is_found_depends_on_the_budget_that_is_drawn() -> None:
-    """To kill a writer takes one lost message: one fault is allowed in the end, once."""
+    """To kill a reader takes one lost message: one fault is allowed in the end, once."""
     faults = fault_budgets("crash", "lose_reply", "stall", times_max=3)
-    run, _ = smallest(runs("lost_update", switches={"guard": "on"}, faults=faults))
+    run, _ = smallest(runs(a_reader, faults=faults))
     assert [(fault.word, fault.times_max) for fault in run.faults] == [("lose_reply", 1)]
     assert run.verdict.faults == 1
 

@@ -435,16 +435,16 @@ def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
             spec.preemption_policy,
         )
     assert told == {
-        "explicit": ("high", 7, ""),
+        "explicit": ("high", 7, "PreemptLowerPriority"),
         "high": ("high", 100, "Never"),
         "system-node-critical": ("system-node-critical", 2_000_001_000, "PreemptLowerPriority"),
-        "plain": ("", None, ""),
+        "plain": ("", 0, "PreemptLowerPriority"),
     }
     world = World("test")
     world.serve(ApiServer)
     world.add(pod_of("before"), class_of("usual", 5, global_default=True), pod_of("after"))
     pods = [entry.value for entry in world.store.snapshot("pods/")]
-    assert [pod.spec.priority for pod in pods] == [5, None]
+    assert [pod.spec.priority for pod in pods] == [5, 0]
 
 
 @pytest.mark.spec("PRI-12")

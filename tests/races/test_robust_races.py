@@ -28,7 +28,8 @@ from testbed.world.scenario import Scenario, find, of
 
 SCENARIOS = Path(testbed.__file__).parent.parent / "scenarios"
 NAMES = ("lost_update", "late_short_write", "double_bind")
-AWAIT = re.compile(r"^( *)(?=.*await (client\.(get|list|update|ask)|self\.bind)\()", re.MULTILINE)
+ASKS = r"client\.(get|list|update|ask)|self\.bind|until_told"
+AWAIT = re.compile(rf"^( *)(?=.*await ({ASKS})\()", re.MULTILINE)
 RACES = 50
 PEEK = """
 

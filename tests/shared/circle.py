@@ -1,4 +1,4 @@
-"""A scenario that goes in a circle until it reaches a limit."""
+"""A scenario that goes in a circle until it reaches a limit, and one that a lost answer ends."""
 
 from __future__ import annotations
 
@@ -19,3 +19,12 @@ def in_a_circle(world: World) -> None:
 
     world.start(Puppet("alpha", again))
     world.limit(turns_max=10)
+
+
+def a_reader(world: World) -> None:
+    """Dies if its list is not answered."""
+
+    async def once(client: Any) -> None:
+        await client.list(Note)
+
+    world.start(Puppet("alpha", once))

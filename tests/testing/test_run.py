@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from circle import in_a_circle
+from circle import a_reader, in_a_circle
 
 from scenarios.lost_update import lost_update
 from testbed.choosers.calm import Calm
@@ -54,10 +54,12 @@ def test_what_did_not_hold_tells_and_leaves_its_race(monkeypatch: pytest.MonkeyP
 def test_claims_are_told_apart_by_the_type_of_what_is_raised() -> None:
     """So whoever shrinks what it has drawn does not slip from one breach to another."""
     kinds = []
-    chooser = Struck(3, "lose_reply alpha get notes/default/list")
-    for decides, faults in ((Uniform(1), []), (chooser, ["lose_reply"])):
+    chooser = Struck(3, "lose_reply alpha list notes")
+    for recipe, decides, faults in (
+        ("lost_update", Uniform(1), []), (a_reader, chooser, ["lose_reply"]),
+    ):  # fmt: skip
         with pytest.raises(NotHeld) as raised:
-            play("lost_update", decides, faults=faults).must_hold()
+            play(recipe, decides, faults=faults).must_hold()
         kinds.append(raised.type)
     assert [kind.__name__ for kind in kinds] == [
         "NotHeld[every_signature_is_kept]", "NotHeld[no_actor_dies]",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from circle import in_a_circle
+from circle import a_reader, in_a_circle
 
 from testbed.errors import UnknownName
 from testbed.testing.run import NotHeld
@@ -30,8 +30,8 @@ def test_what_is_breached_first_is_shrunk() -> None:
 
 
 def test_faults_are_part_of_what_is_found() -> None:
-    """A reply that is lost kills a writer; the race has the fault in it."""
-    found = seek("lost_update", switches={"guard": "on"}, faults=["lose_reply"]).shrunk
+    """A reply that is lost kills a reader that expects it; the race has the fault in it."""
+    found = seek(a_reader, faults=["lose_reply"]).shrunk
     assert found is not None
     assert (found.violation.invariant, len(found.race.faults)) == ("no_actor_dies", 1)
 
