@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -141,7 +142,8 @@ EXPLAINED: dict[str, dict[str, str]] = {}
 """By file the mutants that no test can tell from the file as it is, or need not, and why."""
 
 WHOLE = ("testbed", "actors", "scenarios", "tests", "docs")
-SECONDS_MAX, BYTES_MAX = 240, 4 << 30
+ALONE_SECONDS_MAX, SECONDS_MAX, TIMES_MAX = 600, 20, 4
+BYTES_MAX = 4 << 30
 
 
 @attrs.frozen
@@ -206,22 +208,33 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._took: dict[tuple[str, ...], float] = {}
         for part in WHOLE:
             shutil.copytree(ROOT / part, folder / part, ignore=CACHED)
         for page in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
             shutil.copy(page, folder)
 
-    def fate_of(self, mutant: Mutant, *tests: str, seconds_max: int = SECONDS_MAX) -> Fate:
-        """Make the mistake, run these tests or all that have to notice, and mend it."""
+    def failing(self, tests: tuple[str, ...]) -> str:
+        """The first of these tests that fails without any mistake; how long they take is kept."""
+        begun = time.monotonic()
+        failed = self.killer_among(tests, ALONE_SECONDS_MAX)
+        self._took[tests] = time.monotonic() - begun
+        return failed
+
+    def fate_of(self, mutant: Mutant, *given: str, seconds_max: float = 0) -> Fate:
+        """Make the mistake, run these tests or all that have to notice, and mend it. A mutant hangs
+        that takes some times as long as its tests without it."""
+        tests = given or mutant.tests
+        seconds_max = seconds_max or SECONDS_MAX + TIMES_MAX * self._took.get(tests, 0)
         path = self.folder / mutant.path
         source = path.read_text(encoding="utf-8")
         self._write(path, mutant.edit.made_in(source))
         try:
-            return Fate(mutant, self.killer_among(tests or mutant.tests, seconds_max))
+            return Fate(mutant, self.killer_among(tests, seconds_max))
         finally:
             self._write(path, source)
 
-    def killer_among(self, tests: tuple[str, ...], seconds_max: int = SECONDS_MAX) -> str:
+    def killer_among(self, tests: tuple[str, ...], seconds_max: float) -> str:
         """The first of the tests that fails, or `hung`; empty if all hold."""
         words = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--tb=no", "--durations=0"]
         with subprocess.Popen(
@@ -237,8 +250,10 @@ class Copy:
             try:
                 printed, _ = run.communicate(timeout=seconds_max)
             except subprocess.TimeoutExpired:
-                os.killpg(run.pid, signal.SIGKILL)
                 return "hung"
+            finally:  # also what it has begun itself, and also when Ctrl-C ends this
+                if run.returncode is None:
+                    os.killpg(run.pid, signal.SIGKILL)
         return _killer(run.returncode, printed)
 
     @staticmethod
@@ -270,7 +285,7 @@ def main(count: str = "200", subject: str = "", seed: str = "0") -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for tests in sorted({tests for files in SUBJECTS.values() for tests in files.values()}):
-            if killer := copy.killer_among(tests):
+            if killer := copy.failing(tests):
                 sys.exit(f"without any mistake: {killer}")
         for mutant in sample(int(count), int(seed), *([subject] if subject else [])):
             fates.append(copy.fate_of(mutant))

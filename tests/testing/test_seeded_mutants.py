@@ -169,7 +169,7 @@ def test_nearly_all_are_killed(subject: str, tmp_path: Path) -> None:
     """Nine of ten by the file's own tests, and each of the others is explained."""
     copy = Copy(tmp_path)
     for tests in set(SUBJECTS[subject].values()):
-        assert copy.killer_among(tests) == "", "without any mistake"
+        assert copy.failing(tests) == "", "without any mistake"
     fates = [copy.fate_of(mutant) for mutant in mutants_of(subject, OF_EACH, seed=0)]
     told = "\n".join(fate.line for fate in fates)
     alive = [fate for fate in fates if not fate.killed_by]
