@@ -345,6 +345,13 @@ def test_a_lagging_kind_is_listed_as_its_cursor_has_read_it() -> None:
     assert len(bare.list().items) == 3, "without a revision the Store itself is read"
 
 
+@pytest.mark.parametrize(("given", "lag_ms"), [({}, 0), ({"lag_ms": 500}, 500)])
+def test_a_lagging_kind_is_read_so_much_later(given: dict[str, int], lag_ms: int) -> None:
+    """As it was given; at once if nothing was."""
+    endpoint = StoreEndpoint(Store(), lags=("notes",), **given)
+    assert endpoint.cursor("notes").lag_ms == lag_ms
+
+
 def test_a_write_is_never_judged_by_what_a_lagging_server_has_read() -> None:
     """A precondition is held against the Store itself, however stale the lists are."""
     bare = BareStore(lags=("notes",))

@@ -13,7 +13,7 @@ from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Revision
 from testbed.objects.pod import Pod, PodSpec
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
-from testbed.store.footprint import Marks
+from testbed.store.footprint import HISTORY, Marks
 from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.txn import Delete, Put
@@ -198,6 +198,16 @@ def test_a_bookmark_is_owed_once_however_much_passes() -> None:
     assert not filtered.owes_bookmark
     store.put("pods/default/p2", pod("p2"))
     assert len(called) == 3
+
+
+def test_a_bookmark_is_marked_as_a_look_at_the_present() -> None:
+    """It tells a revision that any commit may have brought, of whatever kind."""
+    store, watch = opened()
+    filtered = Watch(watch.cursor, Selector(name="p1"), 1, bookmarks=True)
+    store.put("pods/default/p2", pod("p2"))
+    store.marks = Marks()
+    filtered.take_bookmark()
+    assert store.marks.reads == [HISTORY]
 
 
 def test_a_bookmark_of_a_lagging_cursor_promises_what_it_has_read() -> None:

@@ -20,7 +20,7 @@ from actors.framework.cluster_events import (
 from actors.framework.podinfo import identity
 from actors.scheduler.cluster.nominator import Nominator, in_annotation
 from actors.scheduler.queue.priority_queue import SchedulingQueue
-from actors.scheduler.queue.queued import Attempt, QueuedPod
+from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, Attempt, QueuedPod
 from actors.scheduler.switches import switches_of
 from testbed.objects import Map, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
@@ -349,6 +349,20 @@ def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
     bench.update(attrs.evolve(gated, spec=attrs.evolve(gated.spec, scheduling_gates=())))
     assert bench.names("active") == ["a"]
     assert bench.pop().attempts == 1
+
+
+@pytest.mark.parametrize("place", [UNSCHEDULABLE, BACKOFF])
+def test_a_pod_that_is_added_again_waits_in_one_place(place: str) -> None:
+    """Wherever it was, it is active, and nowhere else."""
+    bench = Bench()
+    bench.add(Pod.of("p"))
+    queued = bench.pop()
+    if place == BACKOFF:
+        bench.queue.move(NODE_ADDED, bench.now_ms)
+    assert bench.fail(queued, "fit") == place
+    bench.add(Pod.of("p"))
+    held = bench.queue.places
+    assert {name for name, pods in held.items() if pods} == {ACTIVE}
 
 
 def test_a_pod_that_is_gone_waits_nowhere() -> None:
