@@ -101,6 +101,27 @@ def test_a_fault_that_is_needed_stays_and_who_is_not_goes() -> None:
         assert not shrunk.race.holds, shrunk.race.text()
 
 
+def test_a_fault_that_strikes_at_a_time_keeps_its_time() -> None:
+    """It could strike after a request as well; but somebody has said when."""
+
+    def slow(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.create(note("one"))
+            await client.sleep(5000, "rest")
+            await client.create(note("two"))
+
+        def both_or_none(see: Evidence) -> str | None:
+            return "half is written" if len(see.store.snapshot("notes/")) == 1 else None
+
+        world.start(Puppet("alpha", alpha))
+        world.allow(Crash())
+        world.claim(quiescent(both_or_none, reads=("notes",)))
+
+    race = parse("scenario: slow\nfaults:\n  - crash: alpha\n    at: 2s\n", "own")
+    shrunk = shrink(race, of(slow))
+    assert [str(strike) for strike in shrunk.race.faults] == ["crash: alpha at 2s"]
+
+
 def test_a_shrunk_race_can_be_shrunk_again() -> None:
     """It stays as it is."""
     recipe = find("double_bind")

@@ -170,6 +170,22 @@ def test_a_compaction_overtakes_a_lagging_cursor_and_tells_its_watches() -> None
     assert [delivery.type for delivery in (late.take(), watch.take())] == [ERROR, ERROR]
 
 
+def test_a_lagging_cursor_tells_that_there_is_something_to_feed_and_that_there_is_not() -> None:
+    """Once when it falls behind, once more when a compaction has taken that; then nothing."""
+    store, _ = opened()
+    told: list[bool] = []
+    late = Cursor(
+        store, "late", "pods", follows=False, on_behind=lambda: told.append(late.is_behind)
+    )
+    for _ in range(3):
+        store.put("pods/default/p1", pod())
+    assert told == [True]
+    store.compact(4)
+    store.put("pods/default/p1", pod())
+    store.compact(5)
+    assert told == [True, False]
+
+
 def test_a_watch_nobody_reads_keeps_no_more_than_the_window() -> None:
     """Once it is overtaken, what it had gathered is let go."""
     store = Store(window=10)

@@ -264,6 +264,16 @@ def test_of_as_few_the_least_important_go() -> None:
     assert victims(*twins, victim_minimisation="min_count") == ["young"]
 
 
+def test_a_hostile_scheduler_loses_none_of_its_own_for_fewer() -> None:
+    """Of sets as small, one of others' pods goes, whatever their priority."""
+    theirs = on_n("theirs", 5, 3, scheduler_name="b")
+    ours = on_n("ours", 5, 1, scheduler_name="a")
+    pod = a_pod("p", 5, priority=10, scheduler_name="a")
+    assert victims(theirs, ours, pod=pod, victim_minimisation="min_count") == ["ours"]
+    hostile = {"victim_minimisation": "min_count", "hostile": "on"}
+    assert victims(theirs, ours, pod=pod, **hostile) == ["theirs"]
+
+
 def asked(pod: Pod) -> int:
     """How many units it requests."""
     return info_of(pod).requests["cpu"] // UNIT
