@@ -89,6 +89,8 @@ def test_a_zone_is_cleared_from_within_only() -> None:
     assert here.fits()
     here.add(q, "n2")
     assert not here.fits()
+    here.remove(q, "n2")
+    assert here.fits()
 
 
 @pytest.mark.spec("SCH-81")
@@ -103,6 +105,8 @@ def test_what_it_must_be_near_may_not_go() -> None:
     assert refusal.reasons == ("node(s) didn't match pod affinity rules",)
     trial.add(w)
     assert trial.fits()
+    trial.remove(w)
+    assert not trial.fits()
 
 
 @pytest.mark.spec("SCH-115", "SCH-116")
@@ -116,6 +120,8 @@ def test_who_does_not_want_it_there_may_go() -> None:
         assert trial.fits()
         trial.add(q)
         assert not trial.fits()
+        trial.remove(q)
+        assert trial.fits()
 
 
 @pytest.mark.spec("SCH-57", "SCH-89")
