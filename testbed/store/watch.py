@@ -295,7 +295,9 @@ class Watch:
 
         An ERROR with Expired if the Store has compacted what was still to be delivered.
         """
-        if self.queue and self.queue[0].revision < self.cursor.store.compacted:
+        # This is asked in the turn of a commit, too, if the reader waits by then. It is no look of
+        # the Endpoint that is served there, so it takes nothing that would mark that turn.
+        if self.queue and self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
         if self.queue and self._next is None:
             self._next = self._delivery(self.queue[0])
@@ -347,7 +349,7 @@ class Watch:
         if len(self.queue) == 1:
             if self.on_ready is not None:
                 self.on_ready(self)
-        elif self.queue[0].revision < self.cursor.store.compacted:
+        elif self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
 
     def _delivery(self, change: Change) -> Delivery:
@@ -380,7 +382,7 @@ class Watch:
     def _expire(self) -> None:
         """End with Expired: what was still to be delivered is compacted."""
         self._end(
-            f"too old resource version: {self.revision} ({self.cursor.store.compacted}): a "
+            f"too old resource version: {self.revision} ({self.cursor.store._compacted}): a "
             f"compaction overtook this watch of {self.plural}; list again"
         )
 
