@@ -171,10 +171,20 @@ class Levers:
 
     def end_of(self, role: Role) -> Footprint:
         """The Footprint of the end of its life: its memory, its requests and its watches."""
-        return self.end_of_streams(role) | Footprint(writes=frozenset({role.lives_key}))
+        return self._end_of_open(role) | Footprint(writes=frozenset({role.lives_key}))
 
     def end_of_streams(self, role: Role) -> Footprint:
-        """The Footprint of the end of all its watches."""
+        """The Footprint of the end of all its watches. Which these are depends on whether a request
+        that may open one is served before."""
+        asked = frozenset(
+            request.key
+            for post in self._wire.posts.values()
+            for request in post.requests
+            if request.role is role and not request.is_served and request.may_open
+        )
+        return self._end_of_open(role) | Footprint(reads=asked)
+
+    def _end_of_open(self, role: Role) -> Footprint:
         ends = self.memory(role)
         for stream in role.life.streams if role.life is not None else ():
             ends |= stream.may_end()

@@ -9,6 +9,7 @@ from testbed.client.stream import Stream
 from testbed.errors import ApiError
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
 from testbed.store.footprint import LOG, Footprint
+from testbed.store.store_endpoint import VERBS
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Seat
 from testbed.turns.option import ANSWER, SERVE, Option, request_key
@@ -131,6 +132,13 @@ class Request:
     def is_half_served(self) -> bool:
         """Whether a part of it was served, and another part is still to come."""
         return self.part > 1 and not self.is_served
+
+    @property
+    def may_open(self) -> bool:
+        """Whether its answer may be a watch. An Endpoint may also open one for a verb of its
+        own."""
+        verb = self.operation.verb
+        return verb == "watch" or verb not in VERBS
 
     @property
     def waits_for_commits(self) -> bool:
