@@ -35,6 +35,8 @@ class Streams:
         """By revision: the Step and the virtual time of its commit."""
         self.fed: dict[tuple[str, int], int] = {}
         """By Endpoint and serial of a Change: the Step in which a lagging cursor read it."""
+        self.opened: dict[str, int] = {}
+        """How many watches have had each path."""
         self.feeding = 0
         """The Step under way, while a lagging cursor reads a Change in it; else 0."""
 
@@ -82,7 +84,10 @@ class Stream:
         """The path of its deliveries; another watch may have it once this one is closed."""
         # Footprint keys for the two ends of a queue: a commit adds at the tail, a delivery takes
         # from the head. With two keys a commit and a delivery commute.
-        self.tail = watch.key = f"stream:{self.path}"
+        # Each watch has its own: what a later one of this path hears says nothing of an earlier.
+        opened = streams.opened[self.path] = streams.opened.get(self.path, 0) + 1
+        mine = f"{self.path}~{opened}" if opened > 1 else self.path
+        self.tail = watch.key = f"stream:{mine}"
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
         # The keys of all that may add to it: the logs that it selects, or its server's cursor.
