@@ -306,8 +306,9 @@ class Complete(Exhaustive):
         # follows no other of it may be the one it begins with. These are `names`.
         #
         # One of them is enough, whichever: from each the rest can still be reached, and its own
-        # races will ask for it. So nothing is added if one is to be tried anyway. Nor if one
-        # sleeps: then Runs that begin with it have been played from an earlier node.
+        # races will ask for it. So nothing is added if one is to be tried anyway, or sleeps: then
+        # Runs that begin with it have been played from an earlier node. Not so if it is a commit
+        # woken by another: `second` may look back, and then their order matters.
         #
         # If `first` is a fault, nothing is added: where it struck, going on without it is tried in
         # any case, and so is the same fault at each turn that comes later.
@@ -315,10 +316,14 @@ class Complete(Exhaustive):
         if past.turns[first].is_fault or self._is_due_to(first, second):
             return
         node = self._nodes[first]
-        names = [self._nodes[place].chosen for place in past.reversed(first, second)]
-        if any(name in node.wanted or name in node.asleep for name in names):
-            return
-        name = next((name for name in names if name in node.index), None)
+        names = [(self._nodes[place].chosen, place) for place in past.reversed(first, second)]
+        for name, place in names:
+            if name in node.wanted:
+                return
+            if name in node.asleep and not past.is_open(first, place, self._keys, self._looks_back):
+                return
+        awake = (name for name, _ in names if name in node.index and name not in node.asleep)
+        name = next(awake, None)
         if name is None:
             node.want_all()
         else:

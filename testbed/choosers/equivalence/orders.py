@@ -231,6 +231,14 @@ class Past:
             among |= 1 << place
         return [place for place in rest if not befores[place] & among]
 
+    def is_open(self, first: int, later: int, keys: Keys, looks_back: bool) -> bool:
+        """Whether the order of the later turn and of one since `first` may yet turn out to
+        matter."""
+        *opens, last = (
+            keys.touch(open_part(turn.did, looks_back)) for turn in self.turns[first : later + 1]
+        )
+        return any(each.clashes(last) for each in opens)
+
     def order(self) -> list[int]:
         """The places of the turns in the order of the normal form."""
         # A level depends only on what comes before a turn, so it is the same in all Runs of a
