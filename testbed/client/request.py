@@ -8,7 +8,7 @@ from testbed.client.latency import Latency, latency_of
 from testbed.client.stream import Stream
 from testbed.errors import ApiError
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
-from testbed.store.footprint import LOG, Footprint
+from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
 from testbed.store.store_endpoint import VERBS
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Seat
@@ -27,6 +27,9 @@ class Post:
         crosses the wire to it or from it."""
         self.memory = () if marks_memory(endpoint) else (f"memory:{endpoint.name}",)
         """What each part that it serves writes, unless it marks what it remembers by itself."""
+        seen = Footprint(frozenset({LOG}), frozenset({HISTORY, *self.memory}))
+        self.may_see = seen if self.memory else NOTHING
+        """What it touches in each turn by seeing it, unless it marks that by itself."""
         self.server = self
         """Itself, as the source of its feeds."""
         self.is_up = True
@@ -50,6 +53,9 @@ class Carrier(Protocol):
     """The request that was served in this turn."""
     latencies: list[Latency]
     """What the scenario states of how long requests take."""
+
+    def enter(self, post: Post) -> None:
+        """Mark what an Endpoint may see in this turn that does not mark it by itself."""
 
     def pause(self, request: Request, pause: Pause) -> None:
         """Offer the next part when the Pause is over. Called when the handler has yielded it."""
@@ -154,12 +160,11 @@ class Request:
         # A watch that is opened later still shows which of two commits came first. So a request
         # that may commit announces a write of that order, too.
         writes = {f"order:{key.removeprefix(LOG)}" for key in may.writes if key.startswith(LOG)}
-        writes.update(self.post.memory)
         if self.operation.verb == "watch":
             writes.add(f"watches:{self.role.name}/watch-{self.operation.plural}")
         if self.operation.verb in ("create", "txn"):
             writes.add(f"uids:{creator_of(self.post.name, self.role.name)}")
-        return may | Footprint(writes=frozenset(writes))
+        return may | self.post.may_see | Footprint(writes=frozenset(writes))
 
     def announce(self, due_ms: int = 0) -> None:
         """Offer to serve it, or its next part."""
@@ -185,10 +190,7 @@ class Request:
         """Run its handler to the next Pause or to its answer; here it takes effect."""
         self.option = None
         self.wire.served = self
-        marks = self.wire.table.marks
-        if self.post.memory:
-            marks.writes += self.post.memory
-            marks.peeks = True
+        self.wire.enter(self.post)
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because
@@ -213,8 +215,6 @@ class Request:
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
-        finally:
-            marks.peeks = False
 
     def _note(self, revision: str, outcome: str) -> None:
         """Note on the Step which revision it wrote, or else read, and how it was refused."""

@@ -7,6 +7,7 @@ or the caller may see its own write on a watch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -39,6 +40,15 @@ class Wire:
         """The request that was served in this turn, and so has made the commits of the turn."""
         self.streams = Streams(table)
         self.latencies = self.streams.latencies
+        self.look_back: Callable[[], None] = lambda: None
+        """Marks that the order of all commits matters to this turn; the World sets it."""
+
+    def enter(self, post: Post) -> None:
+        """Mark what an Endpoint may see in this turn that does not mark it by itself: what it
+        remembers, and, by whatever way, all that was committed."""
+        if post.memory:
+            self.table.marks.writes += post.memory
+            self.look_back()
 
     def ask(
         self, seat: Seat, post: Post, operation: Operation, timeout_ms: int | None, because: int
@@ -64,13 +74,11 @@ class Wire:
     def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
         """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
         self.table.marks.reads.append(post.key)
-        self.table.marks.writes += post.memory
+        self.enter(post)
         if not post.is_up:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.
         seat.life.saw_time_at = self.table.step
-        marks = self.table.marks
-        marks.peeks = bool(post.memory)
         handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
         try:
             next(handler)
@@ -86,8 +94,6 @@ class Wire:
             # Crashed instead, which its `except Exception` cannot catch.
             self.table.fail(error)
             raise Crashed(f"{post.name} is broken") from error
-        finally:
-            marks.peeks = False
         raise self.table.refused(f"{post.name} is near, so its {operation.verb} may not pause")
 
     def tell(self, seat: Seat, operation: Operation) -> None:
@@ -184,6 +190,7 @@ class Wire:
             return
 
         def feed() -> None:
+            self.table.marks.writes += post.memory
             streams = self.streams
             streams.feeding = self.table.step
             change = cursor.advance()
@@ -193,7 +200,7 @@ class Wire:
             if cursor.is_behind:
                 self.offer_feed(post, cursor)
 
-        touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key}))
+        touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key, *post.memory}))
         # The commit of that Change made it possible, even if older Changes had to be fed first.
         here = self.table.step
         # A commit of this turn is not in `commits` yet; one of the assembly never will be.
@@ -240,7 +247,7 @@ class Wire:
         path = f"{post.name}/start"
         step = self.table.step
         post.starts += 1
-        touches = Footprint(writes=frozenset({post.key}))
+        touches = Footprint(writes=frozenset({post.key})) | post.may_see
         option = Option(START, path, lambda: self.restart(post), causes=(step,), due_ms=due_ms)
         option.nth = post.starts
         option.may_touch = lambda: touches
@@ -251,6 +258,7 @@ class Wire:
         self.table.marks.writes.append(post.key)
         if not post.is_up:
             post.is_up = True
+            self.enter(post)
             post.endpoint.restart()
 
 

@@ -99,7 +99,7 @@ class Marks:
     a Run, when all footprints are complete. `late` is not in the trace.
     """
 
-    __slots__ = ("changes", "is_handed_on", "late", "peeks", "reads", "writes")
+    __slots__ = ("changes", "is_handed_on", "late", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads: list[str] = []
@@ -108,9 +108,6 @@ class Marks:
         """The Store's own writes. Their keys and fields are computed only when `footprint` is
         called."""
         self.late = NOTHING
-        self.peeks = False
-        """Whether what leaves no mark in the Store leaves one now: while an Endpoint is served that
-        does not say that it marks by itself what it sees."""
         self.is_handed_on = False
         """Whether a Cache has called handlers in this turn, which may notify any task; for
         stories."""

@@ -80,27 +80,17 @@ class Store:
         self._ordered = 1  # up to here, the order of the commits is known to matter
 
     def __len__(self) -> int:
-        self._peeked(LOG)
         return len(self._live)
 
     @property
     def revision(self) -> int:
         """The Store's only clock; 1 before the first write, as in etcd."""
-        if self.marks is not None and self.marks.peeks:
-            self.look_back()
-            self.mark_revision_read()
         return self._revision
 
     @property
     def compacted(self) -> int:
         """The oldest revision that can still be read; 0 while all can."""
-        self._peeked(HISTORY)
         return self._compacted
-
-    def _peeked(self, key: str) -> None:
-        """Mark what an Endpoint sees that does not mark it by itself."""
-        if self.marks is not None and self.marks.peeks:
-            self.marks.reads += (key, HISTORY)
 
     @property
     def next_revision(self) -> Revision:
@@ -115,7 +105,6 @@ class Store:
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
         """As `get`, for the harness: it leaves no mark."""
-        self._peeked(key)
         if at is None:
             return self._live.get(key)
         self._check_readable(at)
@@ -139,7 +128,6 @@ class Store:
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """As `range`, for the harness: it leaves no mark."""
-        self._peeked(f"{LOG}{one_kind(prefix, end_of(prefix)) or ''}")
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:
@@ -147,7 +135,6 @@ class Store:
 
         It is the Store's own Log and grows with it: keep it, and never write it.
         """
-        self._peeked(f"{LOG}{plural or ''}")
         return self._log if plural is None else self._logs.setdefault(plural, Log())
 
     def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:

@@ -88,6 +88,7 @@ class World:
         """Its one Run; None until it is prepared."""
         self.store.marks = table.marks
         table.context.run(LOOKED.set, self._looked)
+        self.wire.look_back = self.store.look_back
         self.store.clock = lambda: table.now_ms
         self.wire.serve(StoreEndpoint(self.store))
         self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
