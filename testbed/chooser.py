@@ -80,8 +80,9 @@ class Chooser:
         raise NotImplementedError
 
     def strike(self, options: Options) -> int | None:
-        """The index of a fault that strikes although the World is at rest; the Run goes on from
-        there. None, as is usual, lets it end."""
+        """The index of a fault that strikes although the World is at rest, or has nothing left to
+        do before its `virtual_ms_max`; the Run goes on from there. None, as is usual, lets it
+        end."""
         return None
 
     def ended(self, step: Step) -> None:

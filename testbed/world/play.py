@@ -215,7 +215,8 @@ class Play(Head):
             # nothing that is ready, not even a timer in the far future: it must release something.
             options.ready = 0
             return None
-        strike = self._chooser.strike(options) if is_rest else None
+        is_over = is_rest or ending.is_out_of_time(self._turns_played)
+        strike = self._chooser.strike(options) if is_over else None
         if strike is None:
             end = ending.why(options.ready, self._turns_played, self._instant_turns)
             if end is not None:

@@ -26,6 +26,7 @@ from testbed.choosers.complete import Complete
 from testbed.choosers.equivalence.orders import Keys, Touch
 from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
+from testbed.faults.restart import Restart
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.world.scenario import play_runs
 
@@ -112,6 +113,20 @@ def test_worlds_that_once_differed_are_seen_whole(number: int) -> None:
     what a watch heard was taken for what an earlier one of its path had heard; two commits of which
     one woke the other were taken to commute, where a third looked back."""
     assert not compare(drawing.world(number)).difference
+
+
+def test_a_limit_of_virtual_time_hides_no_fault() -> None:
+    """A fault may strike before the end at that limit, as it may at rest; and what is said of such
+    a search names the limit."""
+    drawn = Drawn(
+        (Program((("sleep", {"ms": 10}),)), Program((("me", {}),))),
+        faults=(Restart("*"),), limits={"virtual_ms_max": 6},
+    )  # fmt: skip
+    compared = compare(drawn)
+    assert (compared.difference, compared.is_whole) == ("", True)
+    search = Complete()
+    play_runs(drawn.scenario(), search, lambda _: True, runs_max=100, driver="direct")
+    assert search.summary.startswith("complete up to virtual_ms_max: ")
 
 
 @pytest.mark.long
