@@ -292,10 +292,9 @@ class Complete(Exhaustive):
         """Earlier turns that withdrew an Option which clashes with this turn: the opposite order
         must be tried there, in which this turn comes first and the Option after it."""
         may_strike = self._walk.strikes < self._faults_max
-        silent = (first for first, node in enumerate(self._nodes[:place]) if node.silenced)
-        for first in silent:
-            is_ordered = self._past.is_before(first, place)
-            if not is_ordered and self._nodes[first].silences(turn, may_strike):
+        for first, node in enumerate(self._nodes[:place]):
+            is_open = node.silenced and not self._past.is_before(first, place)
+            if is_open and node.silences(turn, may_strike):
                 yield first
 
     def _race(self, first: int, second: int) -> None:
@@ -339,9 +338,8 @@ class Complete(Exhaustive):
         while since and name in self._nodes[since - 1].index:
             since -= 1
         offered_by = since - 1
-        return first == offered_by or (
-            first < offered_by and self._past.is_before(first, offered_by)
-        )
+        is_earlier = first < offered_by and self._past.is_before(first, offered_by)
+        return first == offered_by or is_earlier
 
     # -- the end of a Run -----------------------------------------------------------------------
 
