@@ -101,6 +101,7 @@ def test_it_lists_and_then_watches_from_the_revision_of_the_list() -> None:
     ]
     (cache,) = world.table.roles["alpha"].life.caches  # type: ignore[union-attr]
     assert cache.revision == world.store.peek("notes/default/b").value.meta.revision  # type: ignore[union-attr]
+    assert cache.upto == cache.revision
 
 
 def test_it_has_synced_when_it_has_listed() -> None:

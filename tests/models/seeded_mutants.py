@@ -76,6 +76,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "choosers": {
         "testbed/choosers/bounded.py": ("tests/choosers/test_bounded.py",),
         "testbed/choosers/calm.py": FAULTS_AND_RUNS,
+        "testbed/choosers/crossed.py": ("tests/search/test_crossing.py",),
         "testbed/choosers/certified.py": COMPLETE,
         "testbed/choosers/complete.py": COMPLETE,
         "testbed/choosers/continued.py": FAULTS_AND_RUNS,
@@ -142,7 +143,12 @@ BEGIN = "`begin` sets it before it is read; here it has its type"
 FIRST = "before the first error the pause is the shortest anyway, which is all it is asked for"
 SCORES = "scores of 63 bits or of 65 are as unlike each other; no seed is promised across versions"
 
+PLACES = "a place in a Run is 0 or more"
+ONE = "of one error the first is the last"
+
 EXPLAINED: dict[str, dict[str, str]] = {
+    "actors/scheduler/preemption/preemption.py": {"_no_candidate: 0 → -1": ONE},
+    "testbed/choosers/bounded.py": {"Deviating.__init__: 0 → -1 #2": PLACES},
     "testbed/client/cache.py": {
         "Cache._read: 0 → 1": FIRST,
         "Cache._read: 0 → -1": FIRST,

@@ -16,7 +16,7 @@ from testbed.errors import AlreadyExists, ApiError, Conflict, Expired, Invalid, 
 from testbed.objects import UNSET, Map, Note, Pod, PodSpec, Revision
 from testbed.store.endpoint import Listing, Operation, answer_at_once
 from testbed.store.footprint import Footprint, Marks
-from testbed.store.selector import Selector
+from testbed.store.selector import Selector, View
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ANY, VERBS, StoreEndpoint
 from testbed.store.watch import Watch
@@ -274,6 +274,17 @@ def test_a_list_has_what_its_selector_selects(
     assert [pod.meta.name for pod in bare.list("pods", selector=selector).items] == names
 
 
+@pytest.mark.parametrize("fields", [None, ("data.x",)])
+def test_a_list_says_in_which_view_its_revision_may_be_used(fields: tuple[str, ...] | None) -> None:
+    """The whole kind, unless fields are declared."""
+    bare = BareStore()
+    options = Map[Any]() if fields is None else Map[Any](fields=fields)
+    selector = Selector(name="a")
+    listing = bare.list(selector=selector, options=options)
+    expected = View("notes", None, None) if fields is None else View("notes", selector, fields)
+    assert listing.revision.view == expected
+
+
 def test_a_watch_begins_after_a_revision_or_now(bare: BareStore) -> None:
     """What happened after it was named is told; without one, what happens from now on."""
     first = bare.create(note("a"))
@@ -346,7 +357,7 @@ def test_a_lagging_kind_is_listed_as_its_cursor_has_read_it() -> None:
 
 
 @pytest.mark.parametrize(("given", "lag_ms"), [({}, 0), ({"lag_ms": 500}, 500)])
-def test_a_lagging_kind_is_read_so_much_later(given: dict[str, int], lag_ms: int) -> None:
+def test_a_lagging_kind_is_read_so_much_later(given: dict[str, Any], lag_ms: int) -> None:
     """As it was given; at once if nothing was."""
     endpoint = StoreEndpoint(Store(), lags=("notes",), **given)
     assert endpoint.cursor("notes").lag_ms == lag_ms

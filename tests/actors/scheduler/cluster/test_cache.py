@@ -174,6 +174,14 @@ def test_nodes_come_one_of_each_zone_in_turn() -> None:
     assert cache.snapshot().names == ["a2", "a1", "c1", "a3", "b1", "c2"]
 
 
+def test_a_zone_that_comes_back_comes_last() -> None:
+    """SCH-42: with its last node a zone is forgotten, and so is its place among the others."""
+    cache = cache_of(a_node("a1", zone="a"), a_node("b1", zone="b"))
+    cache.remove_node(a_node("a1", zone="a"))
+    cache.add_node(a_node("a1", zone="a"))
+    assert cache.snapshot().names == ["b1", "a1"]
+
+
 @pytest.mark.spec("SCH-42")
 def test_two_regions_may_have_zones_of_one_name() -> None:
     """A zone belongs to its region. The old labels are read first."""

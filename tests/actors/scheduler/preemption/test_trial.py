@@ -161,6 +161,10 @@ def test_a_pod_that_goes_makes_room_where_pods_are_spread() -> None:
     trial = trial_of(found, "n1")
     trial.remove(s)
     assert trial.fits()
+    trial.add(s)
+    assert not trial.fits()
+    trial.remove(s)
+    assert trial.fits()
 
 
 def test_no_node_is_copied_where_only_room_matters(monkeypatch: pytest.MonkeyPatch) -> None:

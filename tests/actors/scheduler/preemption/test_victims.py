@@ -270,7 +270,7 @@ def test_a_hostile_scheduler_loses_none_of_its_own_for_fewer() -> None:
     ours = on_n("ours", 5, 1, scheduler_name="a")
     pod = a_pod("p", 5, priority=10, scheduler_name="a")
     assert victims(theirs, ours, pod=pod, victim_minimisation="min_count") == ["ours"]
-    hostile = {"victim_minimisation": "min_count", "hostile": "on"}
+    hostile: dict[str, Any] = {"victim_minimisation": "min_count", "hostile": "on"}
     assert victims(theirs, ours, pod=pod, **hostile) == ["theirs"]
 
 
