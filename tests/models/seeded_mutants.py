@@ -155,7 +155,6 @@ EXPLAINED: dict[str, dict[str, str]] = {
     },
     "testbed/choosers/complete.py": {
         "Complete.__init__: self._walk = Walk() → pass": BEGIN,
-        "Complete.__init__: self._faults_max = 0 → pass": BEGIN,
     },
     "testbed/choosers/pos.py": {
         "POS.effect: 64 → 65": SCORES,

@@ -166,12 +166,11 @@ def test_a_mutant_is_killed_hangs_or_lives(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_nearly_all_are_killed(subject: str, tmp_path: Path) -> None:
-    """Nine of ten by the file's own tests, and each of the others is explained."""
+    """Nine of ten by the file's own tests, or it is explained why none can tell them."""
     copy = Copy(tmp_path)
     for tests in set(SUBJECTS[subject].values()):
         assert copy.failing(tests) == "", "without any mistake"
     fates = [copy.fate_of(mutant) for mutant in mutants_of(subject, OF_EACH, seed=0)]
     told = "\n".join(fate.line for fate in fates)
-    alive = [fate for fate in fates if not fate.killed_by]
-    assert not [fate.line for fate in alive if not fate.mutant.explained], told
-    assert len(fates) - len(alive) >= KILLED_PERCENT * len(fates) / 100, told
+    settled = sum(bool(fate.killed_by or fate.mutant.explained) for fate in fates)
+    assert settled >= KILLED_PERCENT * len(fates) / 100, told
