@@ -10,6 +10,7 @@ from actors.apiserver.bare_server import BareServer
 from testbed.errors import Conflict, Forbidden, Invalid, NotFound
 from testbed.objects import Map, Object
 from testbed.objects.kinds import kind_by_plural
+from testbed.objects.meta import Numbered
 from testbed.store.endpoint import Operation
 
 MODIFIED = (
@@ -57,7 +58,7 @@ class Call:
         """The refusal if the object it names does not exist."""
         return not_found(self.kind, self.operation.name)
 
-    def conflict(self, why: str) -> Conflict:
+    def conflict(self, why: str | Numbered) -> Conflict:
         """The refusal if the object it names is not as its caller believes."""
         operation = self.operation
         return conflict(self.kind, operation.name, why, operation.subresource)
@@ -89,10 +90,11 @@ def not_found(kind: type[Object], name: str) -> NotFound:
     return NotFound(f'{resource_of(kind)} "{name}" not found')
 
 
-def conflict(kind: type[Object], name: str, why: str, subresource: str = "") -> Conflict:
+def conflict(kind: type[Object], name: str, why: str | Numbered, subresource: str = "") -> Conflict:
     """The refusal of any object that is not as its caller believes."""
     what = f"{resource_of(kind)}/{subresource}" if subresource else resource_of(kind)
-    return Conflict(f'Operation cannot be fulfilled on {what} "{name}": {why}')
+    said = f'Operation cannot be fulfilled on {what} "{name}": {why}'
+    return Conflict(Numbered(said) if isinstance(why, Numbered) else said)
 
 
 def invalid(kind: type[Object], name: str, field: str, why: str) -> Invalid:

@@ -340,6 +340,10 @@ def _parsed(
     return Shape(expected, read, lambda value, _: write(value))
 
 
+def _revision(tree: str | Revision) -> Revision:
+    return tree if isinstance(tree, Revision) else Revision(tree)
+
+
 # A cluster writes few different amounts, and those very often.
 _amount = lru_cache(4096)(Quantity.parse)
 
@@ -355,5 +359,5 @@ SHAPES: dict[Any, Shape] = {
     int | str: _plain((int, str), "a whole number or a percentage"),
     Any: Shape(JSON, lambda tree, path: (frozen(tree, path), None), lambda tree, _: thawed(tree)),
     Quantity: _parsed("an amount such as 500m, 1Gi or 2", _amount, str, str, int, float),
-    Revision: _parsed(TEXT, Revision, str, str),
+    Revision: _parsed(TEXT, _revision, str, str, Revision),
 }

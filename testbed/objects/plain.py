@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from testbed.objects.meta import Map, Revision, text_of
+from testbed.objects.meta import Map, Revision
 
 MAPPING, LIST, JSON = "a mapping", "a list", "what JSON can say"
+PRECONDITION = "metadata.resourceVersion"
+"""Where a patch names the revision that it was made from."""
 DEPTH_MAX = 64
 """How deep a tree of unknown fields may be."""
 Tree = Any
@@ -31,7 +33,8 @@ class Misfit(ValueError):
 
 def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = False) -> Tree:
     """A frozen copy of a tree; Misfit if it is not JSON. A name with a null is dropped, unless
-    `nulls` are kept. A Revision in it becomes its text."""
+    `nulls` are kept. A Revision in it becomes its text, which is a look, unless it stands where a
+    patch names its precondition."""
     if isinstance(tree, Mapping | list | tuple) and not deep:
         raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
@@ -48,7 +51,8 @@ def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = F
     if isinstance(tree, str):
         return text_at(tree, path)
     if isinstance(tree, Revision):
-        return text_of(tree)
+        # As a precondition it is handed back. Anywhere else it is a text that can be read again.
+        return tree if path == PRECONDITION else tree.text
     if tree is None or isinstance(tree, int) or (isinstance(tree, float) and isfinite(tree)):
         return tree
     raise Misfit(path, JSON, tree)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
+from testbed.objects.binding import Eviction
 from testbed.objects.meta import Meta, Object, Revision, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
@@ -137,6 +138,8 @@ class StoreEndpoint:
             kinds = {item.plural for item in operation.body}
         logs = {f"{LOG}{kind}" for kind in kinds}
         may = Footprint(frozenset(keys), frozenset(keys | logs))
+        if any(asked and not asked.is_commit for asked in _preconditions(operation)):
+            may |= Footprint(frozenset({LOG}), frozenset({HISTORY}))
         for kind in sorted(kinds):
             may |= self.tails(kind)
         return may
@@ -169,7 +172,7 @@ class StoreEndpoint:
             raise Conflict(
                 f"{operation.key}: the precondition names uid {operation.uid}, it is {meta.uid}"
             )
-        if operation.revision and operation.revision != meta.revision:
+        if operation.revision and not is_at(self.store, operation.revision, meta.revision):
             raise Conflict(
                 f"{operation.key}: the object has been modified; please apply your changes to the "
                 "latest version"
@@ -264,7 +267,7 @@ class StoreEndpoint:
             entry = self.store.get(item.key)
             old: Any = None if entry is None else entry.value
             read = item.meta.revision
-            if read and (old is None or old.meta.revision != read):
+            if read and (old is None or not is_at(self.store, read, old.meta.revision)):
                 raise Conflict(
                     f"{item.key}: the object has been modified since it was read; nothing of the "
                     "transaction was done"
@@ -312,6 +315,42 @@ class StoreEndpoint:
             revision=self.store.next_revision,
         )
         return old if new.is_as(old) else new
+
+
+def is_at(store: Store, asked: Revision, there: Revision) -> bool:
+    """Whether an object is at the revision that a precondition names.
+
+    If that is the revision of one commit, it is that of this object in every order or in none. Any
+    other (of a list, or made up) is a number, and what it means depends on the order of all
+    commits.
+    """
+    if not asked.is_commit:
+        store.look_back()
+    return text_of(asked) == text_of(there)
+
+
+def _preconditions(operation: Operation) -> Iterator[Revision]:
+    """The revisions that a write names as preconditions, wherever they stand in it."""
+    yield operation.revision
+    body = operation.body
+    for item in body if isinstance(body, tuple) else (body,):
+        if isinstance(item, Object):
+            yield item.meta.revision
+        if isinstance(item, Eviction) and item.delete_options is not None:
+            yield item.delete_options.preconditions.revision
+        if isinstance(item, Mapping):
+            named = named_revision(item)
+            if named is not None:
+                yield named
+
+
+def named_revision(patch: Mapping[str, Any]) -> Revision | None:
+    """The revision at `metadata.resourceVersion` of a patch; None if it names none."""
+    meta = patch.get("metadata")
+    named = meta.get("resourceVersion") if isinstance(meta, Mapping) else None
+    if isinstance(named, Revision):
+        return named
+    return Revision(named) if isinstance(named, str) and named else None
 
 
 def _counted(store: Store) -> dict[str, int]:

@@ -1,5 +1,5 @@
-"""What an Endpoint sees leaves a mark, too: all that one may see that does not say that it marks that
-by itself."""
+"""What an Endpoint sees of numbers leaves a mark, too: what it is asked to compare, what it hands
+on as a text, and all that one may see that does not say that it marks that by itself."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from looking import RUNS, commits, is_seen, of_actors, says
-from stage import note
+from looking import RUNS, commits, ends_of, is_seen, of_actors, says
+from stage import Doing, note
 
+from actors.apiserver.server import ApiServer
 from testbed import Operation, World
+from testbed.choosers.complete import Complete
 from testbed.client.client import Client
 from testbed.errors import ApiError
 from testbed.faults.crash import Crash
+from testbed.objects import Binding, Note, Pod, Target
+from testbed.objects.binding import DeleteOptions, Eviction, Preconditions
+from testbed.objects.meta import Revision
 from testbed.store.change import Change
 from testbed.store.endpoint import Handler
 from testbed.store.footprint import NOTHING, Footprint
@@ -23,6 +28,164 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Cursor, Watch
 
 BOTH = {(), ("nobody_says_odd",)}
+
+
+# -- preconditions ---------------------------------------------------------------------------------
+
+
+async def updates_from_a_list(client: Client) -> None:
+    """Name the revision of a list as that of an object."""
+    listing = await client.list(Note)
+    await client.update(note("n", a="1").with_meta(revision=listing.revision))
+
+
+async def updates_from_a_number(client: Client) -> None:
+    """Name a revision that nobody has told."""
+    await client.update(note("n", a="1"), whatever_it_was=True)
+    await client.update(note("n", a="2").with_meta(revision=Revision(4)))
+
+
+async def deletes_by_a_number(client: Client) -> None:
+    """The same for a delete."""
+    await client.update(note("n", a="1"), whatever_it_was=True)
+    await client.delete(note("n").with_meta(revision=Revision(4)))
+
+
+async def writes_several_by_a_number(client: Client) -> None:
+    """The same for a transaction."""
+    await client.update(note("n", a="1"), whatever_it_was=True)
+    item = note("n", a="2").with_meta(revision=Revision(4))
+    await client.ask(Operation("txn", "notes", "n", "default", (item,)))
+
+
+async def patches_by_a_number(client: Client) -> None:
+    """The same for a patch, as a text."""
+    old = await client.update(note("n", a="1"), whatever_it_was=True)
+    await client.patch(
+        old, {"metadata": {"resourceVersion": "4", "annotations": {"a": "b"}}}, how="strategic"
+    )
+
+
+async def patches_from_a_list(client: Client) -> None:
+    """The same for a patch, with the revision of a list."""
+    old = await client.update(note("n", a="1"), whatever_it_was=True)
+    of = (await client.list(Note)).revision
+    await client.patch(old, {"metadata": {"resourceVersion": of, "annotations": {"a": "b"}}})
+
+
+async def binds_by_a_number(client: Client) -> None:
+    """The same for a binding."""
+    pod = await client.create(Pod.of("p"))
+    meta = pod.with_meta(revision=Revision(4)).meta
+    binding = Binding(meta, target=Target(name="n1"))
+    await client.ask(Operation("create", "pods", "p", "default", binding, subresource="binding"))
+
+
+async def evicts_by_a_number(client: Client) -> None:
+    """The same for an eviction."""
+    await client.create(Pod.of("p"))
+    options = DeleteOptions(preconditions=Preconditions(revision=Revision(4)))
+    eviction = Eviction("p", delete_options=options)
+    await client.ask(Operation("create", "pods", "p", "default", eviction, subresource="eviction"))
+
+
+OF_BOTH = (updates_from_a_list, updates_from_a_number, deletes_by_a_number)
+OF_THE_API = (patches_by_a_number, patches_from_a_list, binds_by_a_number, evicts_by_a_number)
+ASKS = {
+    f"{front.__name__}-{f.__name__}": (front, f)
+    for front, known in (
+        (StoreEndpoint, (*OF_BOTH, writes_several_by_a_number)),
+        (ApiServer, (*OF_BOTH, *OF_THE_API)),
+    )
+    for f in known
+}
+
+
+@pytest.mark.parametrize(("front", "asks"), ASKS.values(), ids=ASKS)
+def test_a_precondition_that_all_commits_have_counted_is_marked(
+    front: type[StoreEndpoint], asks: Doing
+) -> None:
+    """Unless it names the revision of one commit; also if the server alone compares it."""
+
+    async def tries(client: Client) -> None:
+        try:
+            await asks(client)
+        except ApiError:
+            says(client, odd=True)
+        else:
+            says(client, odd=False)
+
+    def build(world: World) -> None:
+        world.serve(front)
+        of_actors(a=tries, b=commits)(world)
+
+    assert is_seen(build) == BOTH
+
+
+def test_a_precondition_of_one_commit_costs_nothing() -> None:
+    """An update, a patch and a delete of what was read are in order with nothing else."""
+
+    async def writes(client: Client) -> None:
+        one = await client.get(Note, "n")
+        two = await client.update(one.saying(a="1"))
+        tree = {"metadata": {"annotations": {"a": "b"}, "resourceVersion": two.meta.revision}}
+        three = await client.patch(two, tree)
+        four = await client.patch(three, {"metadata": {"annotations": {"a": "c"}}})
+        await client.delete(four)
+
+    def build(world: World) -> None:
+        world.serve(ApiServer)
+        of_actors(a=writes, b=commits)(world)
+
+    complete = Complete()
+    assert ends_of(build, complete, 100) == {()}
+    assert complete.classes == complete.runs == 1
+
+
+async def refused_a_delete(client: Client, old: Pod) -> None:
+    """Delete what has changed since."""
+    await client.delete(old)
+
+
+async def refused_a_binding(client: Client, old: Pod) -> None:
+    """Bind what has changed since."""
+    binding = Binding(old.meta, target=Target(name="n1"))
+    await client.ask(Operation("create", "pods", "p", "default", binding, subresource="binding"))
+
+
+@pytest.mark.parametrize("refused", [refused_a_delete, refused_a_binding])
+def test_the_text_of_a_refusal_with_revisions_in_it_is_marked(refused: Any) -> None:
+    """It says of what revision the object is."""
+
+    async def reads(client: Client) -> None:
+        old = await client.create(Pod.of("p"))
+        await client.update(old.with_meta(labels={"a": "b"}))
+        try:
+            await refused(client, old)
+        except ApiError as error:
+            says(client, odd="5" in str(error))
+
+    def build(world: World) -> None:
+        world.serve(ApiServer)
+        of_actors(a=reads, b=commits)(world)
+
+    assert is_seen(build) == BOTH
+
+
+def test_a_revision_in_a_patch_is_marked_where_it_becomes_a_text() -> None:
+    """As an annotation anybody can read it again."""
+
+    async def patches(client: Client) -> None:
+        listing = await client.list(Note)
+        tree = {"metadata": {"annotations": {"seen": listing.revision}}}
+        new = await client.patch(listing.items[0], tree)
+        says(client, odd=new.meta.annotations["seen"] == "3")
+
+    def build(world: World) -> None:
+        world.serve(ApiServer)
+        of_actors(a=patches, b=commits)(world)
+
+    assert is_seen(build) == BOTH
 
 
 # -- Endpoints that do not say that they mark ------------------------------------------------------

@@ -7,8 +7,9 @@ from typing import Any
 from actors.apiserver.call import Call
 from testbed.errors import BadRequest
 from testbed.objects import Binding, Condition, condition
-from testbed.objects.meta import evolved
+from testbed.objects.meta import Numbered, evolved
 from testbed.store.endpoint import Handler
+from testbed.store.store_endpoint import is_at
 
 SCHEDULED = Condition("PodScheduled", "True")
 
@@ -28,10 +29,12 @@ def bind(call: Call) -> Handler:
             f"Precondition failed: UID in precondition: {meta.uid}, UID in object meta: "
             f"{pod.meta.uid}"
         )
-    if meta.revision and meta.revision != pod.meta.revision:
+    if meta.revision and not is_at(call.server.store, meta.revision, pod.meta.revision):
         raise call.conflict(
-            f"Precondition failed: ResourceVersion in precondition: {meta.revision}, "
-            f"ResourceVersion in object meta: {pod.meta.revision}"
+            Numbered(
+                f"Precondition failed: ResourceVersion in precondition: {meta.revision}, "
+                f"ResourceVersion in object meta: {pod.meta.revision}"
+            )
         )
     if pod.meta.is_terminating:
         raise call.conflict(f"pod {name} is being deleted, cannot be assigned to a host")

@@ -10,7 +10,9 @@ from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import Call
 from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
+from testbed.objects.meta import Numbered
 from testbed.store.endpoint import BETWEEN, Handler
+from testbed.store.store_endpoint import is_at
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 """By propagation policy, the finalizer that it puts on the object."""
@@ -75,10 +77,12 @@ def check(call: Call, wish: Wish, old: Any) -> None:
             f"the UID in the precondition ({wish.uid}) does not match the UID in record "
             f"({meta.uid}). The object might have been deleted and then recreated"
         )
-    if wish.revision and wish.revision != meta.revision:
+    if wish.revision and not is_at(call.server.store, wish.revision, meta.revision):
         raise call.conflict(
-            f"the ResourceVersion in the precondition ({wish.revision}) does not match the "
-            f"ResourceVersion in record ({meta.revision}). The object might have been modified"
+            Numbered(
+                f"the ResourceVersion in the precondition ({wish.revision}) does not match the "
+                f"ResourceVersion in record ({meta.revision}). The object might have been modified"
+            )
         )
 
 

@@ -16,8 +16,10 @@ from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest
 from testbed.objects import Map
 from testbed.objects.form import NOTHING, from_tree, read_part, settled, to_tree, write_part
+from testbed.objects.meta import text_of
 from testbed.objects.plain import Misfit
 from testbed.store.endpoint import Handler
+from testbed.store.store_endpoint import is_at, named_revision
 
 STATUS = {"status"}
 
@@ -40,11 +42,15 @@ def _patched(call: Call, old: Any) -> Any:
     try:
         if call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
             return _with_status_patched(old, body, how)
-        return from_tree(call.kind, patched(to_tree(old), body, how))
+        new = from_tree(call.kind, patched(to_tree(old), body, how))
     except Misfit as error:
         raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
+    # A tree has only the text. The Revision itself says whether to compare it is a look.
+    named = named_revision(body) or old.meta.revision
+    is_named = text_of(new.meta.revision) == text_of(named)
+    return new.with_meta(revision=named) if is_named else new
 
 
 def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:
@@ -98,7 +104,7 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
                 type(old), theirs.name, "metadata.resourceVersion",
                 "Invalid value: 0x0: must be specified for an update",
             )  # fmt: skip
-    elif mine.revision != theirs.revision:
+    elif not is_at(call.server.store, mine.revision, theirs.revision):
         raise call.conflict(MODIFIED)
 
 
