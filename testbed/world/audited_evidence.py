@@ -4,9 +4,10 @@ A search leaves out orders because of what a claim has declared. If the claim lo
 in which it is breached may be left out, and no figure would show it. So with `audit=True` such a
 claim is shown less:
 
-- The kinds of which it has declared a key or a log. At the end of a Run it may read all kinds.
-- Records, if it has declared `records`. At the end it may read them in any case, since it may have
-  declared that their order does not matter.
+- The kinds of which it has declared a key or a log. At the end of a Run it may read all kinds. Of
+  the Changes of a turn it may take all, but may look only into those of its kinds.
+- Records, if it has declared `records`, and deaths, if it has declared `deaths`. At the end it may
+  read both in any case, since it may have declared that their order does not matter.
 - Caches and lives, if it has declared a key of one: `life:alpha`, `cache:alpha/pods`.
 - No number that counts all commits. Whether two objects are of one revision is the same in every
   order; what their revisions are, or how far a Cache has come, is not.
@@ -18,9 +19,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 from testbed.errors import ScenarioError
-from testbed.invariant import RECORDS, Evidence, Invariant
+from testbed.invariant import DEATHS, RECORDS, Evidence, Invariant
 from testbed.objects.meta import LOOKED
-from testbed.store.change import Entry
+from testbed.store.change import Change, Entry, Log
 from testbed.store.footprint import LOG
 from testbed.store.store import Store
 
@@ -56,7 +57,9 @@ class AuditedEvidence:
         self._kinds = {key.removeprefix(LOG).partition(".")[0].partition("/")[0] for key in reads}
 
     def __getattr__(self, name: str) -> Any:
-        is_life = name in ("actors", "deaths", "table", "wire", "served")
+        if name in ("choices", "happened"):
+            self.refuse(f"evidence.{name}", "nothing")
+        is_life = name in ("actors", "table", "wire", "served")
         if is_life and not self._at_end and not any(key.startswith(LIVES) for key in self._reads):
             self.refuse(f"evidence.{name}", "a key such as life:alpha")
         return getattr(self._evidence, name)
@@ -67,6 +70,18 @@ class AuditedEvidence:
         if RECORDS not in self._reads and not self._at_end:
             self.refuse("evidence.records", RECORDS)
         return self._evidence.records
+
+    @property
+    def deaths(self) -> Any:
+        """The lives that have ended by an exception."""
+        if DEATHS not in self._reads and not self._at_end:
+            self.refuse("evidence.deaths", DEATHS)
+        return self._evidence.deaths
+
+    @property
+    def changes(self) -> Any:
+        """The commits of the turn that has just ended."""
+        return [_Change(change, self) for change in self._evidence.changes]
 
     @property
     def store(self) -> Any:
@@ -97,18 +112,17 @@ class _Store:
     def peek(self, key: str, at: int | None = None) -> Any:
         """As of the Store."""
         self._audit.check(key)
-        entry = self._store.peek(key, at)
-        return None if entry is None else _Entry(entry, self._audit)
+        return _shown(self._store.peek(key, at), self._audit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> Any:
         """As of the Store."""
         self._audit.check(prefix)
-        return [_Entry(entry, self._audit) for entry in self._store.snapshot(prefix, at, limit)]
+        return [_shown(entry, self._audit) for entry in self._store.snapshot(prefix, at, limit)]
 
     def log(self, plural: str | None = None) -> Any:
         """As of the Store."""
         self._audit.check(plural or "")
-        return self._store.log(plural)
+        return _Log(self._store.log(plural), self._audit)
 
     def __len__(self) -> int:
         self._audit.check("")
@@ -116,6 +130,55 @@ class _Store:
 
     def __getattr__(self, name: str) -> Any:
         self._audit.refuse(f"evidence.store.{name}", "nothing")
+
+
+class _Log:
+    """The Changes of a kind, in their order, without their numbers."""
+
+    def __init__(self, log: Log, audit: AuditedEvidence) -> None:
+        self._log = log
+        self._audit = audit
+
+    @property
+    def changes(self) -> list[_Change]:
+        """All that are kept, oldest first."""
+        return [_Change(change, self._audit) for change in self._log.changes]
+
+    def __getattr__(self, name: str) -> Any:
+        self._audit.refuse(f"the {name} of a log", "nothing")
+
+
+class _Change:
+    """A Change without its numbers; refused if it is of a kind that was not declared."""
+
+    def __init__(self, change: Change, audit: AuditedEvidence) -> None:
+        self._change = change
+        self._audit = audit
+
+    @property
+    def key(self) -> str:
+        """The key that was written."""
+        self._audit.check(self._change.key)
+        return self._change.key
+
+    @property
+    def old(self) -> _Entry | None:
+        """What was there before."""
+        self._audit.check(self._change.key)
+        return _shown(self._change.old, self._audit)
+
+    @property
+    def new(self) -> _Entry | None:
+        """What is there now."""
+        self._audit.check(self._change.key)
+        return _shown(self._change.new, self._audit)
+
+    def __getattr__(self, name: str) -> Any:
+        self._audit.refuse(f"the {name} of a Change of {self._change.key}", "nothing")
+
+
+def _shown(entry: Entry | None, audit: AuditedEvidence) -> _Entry | None:
+    return None if entry is None else _Entry(entry, audit)
 
 
 class _Entry:

@@ -594,6 +594,43 @@ def a_text(evidence: Evidence) -> str | None:
     return "far" if any(str(entry.value.meta.revision) == "9" for entry in entries) else None
 
 
+def the_deaths(evidence: Evidence) -> str | None:
+    """Look at deaths."""
+    return "one died" if evidence.deaths else None
+
+
+def the_last_of_the_log(evidence: Evidence) -> str | None:
+    """Look at the revision of a Change in a log."""
+    changes = evidence.store.log("notes").changes
+    return "far" if changes and changes[-1].revision > 9 else None
+
+
+def the_end_of_the_log(evidence: Evidence) -> str | None:
+    """Look at what is newer than a number."""
+    return "far" if [*evidence.store.log("notes").after(9)] else None
+
+
+def the_number_of_a_change(evidence: Evidence) -> str | None:
+    """Look at the number of what this turn has written."""
+    return "far" if any(change.serial > 9 for change in evidence.changes) else None
+
+
+def an_entry_of_a_change(evidence: Evidence) -> str | None:
+    """Look at the revision of an Entry of what this turn has written."""
+    entries = [change.new for change in evidence.changes]
+    return "far" if any(entry and entry.revision > 9 for entry in entries) else None
+
+
+def a_change_of_another_kind(evidence: Evidence) -> str | None:
+    """Look at what this turn has written, of any kind."""
+    return "odd" if any(change.key.endswith("odd") for change in evidence.changes) else None
+
+
+def the_choices(evidence: Evidence) -> str | None:
+    """Look at how much was chosen."""
+    return "long" if len(evidence.choices) > 99 else None
+
+
 @pytest.mark.parametrize(
     ("claim", "declared", "what"),
     [
@@ -603,6 +640,13 @@ def a_text(evidence: Evidence) -> str | None:
         (the_number, "log:notes", "evidence.store.revision"),
         (a_number, "log:notes", "the revision of notes/default/of-a"),
         (a_text, "log:notes", "a number that counts all commits"),
+        (the_deaths, "log:notes", "evidence.deaths"),
+        (the_last_of_the_log, "log:notes", "the revision of a Change of notes/default/of-a"),
+        (the_end_of_the_log, "log:notes", "the after of a log"),
+        (the_number_of_a_change, "log:notes", "the serial of a Change of notes/default/of-a"),
+        (an_entry_of_a_change, "log:notes", "the revision of notes/default/of-a"),
+        (a_change_of_another_kind, "log:pods", "notes/default/of-a in the Store"),
+        (the_choices, "log:notes", "evidence.choices"),
     ],
 )
 def test_an_audit_refuses_what_a_claim_has_not_declared(
@@ -620,6 +664,8 @@ def test_an_audit_shows_what_a_claim_has_declared() -> None:
         (the_pods, "log:pods.spec"),
         (the_records, "records"),
         (the_lives, "life:a"),
+        (the_deaths, "deaths"),
+        (a_change_of_another_kind, "log:notes"),
     ):
         assert audited(always(claim, reads=(key,))).run(Uniform(0)).is_held
     for claim in (the_pods, the_records, the_lives):
