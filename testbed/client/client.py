@@ -188,16 +188,25 @@ class Client:
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
         seat = self._seat()
         if seat.life.is_alive:
+            number = self._number_of(because)
             post = self._wire.post_of(operation, seat.life.role)
             if post.endpoint.near:
                 return self._wire.ask_near(seat, post, operation)
-            request = self._wire.ask(seat, post, operation, timeout_ms, number_of(because))
+            request = self._wire.ask(seat, post, operation, timeout_ms, number)
             try:
                 return await give_turn()
             except (TimedOut, Cancelled, Crashed):
                 request.forsake()
                 raise
         return await give_turn()
+
+    def _number_of(self, because: Because | None) -> int:
+        if because is None or isinstance(because, Because):
+            return number_of(because)
+        raise self._table.refused(
+            f"{self.name} asks because={because!r}, which is no Record.\n"
+            "Next: pass what client.record returned."
+        )
 
     def tell(self, operation: Operation) -> None:
         """Send a message: an Operation without an answer."""

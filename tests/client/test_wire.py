@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -120,6 +121,18 @@ def test_a_write_names_the_record_it_follows_from() -> None:
 
     played = play(world_of(alpha=alpha))
     assert [step.because for step in played.every("serve *")] == [1, 0]
+
+
+@pytest.mark.parametrize("because", [3, 0, "decided"])
+def test_what_is_no_record_is_nothing_to_follow_from(because: Any) -> None:
+    """It is the scenario's mistake, and told as that, also if it is caught."""
+
+    async def alpha(client: Client) -> None:
+        with suppress(Exception):
+            await client.create(note(), because=because)
+
+    with pytest.raises(ScenarioError, match=r"^alpha asks because=.*, which is no Record"):
+        play(world_of(alpha=alpha))
 
 
 def test_whom_nobody_serves_is_an_error_of_the_scenario() -> None:
