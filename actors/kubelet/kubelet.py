@@ -172,6 +172,8 @@ def _in_order(updates: list[_PodUpdate]) -> list[_PodUpdate]:
     ordered: list[_PodUpdate] = []
     together: list[_PodUpdate] = []
     for each in updates:
+        # By identity, since to compare the revisions of lists would be a look. A Cache hands on one
+        # Revision for all that came together, and another for each delivery.
         if together and together[0].revision is not each.revision:
             ordered += sorted(together, key=_age)
             together = []
