@@ -21,18 +21,15 @@ nothing of the World that was asked about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from testbed.invariant import Evidence, Invariant, Verdict
+from testbed.invariant import Invariant, Verdict
 from testbed.races.course import Course, content_of, course_of
-from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.races.trying import Trying
-from testbed.store.change import Entry
-from testbed.store.store import Store
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World
@@ -73,15 +70,15 @@ class LeavingOut:
         if calm is None or trying.breach_in(calm) is not None:
             return False
         self._calm = _breached(calm)
-        played, violation = trying.breach_of(race)
+        looked: set[str] = set()
+        played, violation = trying.breach_of(race, noting(trying.recipe, looked))
         if played is None or violation is None:
             return False
         self._course = course_of(played.world, violation)
         self._matched = [fate.matched for fate in played.fates]
         recipe = trying.recipe
         kept = frozenset(n for n in recipe.named(race.switches) if is_kept(n, recipe.keep))
-        stays = trying.named | looked_at(recipe, race)
-        self._stays = stays | differing(recipe, race) | kept
+        self._stays = trying.named | looked | differing(recipe, race) | kept
         return True
 
     def _names(self) -> tuple[list[str], list[str]]:
@@ -158,57 +155,18 @@ def differing(recipe: Scenario, race: Race) -> frozenset[str]:
     return frozenset(found)
 
 
-def looked_at(recipe: Scenario, race: Race) -> frozenset[str]:
-    """Return the keys at which the scenario's claims looked, one by one, in the Run of a Race, and
-    those that they declare to read."""
-    looked: set[str] = set()
+def noting(recipe: Scenario, looked: set[str]) -> Scenario:
+    """Return the same scenario; in its Worlds, the keys are noted at which its own claims look, one
+    by one, and those that they declare to read."""
 
     def build(world: World, **switches: Any) -> None:
         of_every_world = len(world.judge.claims)
+        world.judge.note_looks(looked)
         recipe.build(world, **switches)
         for claim in world.judge.claimed(Invariant)[of_every_world:]:
             looked.update(claim.reads or ())
-            claim.look = _noting(claim.look, looked)  # type: ignore[method-assign]
-            claim.end = _noting(claim.end, looked)  # type: ignore[method-assign]
 
-    play(race, attrs.evolve(recipe, build=build), keep=False)
-    return frozenset(looked)
-
-
-def _noting(claim: Callable[..., str | None], looked: set[str]) -> Callable[..., str | None]:
-    """The same, and the keys at which it looks are noted."""
-
-    def look(*given: Any) -> str | None:
-        evidence: Evidence = given[-1]
-        store = evidence.store
-        evidence.store = _Noting(store, looked)  # type: ignore[assignment]
-        try:
-            return claim(*given)
-        finally:
-            evidence.store = store
-
-    return look
-
-
-class _Noting:
-    """A Store that notes the keys at which a claim looks."""
-
-    def __init__(self, store: Store, looked: set[str]) -> None:
-        self._store = store
-        self._looked = looked
-
-    def peek(self, key: str, at: int | None = None) -> Entry | None:
-        """Note that key."""
-        self._looked.add(key)
-        return self._store.peek(key, at)
-
-    def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
-        """Note the prefix, which may be the whole key of one object."""
-        self._looked.add(prefix)
-        return self._store.snapshot(prefix, at, limit)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+    return attrs.evolve(recipe, build=build)
 
 
 def _calm(race: Race) -> Race:

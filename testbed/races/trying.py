@@ -79,23 +79,26 @@ class Trying:
             self._known[text] = None if played is None else played.verdict
         return None if self.cut_off else self._known[text]
 
-    def kept(self, race: Race) -> Played | None:
-        """Play it and keep its Steps; None if it raises, or if no more may be played."""
-        return self._played(race, keep=True) if self.count(race) else None
+    def kept(self, race: Race, recipe: Scenario | None = None) -> Played | None:
+        """Play it and keep its Steps; None if it raises, or if no more may be played. Given another
+        recipe, that one assembles the World; it must be the same World."""
+        return self._played(race, recipe, keep=True) if self.count(race) else None
 
-    def breach_of(self, race: Race) -> tuple[Played | None, Violation | None]:
-        """Play it and keep its Steps; return the Run, and the same breach in it."""
-        played = self.kept(race)
+    def breach_of(
+        self, race: Race, recipe: Scenario | None = None
+    ) -> tuple[Played | None, Violation | None]:
+        """Play it as `kept` does; return the Run, and the same breach in it."""
+        played = self.kept(race, recipe)
         return played, None if played is None else self.breach_in(played.verdict)
 
-    def _played(self, race: Race, *, keep: bool) -> Played | None:
+    def _played(self, race: Race, recipe: Scenario | None = None, *, keep: bool) -> Played | None:
         """Play it; None if it raises.
 
         A claim or an actor may raise because what it needs was left out. That is no breach, so that
         Race is no smaller one, and the shrink goes on without it.
         """
         try:
-            return play(race, self.recipe, keep=keep)
+            return play(race, recipe or self.recipe, keep=keep)
         except Exception:  # noqa: BLE001 - the scenario's own, as said above
             return None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from testbed.client.wire import Wire
 from testbed.errors import ScenarioError
@@ -22,9 +23,11 @@ from testbed.invariant import (
     Violation,
 )
 from testbed.store.footprint import HISTORY, Footprint
+from testbed.store.store import Store
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
 from testbed.world.audited_evidence import asked
+from testbed.world.seen_store import SeenStore
 
 SEEN = "log:@seen"
 """The log of turns whose outcome a claim may see, at a later turn than the one that made it."""
@@ -42,6 +45,8 @@ class Judge:
         self._evidence = evidence
         self._invariants: list[Invariant] = []
         self._lookers: dict[str, list[Invariant]] = {}
+        self._looked: set[str] | None = None
+        self._noted: list[Invariant] = []
         self._records_seen = 0
         self._deaths_seen = 0
         self.minds_order = False
@@ -71,8 +76,14 @@ class Judge:
                     "holds.\nNext: world.claim(always(f)), quiescent(f) or eventually(f)."
                 )
             self._invariants.append(invariant)
+            if self._looked is not None:
+                self._noted.append(invariant)
             for occasion in invariant.looks_at:
                 self._lookers.setdefault(occasion, []).append(invariant)
+
+    def note_looks(self, looked: set[str]) -> None:
+        """Note there the keys at which the claims look, one by one, that are made from now on."""
+        self._looked = looked
 
     def has_cause(self) -> bool:
         """Whether an invariant looks at this turn although it has no commit and no delivery."""
@@ -154,10 +165,11 @@ class Judge:
         """Let each invariant judge the end of a Run at rest, before the teardown."""
         self._evidence.changes = ()
         for invariant in self._invariants:
+            evidence = self._shown_to(invariant)
             if self._table.audits:
-                self._found(invariant, asked(invariant, self._evidence, invariant.end, at_end=True))
+                self._found(invariant, asked(invariant, evidence, invariant.end, at_end=True))
             else:
-                self._found(invariant, invariant.end(self._evidence))
+                self._found(invariant, invariant.end(evidence))
 
     def suspicions(self) -> str:
         """What invariants suspect and have not proved, each after a semicolon."""
@@ -166,11 +178,21 @@ class Judge:
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:
+            evidence = self._shown_to(invariant)
             if self._table.audits:
                 look = partial(invariant.look, step)
-                self._found(invariant, asked(invariant, self._evidence, look, at_end=False))
+                self._found(invariant, asked(invariant, evidence, look, at_end=False))
             else:
-                self._found(invariant, invariant.look(step, self._evidence))
+                self._found(invariant, invariant.look(step, evidence))
+
+    def _shown_to(self, invariant: Invariant) -> Evidence:
+        """What that claim looks at: if its looks are noted, through a Store that notes them."""
+        # By identity, since two claims may be equal.
+        if self._looked is None or not any(invariant is each for each in self._noted):
+            return self._evidence
+        shown = copy(self._evidence)
+        shown.store = cast(Store, SeenStore(self._evidence.store, self._looked))
+        return shown
 
     def _found(self, invariant: Invariant, breach: str | None) -> None:
         if breach is None:

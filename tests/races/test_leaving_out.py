@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Any
 
 import attrs
 import pytest
 from planted import PLANTED, Planted, onlookers
 from stage import Puppet, note
 
-from scenarios.lost_update import every_signature_is_kept, lost_update
+from scenarios.lost_update import Writer, every_signature_is_kept, lost_update
 from testbed import Client, Evidence, World, always, quiescent, scenario
 from testbed.errors import ScenarioError, UnknownName
+from testbed.invariant import COMMIT, Invariant
 from testbed.objects import Map, Note
 from testbed.races.course import course_of
-from testbed.races.leaving_out import differing, looked_at
+from testbed.races.leaving_out import LeavingOut, differing, noting
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import Shrunk, shrink
+from testbed.races.trying import Trying
+from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import Scenario, find, known, of
@@ -206,8 +210,55 @@ def test_what_a_claim_looks_at_by_its_key_is_noted() -> None:
         world.start(Puppet("alpha", look_on))
         world.claim(always(looks, reads=("notes/default/c", "log:notes")))
 
-    looked = looked_at(of(build), Race("r"))
+    looked: set[str] = set()
+    play(Race("r"), noting(of(build), looked))
     assert {key[-1] for key in looked if key.startswith("notes/default/")} == {"a", "b", "c"}
+
+
+@attrs.frozen
+class Signed(Invariant):
+    """Two have signed by the third version; a claim of a class that nobody can write to."""
+
+    name: str = "signed"
+    looks_at = frozenset({COMMIT})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        entry: Any = evidence.store.peek("notes/default/list")
+        is_lost = (
+            len(evidence.store) and entry.version == 3 and " " not in entry.value.data["signed"]
+        )
+        return "one is lost" if is_lost else None
+
+
+def test_a_frozen_claim_may_look() -> None:
+    """It is not changed, so that its looks are noted; and it may ask how many objects there are."""
+
+    def build(world: World) -> None:
+        world.add(note("list", signed=""), note("other"))
+        world.start(Writer("alpha"), Writer("beta"))
+        world.claim(Signed())
+
+    recipe = of(build)
+    (race, *_) = violated(recipe, {})
+    assert shrink(race, recipe).race.without == ("notes/default/other",)
+
+
+def test_each_run_that_leaving_out_plays_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the one in which it is noted at what the claims look."""
+    played: list[Race] = []
+
+    def counting(race: Race, *given: Any, **named: Any) -> Any:
+        played.append(race)
+        return play(race, *given, **named)
+
+    recipe = of(onlookers)
+    (race, *_) = violated(recipe, {})
+    monkeypatch.setattr("testbed.races.trying.play", counting)
+    monkeypatch.setattr("testbed.races.leaving_out.play", counting, raising=False)
+    reason = play(race, recipe).verdict.violations[0]
+    trying = Trying(recipe, race.switches, reason, 1_000, lambda *_: None, lambda: False)
+    LeavingOut(trying, race).race()
+    assert trying.runs == len(played)
 
 
 def test_what_the_sentence_names_stays() -> None:
