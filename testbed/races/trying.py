@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from testbed.chooser import Chooser
+from testbed.errors import HarnessBug, ReplayDiverged
 from testbed.invariant import Verdict, Violation
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
@@ -95,10 +96,13 @@ class Trying:
         """Play it; None if it raises.
 
         A claim or an actor may raise because what it needs was left out. That is no breach, so that
-        Race is no smaller one, and the shrink goes on without it.
+        Race is no smaller one, and the shrink goes on without it. Only that the testbed is broken,
+        or that something outside the World decided, is no matter of one Race.
         """
         try:
             return play(race, recipe or self.recipe, keep=keep)
+        except (HarnessBug, ReplayDiverged):
+            raise
         except Exception:  # noqa: BLE001 - the scenario's own, as said above
             return None
 
@@ -109,6 +113,8 @@ class Trying:
         try:
             world = self.recipe.world(race.switches, without=race.without)
             world.run(chooser, driver="direct")
+        except (HarnessBug, ReplayDiverged):
+            raise
         except Exception:  # noqa: BLE001 - the scenario's own: that Run shows nothing
             return None
         return world

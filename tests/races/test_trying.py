@@ -1,0 +1,58 @@
+"""Trying: what a Run raises is no breach, unless it says that no Run can be believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stage import Puppet, note
+
+from testbed import Client, Evidence, World, always
+from testbed.choosers.calm import Calm
+from testbed.errors import HarnessBug, ReplayDiverged, ScenarioError
+from testbed.invariant import Violation
+from testbed.objects import Note
+from testbed.races.race import Race
+from testbed.races.trying import Trying
+from testbed.world.scenario import of
+
+
+def trying_with(raised: Exception) -> Trying:
+    """Of a scenario with a claim that raises this."""
+
+    def claim(see: Evidence) -> str | None:
+        raise raised
+
+    async def write(client: Client) -> None:
+        await client.create(Note("m"))
+
+    def build(world: World) -> None:
+        world.add(note("n"))
+        world.start(Puppet("alpha", write))
+        world.claim(always(claim))
+
+    recipe = of(build)
+    violation = Violation("claim", "it is wrong", 1, 0)
+    return Trying(recipe, {}, violation, 100, lambda *_: None, lambda: False)
+
+
+WAYS: list[Any] = [
+    lambda trying: trying.verdict(Race("r")),
+    lambda trying: trying.kept(Race("r")),
+    lambda trying: trying.run(Race("r"), Calm()),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("raised", [KeyError("gone"), ScenarioError("gone")])
+def test_what_the_scenario_raises_is_no_breach(way: Any, raised: Exception) -> None:
+    """What it needs may have been left out."""
+    assert way(trying_with(raised)) is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("raised", [HarnessBug("broken"), ReplayDiverged("otherwise")])
+def test_that_no_run_can_be_believed_ends_the_shrink(way: Any, raised: Exception) -> None:
+    """A bug of the testbed, and a Run that the World alone does not decide."""
+    with pytest.raises(type(raised)):
+        way(trying_with(raised))
