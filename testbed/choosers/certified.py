@@ -144,8 +144,8 @@ class Certified(Chooser):
             now = [*there.ready, *there.faults]
             odd = [str(each) for each in now if each not in ready] or ["the same in another order"]
             gone = [str(each) for each in ready if each not in now]
-            self._differs(f"{where} is offered: {odd[0]}" if not gone else
-                          f"{where} is not offered: {gone[0]}")  # fmt: skip
+            what = f"is not offered: {gone[0]}" if gone else f"is offered: {odd[0]}"
+            self._differs(f"{where} {what}")
 
     def _differs(self, text: str) -> None:
         self.difference = self.difference or text

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
-from testbed.choosers.equivalence.certificate import Seen, write
+from testbed.choosers.equivalence.certificate import AT_REST, Seen, write
 from testbed.choosers.equivalence.classes import Classes
 from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, open_part, with_path
 from testbed.choosers.equivalence.repeats import Repeats
@@ -40,7 +40,6 @@ from testbed.words import counted
 
 ANY_FAULT = Footprint(writes=frozenset({"budget:faults"}))
 """What every fault touches when fewer may strike than the scenario allows."""
-AT_REST = ("quiet", "stuck")
 
 
 class Complete(Exhaustive):

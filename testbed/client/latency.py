@@ -6,13 +6,13 @@ It is no fault and no choice: each Option that a Latency names is due that much 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 import attrs
 
 from testbed.errors import ScenarioError, UnknownName, did_you_mean
-from testbed.objects.meta import Object
+from testbed.objects.kinds import kinds_below
 from testbed.store.endpoint import Operation
 from testbed.words import MEANT, PAST, spoken
 
@@ -56,7 +56,7 @@ class Latency:
         # An Endpoint may know verbs of its own, so only what looks misspelt is refused.
         if base not in known and not GLOB.search(base) and did_you_mean(base, sorted(known)):
             raise UnknownName("verb", base, sorted(known), see="name one of these, or use a glob")
-        plurals = sorted({cls.plural for cls in _kinds(Object) if cls.plural})
+        plurals = sorted({cls.plural for cls in kinds_below() if cls.plural})
         if not GLOB.search(key) and key.partition("/")[0] not in plurals:
             plural = key.partition("/")[0]
             raise UnknownName("kind of object with the plural", plural, plurals, see="use one")
@@ -103,9 +103,3 @@ def check_names(stated: Iterable[Latency], actors: Iterable[str], endpoints: Ite
             if name != "*" and not any(fnmatchcase(each, name) for each in known):
                 see = f"name one of these in world.latency({latency.what!r}, …)"
                 raise UnknownName(f"{what} of this World", name, known, see=see)
-
-
-def _kinds(cls: type[Object]) -> Iterator[type[Object]]:
-    for kind in cls.__subclasses__():
-        yield kind
-        yield from _kinds(kind)

@@ -16,6 +16,7 @@ from testbed.errors import (
     Unavailable,
 )
 from testbed.fault import Fault, Levers, Way
+from testbed.store.store_endpoint import READS
 
 REFUSALS: dict[int, type[ApiError]] = {
     403: Forbidden,
@@ -24,7 +25,6 @@ REFUSALS: dict[int, type[ApiError]] = {
     500: InternalError,
     503: Unavailable,
 }
-READS = ("get", "list", "watch")
 
 
 @attrs.frozen(kw_only=True)

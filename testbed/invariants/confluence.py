@@ -24,6 +24,7 @@ import attrs
 
 from testbed.errors import UnknownName
 from testbed.invariant import Evidence, Invariant
+from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
 
 LEFT_OUT = frozenset({"uid", "revision"})
@@ -122,8 +123,7 @@ class Confluent(Invariant):
         plural = key.partition("/")[0]
         for path, there, now in _differing(calm, here):
             names = (path, f"{plural}.{path}")
-            if any(name == own or name.startswith(f"{own}.") for name in names
-                   for own in self._ignoring):  # fmt: skip
+            if any(_is_within(name, own) for name in names for own in self._ignoring):
                 continue
             if self._unordered.intersection(names) and _items(there) == _items(now):
                 continue
@@ -169,6 +169,10 @@ def _counts(field: attrs.Attribute[Any]) -> bool:
     return bool(field.eq) and field.name not in LEFT_OUT and not is_time
 
 
+def _is_within(path: str, own: str) -> bool:
+    return path == own or path.startswith(f"{own}.")
+
+
 def _differing(calm: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
     """The path of each difference, and the values there."""
     if calm == here:
@@ -186,22 +190,14 @@ def _shown(value: object) -> str:
     return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
 
 
-def _kinds() -> Iterator[type[Object]]:
-    waiting: list[type[Object]] = [Object]
-    while waiting:
-        below = waiting.pop().__subclasses__()
-        waiting += below
-        yield from below
-
-
 def _plurals() -> set[str]:
-    return {kind.plural for kind in _kinds() if kind.plural}
+    return {kind.plural for kind in kinds_below() if kind.plural}
 
 
 def _check_path(path: str) -> None:
     """UnknownName unless it is a field of some kind of object."""
     first, _, rest = path.partition(".")
-    kinds = [kind for kind in _kinds() if kind.plural]
+    kinds = [kind for kind in kinds_below() if kind.plural]
     within = [kind for kind in kinds if kind.plural == first]
     parts = (rest if within else path).split(".")
     if any(_has(kind, parts) for kind in within or kinds):

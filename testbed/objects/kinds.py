@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
 from testbed.objects.config import ConfigMap
@@ -47,6 +49,13 @@ def kind_of(api_version: str, kind: str) -> type[Object]:
 def kind_by_plural(plural: str) -> type[Object]:
     """The class of a kind as a URL names it: `pods`."""
     return _found("kind of object with the plural", plural, _BY_PLURAL)
+
+
+def kinds_below(cls: type[Object] = Object) -> Iterator[type[Object]]:
+    """All classes of objects below that one: those of `KINDS`, and those that users have made."""
+    for kind in cls.__subclasses__():
+        yield kind
+        yield from kinds_below(kind)
 
 
 def _found(what: str, name: str, among: dict[str, type[Object]]) -> type[Object]:

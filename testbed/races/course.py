@@ -17,6 +17,7 @@ from testbed.invariant import Violation
 from testbed.objects.codec import encode
 from testbed.objects.meta import Object
 from testbed.store.change import Change
+from testbed.store.store_endpoint import READS
 from testbed.turns.option import FAULT, PICK, SERVE
 from testbed.turns.trace import Record, Step
 from testbed.world.world import World
@@ -24,7 +25,6 @@ from testbed.world.world import World
 WORD = re.compile(r"[\w.-]*\w")
 STAMPS = re.compile(r'("(?:uid|revision)":)"[^"]*"')
 HASHED = re.compile(r"(events/[\w./-]+|\"name\":\"[\w.-]+)\.[0-9a-f]{16}(?![0-9a-f])")
-READS = ("get", "list", "watch")
 
 
 @attrs.frozen

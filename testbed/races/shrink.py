@@ -16,10 +16,10 @@ It begins with the Race of a whole Run, which has every deviation as a line of i
 
 A change is kept if the Race still shows the same breach: of the same claim, for the same reason,
 naming the same actors and objects (see `reason.py`). Without that, a shrink could slip from a rare
-bug to a common one. Steps 1 and 2 only ever remove,
-and step 3 only takes a candidate that stands before the current one in its list, so a pass that
-changes nothing comes soon; RUNS_MAX is the limit in any case. Nothing depends on chance or time, so
-the same Race always gives the same result, unless `is_over` cuts it off.
+bug to a common one. Steps 1 and 2 only ever remove, and step 3 only takes a candidate that stands
+before the current one in its list, so a pass that changes nothing comes soon; RUNS_MAX is the limit
+in any case. Nothing depends on chance or time, so the same Race always gives the same result,
+unless `is_over` cuts it off.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from testbed.races.pattern import Pattern
 from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.trying import Trying
+from testbed.store.store_endpoint import READS
 from testbed.turns.imprint import check_steps, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
 from testbed.turns.pending import CALM_ORDER
@@ -51,7 +52,6 @@ BELOW_MAX = 150
 """How many Runs with fewer deviations are tried."""
 REQUESTS_MAX = 3
 """How many writes that follow from what is held are tried in its place."""
-READS = ("get", "list", "watch")
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ from testbed.choosers.equivalence.certificate import AT_REST, Seen
 from testbed.choosers.equivalence.orders import OrderedTurn, Past
 from testbed.errors import ReplayDiverged
 from testbed.races.shrink import never_over
-from testbed.turns.imprint import apart, suspects_in, text_of
+from testbed.turns.imprint import apart, as_json, suspects_in
 from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.world import World
@@ -139,7 +139,7 @@ def _shown(step: Step) -> Iterator[tuple[str, str]]:
 
 
 def _plain(value: object) -> str:
-    return REVISIONS.sub(r'\1""', text_of(value))
+    return REVISIONS.sub(r'\1""', as_json(value))
 
 
 def _broken(world: World) -> str:

@@ -19,10 +19,10 @@ from operator import attrgetter
 
 import attrs
 
-from testbed.store.change import Change, Entry
+from testbed.store.change import Change, Entry, plural_of
 from testbed.store.delivery import BOOKMARK
 from testbed.store.store_endpoint import READS
-from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting, Sightings, kind_of
+from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting, Sightings
 from testbed.turns.option import ANSWER, DELIVER, SERVE, START, request_key
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken
@@ -133,7 +133,7 @@ class Knowledge:
             self._lives.setdefault(option.actor, []).append(step.number)
         for key in dict.fromkeys(marks.reads):
             if key.startswith("cache:"):
-                kind = kind_of(key.partition("/")[2])
+                kind = plural_of(key.partition("/")[2])
                 self._cache_reads.setdefault((_task_of(step), kind), []).append(step.number)
 
     def _note_served(self, step: Step) -> None:
@@ -186,7 +186,7 @@ class Knowledge:
         option = step.option
         if step.outcome or option.change in (BOOKMARK, "BROKEN"):
             return
-        shown = self._shown.get((option.actor, kind_of(option.key)), Sighting(0, 0, WATCH, 0))
+        shown = self._shown.get((option.actor, plural_of(option.key)), Sighting(0, 0, WATCH, 0))
         now, revision = step.number, _number(step.revision)
         sighting = attrs.evolve(shown, step=now, read=now, how=WATCH, revision=revision)
         self._learn(step, option.key, sighting)
@@ -243,7 +243,7 @@ class Knowledge:
 
     def _last_cache_read(self, path: str, key: str, at: int) -> int | None:
         """When that task last read its Cache of the object's kind; None if it never did."""
-        reads = self._cache_reads.get((path, kind_of(key)), [])
+        reads = self._cache_reads.get((path, plural_of(key)), [])
         place = bisect_right(reads, at)
         return reads[place - 1] if place else None
 

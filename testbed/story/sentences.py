@@ -23,15 +23,13 @@ from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothi
 from testbed.story.opening import cause_of
 from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting
 from testbed.story.slice import Slice
-from testbed.story.wording import changed, did, listed, to_and_fro, were
+from testbed.story.wording import TURNS_MIN, changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, SERVE, START, request_key
 from testbed.turns.trace import SAID, Record, Step
 from testbed.words import past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
 FAULTS_MAX, HOLDS_MAX, OWN_MAX, REFUSALS_MAX = 4, 2, 2, 2
-TURNS_MIN = 5
-"""This many writes of one object, each by another actor than the one before, are a to and fro."""
 
 
 class Sentences:

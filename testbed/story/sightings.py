@@ -9,7 +9,7 @@ from operator import attrgetter
 import attrs
 
 from testbed.objects.meta import changed_fields
-from testbed.store.change import Change
+from testbed.store.change import Change, plural_of
 from testbed.store.endpoint import EVERYTHING
 from testbed.store.selector import Selector
 
@@ -65,7 +65,7 @@ class Sightings:
 
     def of(self, who: str, key: str) -> Iterator[list[Sighting]]:
         """Those of the object itself, then the lists of its kind; each oldest first."""
-        for what in (key, kind_of(key)):
+        for what in (key, plural_of(key)):
             yield self._found.get((who, what), [])
 
     def last(self, who: str, key: str, since: int, until: int) -> Iterator[Sighting]:
@@ -74,8 +74,3 @@ class Sightings:
             place = bisect_right(found, until, key=_step_of)
             if place and found[place - 1].step >= since:
                 yield found[place - 1]
-
-
-def kind_of(key: str) -> str:
-    """The plural of a key: `pods` of `pods/default/c`, or of itself."""
-    return key.partition("/")[0]

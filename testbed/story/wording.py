@@ -13,6 +13,8 @@ FIELDS_MAX = 2
 VALUE_MAX = 24
 SAID_MAX = 9
 """At most this many words of a record stand in the sentence that opens a story."""
+TURNS_MIN = 5
+"""This many writes of one object, each by another actor than the one before, are a to and fro."""
 NODE = "spec.node_name"
 STATES = {
     NODE: ("was on no node", "was on {}"),

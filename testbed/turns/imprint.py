@@ -50,12 +50,12 @@ class Imprint(NamedTuple):
         values = {
             n: v for n, v in zip(self._fields[2:], self[2:], strict=True) if v not in ("", None, ())
         }
-        return _cut(text_of(values), 0)
+        return _cut(as_json(values), 0)
 
     @property
     def texts(self) -> list[str]:
         """Each of its values as a text, the same in every process."""
-        return [value if isinstance(value, str) else text_of(value) for value in self]
+        return [value if isinstance(value, str) else as_json(value) for value in self]
 
 
 # The order is that of a reader: what was done, what was asked for, what came of it.
@@ -105,10 +105,10 @@ def asked_of(operation: Operation) -> Any:
 
 def kept(value: Any) -> Any:
     """A value as it is now: it is compared later, when its owner may have changed it."""
-    return value if isinstance(value, UNCHANGING) else text_of(value)
+    return value if isinstance(value, UNCHANGING) else as_json(value)
 
 
-def text_of(value: Any) -> str:
+def as_json(value: Any) -> str:
     """A value as JSON; of what has no such form, the name of its type, which is no address."""
     try:
         return encode(value).decode()
@@ -168,7 +168,7 @@ def unlike_line(then: Mapping[str, Any], step: Step) -> str:
     for name in (*now, *was):
         one, other = was.get(name), now.get(name)
         if one != other:
-            return f"{name!r} was {text_of(one)} in the trace, and is {text_of(other)} now"
+            return f"{name!r} was {as_json(one)} in the trace, and is {as_json(other)} now"
     return ""
 
 

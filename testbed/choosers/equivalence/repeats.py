@@ -18,12 +18,12 @@ from testbed.turns.imprint import (
     Imprint,
     Rerunnable,
     apart,
+    as_json,
     asked_of,
     difference,
     diverged,
     imprint_of,
     kept,
-    text_of,
     twice_line,
 )
 from testbed.turns.option import ANSWER, SERVE, Option, Sentence
@@ -106,4 +106,4 @@ def _brings(option: Option) -> Any:
 
 def _text(one: Announced) -> str:
     sentence, due_ms, brings = one
-    return f"{sentence} at {due_ms} ms" + ("" if brings is None else f": {text_of(brings)}")
+    return f"{sentence} at {due_ms} ms" + ("" if brings is None else f": {as_json(brings)}")

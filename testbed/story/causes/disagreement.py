@@ -16,10 +16,8 @@ from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Version
 from testbed.story.promises import nominations
 from testbed.story.slice import Slice
-from testbed.story.wording import NODE, changed, did, did_where, to_and_fro
+from testbed.story.wording import NODE, TURNS_MIN, changed, did, did_where, to_and_fro
 
-TURNS_MIN = 4
-"""This many writes of one object, each by another actor than the one before, are a to and fro."""
 TIMES_MIN = 3
 """An object of the kind must have been made and removed so often."""
 LAP = "for ever:"
@@ -34,7 +32,8 @@ def found(slice_: Slice) -> Iterator[Cause]:
     keys = slice_.named_keys & slice_.knowledge.versions.keys()
     for key in sorted(keys or slice_.shared):
         turns = to_and_fro(slice_.knowledge.versions[key])
-        if len(turns) >= (TURNS_MIN if is_lap else TURNS_MIN + 1):
+        # A lap that is proved comes back for ever, so it takes one write fewer.
+        if len(turns) >= TURNS_MIN - is_lap:
             yield _in_turn(slice_, turns)
     if is_lap:
         yield from _made_and_removed(slice_)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from testbed.choosers import complete
 from testbed.choosers.complete import Complete
+from testbed.choosers.equivalence.certificate import AT_REST
 from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, Touch
 from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, is_fault
 
@@ -166,7 +166,7 @@ def nothing_left_over(true: Any) -> Any:
     """What the last turn has withdrawn is not tried."""
 
     def left_over(self: Complete, verdict: Any) -> None:
-        if verdict.end not in complete.AT_REST:
+        if verdict.end not in AT_REST:
             true(self, verdict)
 
     return left_over
@@ -176,7 +176,7 @@ def limits_hide(true: Any) -> Any:
     """What a limit has hidden is not tried."""
 
     def left_over(self: Complete, verdict: Any) -> None:
-        if verdict.end in complete.AT_REST:
+        if verdict.end in AT_REST:
             true(self, verdict)
 
     return left_over
