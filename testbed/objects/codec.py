@@ -21,7 +21,19 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} {value!r} cannot stand in a trace")
 
 
+def _told(value: object) -> object:
+    if isinstance(value, Revision | Numbered):
+        return str(value)
+    kind = type(value)
+    is_ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    if is_ours or callable(value) or not hasattr(value, "__dict__"):
+        return kind.__name__
+    digest = getattr(value, "digest", None)
+    return {kind.__name__: vars(value) if digest is None else digest()}
+
+
 _encoder = msgspec.json.Encoder(enc_hook=_plain, order="deterministic")
+_any_encoder = msgspec.json.Encoder(enc_hook=_told, order="deterministic")
 _line_encoder = msgspec.json.Encoder(enc_hook=_plain)
 _decoder = msgspec.json.Decoder()
 
@@ -29,6 +41,13 @@ _decoder = msgspec.json.Decoder()
 def encode(value: object) -> bytes:
     """One line of JSON without its newline, all names sorted."""
     return _encoder.encode(value)
+
+
+def encode_any(value: object) -> bytes:
+    """The same of a value of any class, for comparing and not for reading back. Of a class that has
+    no JSON it is the name with the `digest()`, or else the fields; of a function, or of a part of
+    the testbed, the name of its class alone."""
+    return _any_encoder.encode(value)
 
 
 def encode_line(content: dict[str, Any]) -> bytes:

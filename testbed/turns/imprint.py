@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 from testbed.errors import ReplayDiverged
-from testbed.objects.codec import decode, encode, encode_line
+from testbed.objects.codec import decode, encode, encode_any, encode_line
 from testbed.objects.meta import Object
 from testbed.store.endpoint import Listing, Operation
 from testbed.turns.option import SERVE, Option
@@ -109,9 +109,9 @@ def kept(value: Any) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON; of what has no such form, the name of its type, which is no address."""
+    """A value as JSON; of what has no such form, its fields, and never its address."""
     try:
-        return encode(value).decode()
+        return encode_any(value).decode()
     except (TypeError, ValueError, OverflowError, RecursionError):
         return type(value).__name__
 
@@ -155,7 +155,8 @@ def _cut(text: str, start: int) -> str:
 
 
 def check_texts(first: Iterable[Step], second: Iterable[Sequence[str]], again: str) -> None:
-    """The same for a whole Run and the texts of another process."""
+    """Raise ReplayDiverged at the first turn of a Run that was not the same in another process,
+    which has sent the texts of its Imprints."""
     for number, (step, now) in enumerate(zip(first, second, strict=False), 1):
         if said := _unlike(imprint_of(step).texts, now):
             raise diverged(step, f"step {number}", said, again)
@@ -183,7 +184,7 @@ def check_same(was: Imprint, step: Step, where: str, again: str) -> None:
 
 
 def check_steps(first: Iterable[Step], second: Sequence[Step], again: str) -> None:
-    """The same for each turn of two whole Runs."""
+    """Raise ReplayDiverged at the first turn that is not the same in two whole Runs."""
     for number, (one, other) in enumerate(zip(first, second, strict=False), 1):
         check_same(imprint_of(one), other, f"step {number}", again)
 

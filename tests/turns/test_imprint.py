@@ -27,7 +27,7 @@ from testbed.races.playing import race_of
 from testbed.races.shrink import shrink
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.footprint import Footprint
-from testbed.turns.imprint import imprint_of, sum_of
+from testbed.turns.imprint import as_json, imprint_of, sum_of
 from testbed.turns.suspects import suspects_of
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
@@ -72,6 +72,31 @@ async def asks_a_counter(client: Client) -> None:
     await client.ask(Operation("count", "notes", "n", endpoint="counter"))
 
 
+async def asks_for_a_count(client: Client) -> None:
+    """In an answer of a class of the user's own."""
+    await client.ask(Operation("count", "notes", "n", endpoint="counter", body=Count))
+
+
+async def asks_for_a_list(client: Client) -> None:
+    """In a list of such."""
+    await client.ask(Operation("count", "notes", "n", endpoint="counter", body=Counts))
+
+
+class Count:
+    """A plain class, which has no JSON."""
+
+    def __init__(self) -> None:
+        self.number = count_up()
+        self.says = lambda: self.number
+
+
+class Counts(list[Count]):
+    """A list of one."""
+
+    def __init__(self) -> None:
+        super().__init__([Count()])
+
+
 class Counter:
     """An Endpoint of the user's own, whose answers count the calls in this process."""
 
@@ -79,7 +104,7 @@ class Counter:
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         yield from ()
-        return count_up()
+        return (operation.body or count_up)()
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
         return Footprint(writes=frozenset({"counter"}))
@@ -96,7 +121,16 @@ async def busy(client: Client) -> None:
             await client.create(note("busy", by=client.name))
 
 
-WAYS = [writes_it, asks_it, records_it, sleeps_it, touches_it, asks_a_counter]
+WAYS = [
+    writes_it,
+    asks_it,
+    records_it,
+    sleeps_it,
+    touches_it,
+    asks_a_counter,
+    asks_for_a_count,
+    asks_for_a_list,
+]
 
 
 def counting(does: Callable[[Client], Any]) -> Scenario:
@@ -269,3 +303,27 @@ def test_nobody_is_suspected_for_nothing() -> None:
     """What cannot change is no suspect; nor is any of our own code."""
     assert suspects_of([Puppet("alpha", pure)]) == []  # type: ignore[arg-type]
     assert suspects_of([find("lost_update").world()]) == []
+
+
+def test_a_choice_that_is_not_there_again_names_the_line_to_paste() -> None:
+    """A Run that is made a race is played again: what differs is told as in any other Run."""
+    with pytest.raises(ReplayDiverged) as raised:
+        race_of(noted([]), {}, [7])
+    assert str(raised.value).startswith(
+        "the Run, played again, is another one: only 1 thing could happen, not 8, after the same "
+        "choices.\nSomething outside the World decided. Look in the scenario for a global, "
+    )
+    assert str(raised.value).endswith(":noted.<locals>.scenario' --twice")
+
+
+def test_a_value_of_any_class_is_its_fields_and_no_address() -> None:
+    """A digest of its own counts instead; of a function, or a part of the testbed, the name."""
+
+    class Digested(Count):
+        def digest(self) -> object:
+            return "the same"
+
+    texts = [as_json([kind(), World(), count_up]) for kind in (Count, Digested) for _ in range(2)]
+    assert re.match(r'\[{"Count":{"number":\d+,"says":"function"}},"World","function"\]$', texts[0])
+    assert texts[0] != texts[1]
+    assert texts[2:] == ['[{"Digested":"the same"},"World","function"]'] * 2
