@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.errors import ReplayDiverged
 from testbed.turns.happening import Happening, Key, key_of
+from testbed.turns.imprint import Rerunnable, diverged, twice_line
 from testbed.turns.option import Choice, HoldBack, LetPass, Option, Release
 from testbed.turns.pending import Alternatives, Options
 
@@ -25,11 +26,14 @@ class Followed(Chooser):
         self._delays = dict(delays)
         """What is held for a time, and when it becomes due."""
         self._done = 0
+        self.run: RunInfo
+        """What it was told before the Run."""
 
     def begin(self, run: RunInfo) -> Plan | None:
+        self.run = run
         return Plan("what has happened, again")
 
-    # -- what who follows closely wants to know -------------------------------------------------
+    # -- for a subclass that wants to know what happens -----------------------------------------
 
     def on_first(self, option: Option) -> None:
         """Called before an Option is held or performed, each time."""
@@ -93,7 +97,7 @@ class Followed(Chooser):
                 self._done += 1
                 self.on_strike(fault, options.now_ms)
                 return options.ready + index
-        raise differs(f"`{happened.key[0]}` cannot strike")
+        raise differs(f"`{happened.key[0]}` cannot strike", self.run)
 
     def _pick(self, options: Alternatives) -> int | Cut:
         if not self._picks:
@@ -101,14 +105,12 @@ class Followed(Chooser):
         choice = self._picks.pop().picked
         assert choice is not None
         if choice >= len(options):
-            raise differs(f"of {len(options)} alternatives, number {choice + 1} was picked")
+            said = f"of {len(options)} alternatives, number {choice + 1} was picked"
+            raise differs(said, self.run)
         self.on_pick(options, choice)
         return choice
 
 
-def differs(what: str) -> ReplayDiverged:
+def differs(said: str, run: Rerunnable) -> ReplayDiverged:
     """The error when the same choices lead to another Run."""
-    return ReplayDiverged(
-        f"the Run is another one with the same choices: {what}.\n"
-        "Something outside the World decided.\nNext: testbed bench determinism"
-    )
+    return diverged(None, "the Run, played again, is another one", said, twice_line(run))

@@ -40,7 +40,10 @@ another order."""
 def how_to_play(command: Callable[..., int]) -> Callable[..., int]:
     """The options of every command that plays one Run: --driver, --audit, --twice, --json."""
     twice = "Play it again, here and in other processes; stop at the first difference."
-    audit = "Fail if an actor reads a field that its cache did not declare."
+    audit = (
+        "Fail if an actor reads a field that its cache did not declare, or a claim looks at what "
+        "it has not declared."
+    )
     options = (
         click.option("--imprints", hidden=True, help="What --twice compares."),
         click.option("--json", "as_json", is_flag=True, help=JSON),
@@ -191,7 +194,7 @@ def compare(
                 f"  {_shown(one)}\n  {_shown(other)}\n"
                 "Something outside the World decided, or the code has changed since. Look in "
                 f"{_who(first[:number])}, which moved last, for a set, a clock, an id() or "
-                f"`random`.{most_likely}\nAgain: {again}"
+                f"`random`.{most_likely}\nNext: {again}"
             )
 
 

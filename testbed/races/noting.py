@@ -22,6 +22,7 @@ from testbed.turns.happening import Happening, Key, key_of
 from testbed.turns.option import Choice, HoldBack, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Step
+from testbed.words import counted
 from testbed.world.fault_kinds import as_named
 
 
@@ -29,12 +30,14 @@ class Taking(Chooser):
     """Takes the choices of a Run again, and notes what has happened."""
 
     def __init__(self, choices: Sequence[Choice]) -> None:
+        self._run: RunInfo
         self._left = list(reversed(choices))
         self.happened: list[Happening] = []
         self.delays: dict[Key, int] = {}
         """What was held back for a time, and when it became due."""
 
     def begin(self, run: RunInfo) -> Plan | None:
+        self._run = run
         return Plan("noting what happens")
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
@@ -43,7 +46,8 @@ class Taking(Chooser):
         choice = self._left.pop()
         if isinstance(choice, int):
             if choice >= len(options):
-                raise differs(f"only {len(options)} things could happen, not {choice + 1}")
+                there = counted(len(options), "thing")
+                raise differs(f"only {there} could happen, not {choice + 1}", self._run)
             is_pick = isinstance(options, Alternatives)
             option = options[choice]
             now_ms = options.now_ms if isinstance(options, Options) else 0
@@ -102,7 +106,7 @@ class Noting(Followed):
 
     def on_hold(self, option: Option, for_ms: int | None) -> None:
         if option in self._late:
-            raise differs(f"`{option}` would be held a second time")
+            raise differs(f"`{option}` would be held a second time", self.run)
         self._late[option] = _Late(for_ms, is_over=for_ms is not None)
 
     def on_turn(self, option: Option, now_ms: int) -> None:

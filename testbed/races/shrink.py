@@ -30,7 +30,7 @@ from typing import Any
 import attrs
 
 from testbed.choosers.bounded import Deviating, Frontier
-from testbed.errors import ReplayDiverged, ScenarioError
+from testbed.errors import ScenarioError
 from testbed.invariant import Verdict, Violation
 from testbed.objects.event import Event
 from testbed.races.leaving_out import LeavingOut
@@ -40,7 +40,7 @@ from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.trying import Trying
 from testbed.store.store_endpoint import READS
-from testbed.turns.imprint import check_steps, twice_line
+from testbed.turns.imprint import check_steps, diverged, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
 from testbed.turns.pending import CALM_ORDER
 from testbed.turns.trace import Step
@@ -176,10 +176,8 @@ class _Shrinker:
             if found:
                 check_steps(found[-1][0].trace.steps, played.trace.steps, again)
             if (violation := trying.breach_in(played.verdict)) is None:
-                raise ReplayDiverged(
-                    f"the shrunk race breaches {trying.reason} once, and then does not: something "
-                    f"outside the World decides.\nNext: {again}, which names what moved last."
-                )
+                said = f"it breached {trying.reason} once, and does not now"
+                raise diverged(None, "the shrunk race", said, again)
             found.append((played, violation))
         return found[-1]
 

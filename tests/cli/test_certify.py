@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -228,3 +229,26 @@ def test_a_search_that_reached_a_limit_writes_none(
     said = capsys.readouterr().out
     assert "there is nothing to certify, since what comes after a limit was not seen" in said
     assert not [*(tmp_path / "proof").glob("*.jsonl")]
+
+
+def test_why_there_is_no_certificate_is_told(
+    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a note, or as a field of --json; null if there is one."""
+    text = mine.read_text().replace("world.start(", "world.limit(turns_max=6)\n    world.start(")
+    mine.write_text(text)
+    words = ["search", f"{mine}:build", "--effort", "complete", "--out", str(tmp_path / "proof")]
+    main(words)
+    assert re.search(
+        r"^Note: .*nothing to certify.*\nNext: raise turns_max",
+        capsys.readouterr().out,
+        re.MULTILINE,
+    )
+    main([*words, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["certificate"] is None
+    assert "turns_max" in told["not_certified"]
+    main(["search", "lost_update", *words[2:], "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["certificate"].endswith("lost_update.certificate.jsonl")
+    assert told["not_certified"] is None

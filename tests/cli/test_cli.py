@@ -458,7 +458,7 @@ def test_whatever_else_decides_is_found_by_playing_again(how: str, run: Run) -> 
     assert (done.code, done.out) == (4, "")
     assert re.match(r"ReplayDiverged: line \d+ of the trace is not the same again:\n  {", done.err)
     assert "Look in alpha, which moved last, for a set, a clock, an id() or `random`.\n" in done.err
-    assert done.err.endswith(f"Again: testbed run dice:dice --switch how={how}\n")
+    assert done.err.endswith(f"Next: testbed run dice:dice --switch how={how}\n")
 
 
 @pytest.mark.parametrize("how", ["by_chance", "by_address", "by_hash", "by_state"])
@@ -603,7 +603,7 @@ def test_another_run_diverges_at_the_first_line_that_differs(run: Run) -> None:
         r'  {"record":1,.*"name":"sinned".*}\n'
         r'  {"record":1,.*"name":"signed".*}\n'
         r"Something outside the World decided, or the code has changed since. Look in beta, which "
-        r"moved last, .*\nAgain: testbed replay race.jsonl\n",
+        r"moved last, .*\nNext: testbed replay race.jsonl\n",
         done.err,
     )
 

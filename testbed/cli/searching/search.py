@@ -132,8 +132,8 @@ def _search(wishes: Wishes) -> int:
         until_first=wishes.until_first,
         level=lambda: "" if exhaustive is None else exhaustive.summary,
         to_the_end=exhaustive is not None,
-        # A race is written before it is shrunk: shrinking takes long, and may be interrupted. The
-        # A race is written before it is shrunk. Whether time is over is asked between two Runs.
+        # A race is written before it is shrunk: shrinking takes long, and may be interrupted.
+        # Whether time is over is asked between two Runs.
         watching=Watching(progress.ran, progress.shrinks, races.write, show, clock.is_over),
     )
     progress.watch(search)
@@ -148,8 +148,8 @@ def _search(wishes: Wishes) -> int:
         for finding in search.found:
             if finding not in shown:
                 show(finding)
-        path = _certify(wishes, search, exhaustive, terms)
-        _show_report(wishes, search, races, world.judge.claims, path)
+        path, not_certified = _certify(wishes, search, exhaustive, terms)
+        _show_report(wishes, search, races, world.judge.claims, path, not_certified)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
@@ -205,7 +205,12 @@ def _modules(wishes: Wishes, player: Player) -> Iterator[str]:
 
 
 def _show_report(
-    wishes: Wishes, search: Search, races: Races, claims: list[str], certificate: str
+    wishes: Wishes,
+    search: Search,
+    races: Races,
+    claims: list[str],
+    certificate: str,
+    not_certified: str,
 ) -> None:
     again = _again(wishes, search)
     if wishes.as_json:
@@ -219,6 +224,7 @@ def _show_report(
                 effort=wishes.effort.name,
                 again=again,
                 certificate=certificate or None,
+                not_certified=not_certified or None,
             )
         )
     else:
@@ -226,6 +232,8 @@ def _show_report(
             say(f"Note: {report}.")
         say(verdict_line(search))
         say(shares_line(search))
+        if not_certified:
+            say(f"Note: {not_certified}")
         if certificate:
             trust = trust_in(races.recipe.name, wishes.task.folders)
             say(f"Certificate: {line_for('certify', certificate, trust)}")
@@ -262,21 +270,19 @@ def _cross(
 
 def _certify(
     wishes: Wishes, search: Search, exhaustive: Complete | None, terms: dict[str, Any]
-) -> str:
-    """Write the certificate of a complete search that came to its end; returns its path, or nothing
-    if there is nothing to certify."""
+) -> tuple[str, str]:
+    """Write the certificate of a complete search that came to its end; returns its path, or why
+    there is none; neither if there is nothing to certify."""
     if wishes.out is None or exhaustive is None or not search.is_exhausted:
-        return ""
+        return "", ""
     short = wishes.task.scenario.rpartition(":")[2]
     Path(wishes.out).mkdir(parents=True, exist_ok=True)
     path = Path(wishes.out, f"{short}.certificate.jsonl")
     try:
         exhaustive.certificate(path, terms)
     except ScenarioError as error:
-        if not wishes.as_json:
-            say(f"Note: {error}")
-        return ""
-    return str(path)
+        return "", str(error)
+    return str(path), ""
 
 
 def _again(wishes: Wishes, search: Search) -> str:
