@@ -127,9 +127,9 @@ def pair_of(race: Race, recipe: Scenario, path: str) -> tuple[Expectation, ...]:
     that the claim holds.
 
     1. A side that expects no breach stays.
-    2. Of a breach with the guard off, both sides of the pair.
-    3. Of a breach with the guard on, the same; but that it breaches with the guard off as well is
-       expected only if it does.
+    2. A side that expects the breach with the guard off becomes both sides of the pair.
+    3. So does one that expects it with the guard on; but with the guard off the breach is expected
+       only if it happens there, too.
     4. If the scenario has no guard, the claim must hold: then the code itself is to be mended.
     """
     if not recipe.has_guard:

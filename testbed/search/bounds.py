@@ -65,26 +65,26 @@ def chooser_for(data: Data) -> Chooser:
     return Deviating(plan, **bounds)
 
 
-def untold(data: Data) -> Data:
+def without_trail(data: Data) -> Data:
     """Return the same plan without its trail: its Run is compared with nothing."""
     return {**data, "plan": [*data["plan"][:4], ""]}
 
 
-def before(data: Data) -> Data:
+def plan_before(data: Data) -> Data:
     """Return the plan that this one goes on from."""
     return {**data, "plan": [data["plan"][0][:-1], *data["plan"][1:4], ""]}
 
 
-def shared(chooser: Chooser) -> int:
+def steps_shared(chooser: Chooser) -> int:
     """Return how many Steps the Run of a plan shares with that of the plan before it."""
     return chooser.shared if isinstance(chooser, Deviating) else 0
 
 
-def children(chooser: Chooser) -> list[Any] | None:
+def children_of(chooser: Chooser) -> list[Any] | None:
     """Return the plans that go on from the one it has played; None if it plays no plan."""
     return [c.as_list()[:-1] for c in chooser.children] if isinstance(chooser, Deviating) else None
 
 
-def trail(chooser: Chooser) -> str:
+def trail_of(chooser: Chooser) -> str:
     """Return the trail that these plans share, which is kept once for all of them."""
     return chooser.trail if isinstance(chooser, Deviating) else ""

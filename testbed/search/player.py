@@ -14,7 +14,14 @@ from testbed.choosers.sampling.sampler import Sampler
 from testbed.errors import ReplayDiverged
 from testbed.invariant import Verdict
 from testbed.policy import load
-from testbed.search.bounds import before, children, chooser_for, shared, trail, untold
+from testbed.search.bounds import (
+    children_of,
+    chooser_for,
+    plan_before,
+    steps_shared,
+    trail_of,
+    without_trail,
+)
 from testbed.search.planned_run import (
     NO_PROFILE,
     Breach,
@@ -153,13 +160,14 @@ class Player:
         A plan has only a checksum of each turn of the Run that it goes on from. So that Run is
         played once more, and then the planned one, as far as both are one.
         """
-        first, second = chooser_for(before(planned.plan)), chooser_for(untold(planned.plan))
+        first = chooser_for(plan_before(planned.plan))
+        second = chooser_for(without_trail(planned.plan))
         steps = []
         for chooser in (first, second):
             world = self.world()
             world.run(chooser, driver=self.task.driver, trace=Trace({}, keep=True))
             steps.append(world.trace.steps)
-        check_steps(steps[0][: shared(second)], steps[1], twice_line(world))
+        check_steps(steps[0][: steps_shared(second)], steps[1], twice_line(world))
 
 
 def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Observed) -> Outcome:
@@ -175,6 +183,6 @@ def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Obse
         tuple(Breach(v.invariant, v.said) for v in verdict.violations),
         as_data(world.trace.choices) if verdict.is_violated else (),
         observed.profile,
-        children(observed.chooser),
-        trail(observed.chooser),
+        children_of(observed.chooser),
+        trail_of(observed.chooser),
     )

@@ -1,4 +1,4 @@
-"""Terms: what a search is a search of, so that its certificate can be held against the code.
+"""Terms: what is searched, by which claims and code, so that a certificate can be compared with it.
 
 The same scenario, switches and faults have the same terms, as long as no code has changed. Two
 searches with the same terms look at the same Runs and judge them by the same claims.

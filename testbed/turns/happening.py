@@ -45,6 +45,6 @@ class Happening:
 
     @property
     def again(self) -> tuple[object, ...]:
-        """What is the same of it in each lap: not how often such a thing has happened before."""
+        """What is the same in each lap: all but the count of such things before it."""
         sentence = self.key[0]
         return (sentence.kind, sentence.path, sentence.verb, self.picked)

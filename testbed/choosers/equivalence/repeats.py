@@ -30,7 +30,7 @@ from testbed.turns.option import ANSWER, SERVE, Option, Sentence
 from testbed.turns.pending import Options
 from testbed.turns.trace import Step
 
-Announced = tuple[Sentence, int, Any]
+Coming = tuple[Sentence, int, Any]
 """An Option that is pending, when it is due, and what it asks for if it is a request."""
 
 
@@ -40,7 +40,7 @@ class Repeats:
     def __init__(self) -> None:
         self._run: Rerunnable
         self._turns: list[Imprint] = []
-        self._pending: list[tuple[Announced, ...]] = []
+        self._pending: list[tuple[Coming, ...]] = []
         self._last: Step | None = None
         """The turn before the one to come, which decided what is pending."""
 
@@ -56,13 +56,13 @@ class Repeats:
 
     def arrive(self, options: Options) -> None:
         """Note what is pending at a turn that is new."""
-        self._pending.append(announced(options))
+        self._pending.append(coming(options))
 
     def arrive_again(self, place: int, options: Options, run: int) -> None:
         """Compare what is pending, if this is the last turn that is known."""
         if place != len(self._pending) - 1:
             return
-        was, now = self._pending[place], announced(options)
+        was, now = self._pending[place], coming(options)
         if was == now:
             return
         for at, (one, other) in enumerate(zip_longest(was, now)):
@@ -92,7 +92,7 @@ class Repeats:
         return diverged(self._last, where, said, twice_line(self._run), option)
 
 
-def announced(options: Options) -> tuple[Announced, ...]:
+def coming(options: Options) -> tuple[Coming, ...]:
     """All that is pending, ready or not, with what each request asks for or is answered."""
     return tuple([(o.sentence, o.due_ms, _brings(o)) for o in options.to_come])
 
@@ -104,6 +104,6 @@ def _brings(option: Option) -> Any:
     return kept(request.value) if option.kind == ANSWER else None
 
 
-def _text(one: Announced) -> str:
+def _text(one: Coming) -> str:
     sentence, due_ms, brings = one
     return f"{sentence} at {due_ms} ms" + ("" if brings is None else f": {as_json(brings)}")

@@ -110,7 +110,7 @@ def _scenario(file: str, certificate: Certificate, trust: Trust) -> Scenario:
 
 
 def hold_against(certificate: Certificate, terms: Mapping[str, Any]) -> None:
-    """Refuse a certificate of another World than the code as it is now would search."""
+    """Refuse a certificate if the code, as it is now, would search another World."""
     for name, here in terms.items():
         said = certificate.header[name]
         if said == here:
