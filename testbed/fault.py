@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import attrs
 
+from testbed.client.point import PointOfWork, point_of_work
 from testbed.client.request import Post, Request
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
@@ -105,6 +106,22 @@ class Fault:
         return self.effect.format(word=self.word, target=target, whose=f"{who}'s", what=what)
 
 
+@attrs.frozen
+class Hit:
+    """One fault that has struck, and where: what it takes to let the same strike in another Run."""
+
+    fault: Fault
+    target: str
+    """As its Way named it."""
+    actor: str
+    """Empty for an Endpoint."""
+    point: PointOfWork | None
+    """How far the actor had come; if the fault struck a request, the task that had sent it. None if
+    turns of its target do not say where it struck: it struck an Endpoint, the Store or a watch."""
+    now_ms: int | None
+    """The virtual time; None if the request says it all."""
+
+
 class Levers:
     """All that a Fault may do.
 
@@ -124,18 +141,38 @@ class Levers:
         self._wire = wire
         self._start = start
         self.store = store
+        self.hits: list[Hit] = []
+        """The faults that have struck so far, oldest first."""
 
     @property
     def now_ms(self) -> int:
         """Virtual time."""
         return self._table.now_ms
 
-    def note_fault(self, touches: Footprint) -> None:
+    def note_fault(self, fault: Fault, way: Way, touches: Footprint) -> None:
         """A fault strikes: note in its Step what it touches, and count it."""
+        self.hits.append(self._hit(fault, way))
         self._table.marks.reads.extend(sorted(touches.reads))
         self._table.marks.writes.extend(sorted(touches.writes))
         self._table.faults += 1
         self._lasts_until(self._table.now_ms)
+
+    # Where it strikes is told by what its Footprint keeps in order with it, and by nothing else: so
+    # all Runs that differ only in the order of turns that commute have the same Hits.
+    def _hit(self, fault: Fault, way: Way) -> Hit:
+        role, task, crosses, now_ms = self._table.roles.get(way.actor), "", False, None
+        if fault.strikes_requests:
+            who = way.target.partition(" ")[0]
+            task = who if "/" in who else f"{who}/main"
+        elif role is not None:
+            wire = {role.lives_key, f"wire:{role.name}"}
+            role = role if role.memory in way.touches.writes else None
+            crosses, now_ms = not wire.isdisjoint(way.touches.writes), self.now_ms
+        point: PointOfWork | None = None
+        if role is not None:
+            posts = self._wire.posts.values()
+            point = point_of_work(role, posts, task=task, crosses=crosses)
+        return Hit(fault, way.target, way.actor, point, now_ms)
 
     def _lasts_until(self, due_ms: int) -> None:
         self._table.last_fault_ms = max(self._table.last_fault_ms, due_ms)
@@ -317,7 +354,7 @@ class Allowed:
         def strike() -> None:
             self.struck += 1
             self._struck[target] = nth
-            levers.note_fault(touches)
+            levers.note_fault(self.fault, way, touches)
             way.strike()
 
         option = Option(

@@ -52,8 +52,9 @@ class Evidence:
         self.laps_from = 0
         """The number of choices after which a lap may begin, if that is known; else 0."""
         self.calm_end: Callable[[], Any] | None = None
-        """Returns what the calm run of this scenario has come to. None in that run itself, and in a
-        World that does not know its scenario."""
+        """Returns what the calm run of this scenario has come to in which the same faults strike at
+        the same points; None if there is none. It is None itself in such a calm run, and in a World
+        that does not know its scenario."""
 
     def forget_scenario(self) -> None:
         """Called when something is added to a World that its scenario had assembled: no other
@@ -138,6 +139,11 @@ class Invariant:
     @property
     def suspicion(self) -> str:
         """What it suspects and could not prove; shown if the Run ends undecided."""
+        return ""
+
+    @property
+    def note(self) -> str:
+        """A sentence on what it could not judge of this Run; the Verdict says it."""
         return ""
 
 
@@ -237,7 +243,8 @@ class Verdict:
     """How many faults struck."""
     chooser: str
     note: str = ""
-    """What the Chooser says of this Run, such as that it stopped drawing."""
+    """What the Chooser says of this Run, such as that it stopped drawing, and what claims say that
+    they could not judge."""
 
     @property
     def is_held(self) -> bool:

@@ -9,8 +9,9 @@ change. These are never compared:
   where another object speaks of one, its name counts as drawn;
 - the order of conditions, which have a type each.
 
-A scenario declares what else may differ. A Run in which a fault struck is not compared, since it
-had other work to do.
+A scenario declares what else may differ. A Run that faults have struck is compared with the calm
+run in which the same faults strike at the same points of their targets' work. If there is none, it
+is not compared, and its Verdict says so.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ EVENTS = "events"
 TIMES = ("time", "fine time")
 SHOWN_MAX = 3
 """The most differences that a Violation lists."""
+NOT_COMPARED = (
+    "confluent has compared it with nothing: no calm run comes to rest in which the same faults "
+    "strike at the same points of work."
+)
+"""Said of a Run that faults have struck and that has no counterpart."""
 TEXT_MAX = 120
 """The most characters of a value that it shows."""
 
@@ -64,19 +70,27 @@ class Confluent(Invariant):
         self.declares = seen_as is not None
         self.came_to: End | None = None
         """None until its Run has come to rest."""
+        self._was_compared = True
 
     def end(self, evidence: Evidence) -> str | None:
         self.came_to = self._end_of(evidence)
         # The calm run is played in another World, which claims the same: there `calm_end` is None,
         # and it only notes what it has come to. Otherwise each would play the next one for ever.
-        calm = evidence.calm_end() if evidence.calm_end is not None else None
-        if calm is None or evidence.table.faults:
+        faults = evidence.table.faults
+        calm_end = evidence.calm_end() if evidence.calm_end is not None else None
+        if calm_end is None:
+            self._was_compared = evidence.calm_end is None or not faults
             return None
-        found = self.differences(calm, self.came_to)
+        found = self.differences(calm_end, self.came_to)
         if not found:
             return None
         more = f"; and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
-        return f"the calm run ends otherwise: {'; '.join(found[:SHOWN_MAX])}{more}"
+        calm = struck_alike("the calm run", faults)
+        return f"{calm} ends otherwise: {'; '.join(found[:SHOWN_MAX])}{more}"
+
+    @property
+    def note(self) -> str:
+        return "" if self._was_compared else NOT_COMPARED
 
     def _end_of(self, evidence: Evidence) -> End:
         if self._seen_as is not None:
@@ -225,6 +239,11 @@ def _has(kind: Any, parts: Sequence[str]) -> bool:
     return parts[0] in names and _has(hints.get(parts[0], Any), parts[1:])
 
 
+def struck_alike(name: str, faults: int) -> str:
+    """`the calm run` or `calm`, as the counterpart of a Run in which faults have struck."""
+    return f"{name} with the same {'fault' if faults == 1 else 'faults'}" if faults else name
+
+
 def confluent(
     *,
     ignoring: Sequence[str] = (),
@@ -232,7 +251,8 @@ def confluent(
     seen_as: Callable[[Evidence], Any] | None = None,
     reads: tuple[str, ...] | None = None,
 ) -> Confluent:
-    """Every Run without a fault ends as the calm run does. `ignoring` names what may differ: kinds
+    """Every Run ends as the calm run does; a Run that faults have struck, as the calm run in which
+    the same faults strike at the same points of work. `ignoring` names what may differ: kinds
     (`leases`) and fields (`spec.node_name`, `pods.status`); Events, times, uids and names that a
     server draws are left out by themselves. `unordered` names fields with words or items that may
     stand in any order. If something else is to be alike, the function `seen_as` makes it from the

@@ -85,13 +85,15 @@ def _essence(value: object) -> bytes:
     return encode(value)
 
 
-def side_by_side(calm: Trace, here: Trace, rows_max: int = ROWS_MAX) -> str:
+def side_by_side(
+    calm: Trace, here: Trace, rows_max: int = ROWS_MAX, title: str = "the calm run"
+) -> str:
     """The writes of both Runs, and a line where they part for good. Before it and after it, at most
-    the last `rows_max` of each."""
+    the last `rows_max` of each. The title stands above the first."""
     states = States(calm, here)
     one, other = states.of(calm), states.of(here)
     left, right = _last_alike(states.start, one, other)
-    rows = [("the calm run", "this run"), ("─" * WIDTH, "─" * WIDTH)]
+    rows = [(title, "this run"), ("─" * WIDTH, "─" * WIDTH)]
     rows += _rows(one[:left], other[:right], rows_max)
     rows.append(("┄ they part for good ".ljust(WIDTH, "┄"), "┄" * WIDTH))
     rows += _rows(one[left:], other[right:], rows_max)

@@ -7,7 +7,7 @@ import os.path
 import re
 import sys
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, ItemsView
 from contextvars import Context
 from typing import Any
 
@@ -114,6 +114,10 @@ class Life:
         sentence = (kind, path, verb, key, change)
         nth = self._counts[sentence] = self._counts.get(sentence, 0) + 1
         return nth
+
+    def counted(self) -> ItemsView[tuple[str, str, str, str, str], int]:
+        """Each sentence so far, and how many Options of it there were."""
+        return self._counts.items()
 
     def next_nth(self, sentence: tuple[str, str, str, str, str]) -> int:
         """The number of the next Option of that sentence, not counted yet: for an Option that may

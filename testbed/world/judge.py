@@ -176,6 +176,11 @@ class Judge:
         texts = [invariant.suspicion for invariant in self._invariants if invariant.suspicion]
         return "".join(f"; {text}" for text in texts)
 
+    @property
+    def notes(self) -> list[str]:
+        """What invariants could not judge, a sentence each."""
+        return [invariant.note for invariant in self._invariants if invariant.note]
+
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:
             evidence = self._shown_to(invariant)

@@ -283,7 +283,7 @@ class Play(Head):
             table.now_ms,
             self._world.faults_struck,
             self._title,
-            self._chooser.note,
+            " ".join(note for note in (self._chooser.note, *self._judge.notes) if note),
         )
         self._trace.close(
             {

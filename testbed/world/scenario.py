@@ -25,6 +25,7 @@ from testbed.invariants.confluence import Confluent
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
+from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
 from testbed.world.lap_proof import breach_by_lap
@@ -36,6 +37,8 @@ GUARD = "guard"
 """The switch of a scenario that keeps its race away."""
 COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
+CALM_ENDS_MAX = 200
+"""How many ends of counterparts are kept; what is needed again after that is played again."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
@@ -82,7 +85,7 @@ class Scenario:
     keep: tuple[str, ...] = ()
     """What a shrink never leaves out: names of actors, keys, kinds, and globs of these."""
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
-    _calm_ends: dict[str, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _calm_ends: dict[Any, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -117,16 +120,20 @@ class Scenario:
             return self.world(values, faults=faults, without=without)
 
         world.evidence.play_lap = partial(breach_by_lap, again)
-        world.evidence.calm_end = partial(self._calm_end, again, repr((values, without)))
+        key = repr((values, without))
+        world.evidence.calm_end = lambda: self._calm_end(again, key, world)
         return world
 
-    def _calm_end(self, again: Callable[[], World], key: str) -> Any:
-        """The end state of the calm run, as `confluent` sees it; None if it comes to no rest."""
+    def _calm_end(self, again: Callable[[], World], like: str, here: World) -> Any:
+        """The end state of the counterpart of a Run, as `confluent` sees it; None if it has no
+        counterpart, or that comes to no rest."""
+        key = (like, here.beside if here.hits else (), key_of_hits(here.hits))
         if key not in self._calm_ends:
             world = again()
-            world.evidence.calm_end = None
-            world.run(Calm(), driver="direct")
-            claims = world.judge.claimed(Confluent)
+            is_alike = play_counterpart(world, here.hits)
+            claims = world.judge.claimed(Confluent) if is_alike else []
+            while len(self._calm_ends) >= CALM_ENDS_MAX:
+                del self._calm_ends[next(iter(self._calm_ends))]
             self._calm_ends[key] = claims[0].came_to if claims else None
         return self._calm_ends[key]
 

@@ -19,7 +19,7 @@ from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
 from testbed.client.wire import Wire
 from testbed.errors import ScenarioError, UnknownName
-from testbed.fault import Allowed, Fault, Levers
+from testbed.fault import Allowed, Fault, Hit, Levers
 from testbed.invariant import Evidence, Invariant, Verdict
 from testbed.invariants.caches import CachesEqualTheStore
 from testbed.invariants.history import RevisionsIncrease
@@ -283,6 +283,11 @@ class World:
     def faults_struck(self) -> int:
         """How many faults have struck by now."""
         return sum(allowed.struck for allowed in self._allowed)
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The faults that have struck by now, oldest first, and where each of them did."""
+        return self._levers.hits
 
     def find_faults(self) -> list[Option]:
         """Every fault that could strike now; worked out only when a Chooser looks."""

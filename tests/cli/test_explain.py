@@ -140,6 +140,72 @@ def test_a_recorded_run_is_told_as_its_race(told: Told, own: Path) -> None:
     assert out.splitlines()[-1] == "Again: testbed explain run.jsonl"
 
 
+HALF = """
+from contextlib import suppress
+
+import attrs
+
+from testbed import Actor, Client, World, confluent
+from testbed.errors import AlreadyExists, Conflict
+from testbed.objects import Map, Note
+
+
+@attrs.frozen
+class Alpha(Actor):
+    async def run(self, client: Client) -> None:
+        work = await client.get(Note, "work")
+        if work.data.get("half") != "done":
+            with suppress(Conflict):
+                await client.update(attrs.evolve(work, data=Map(half="done")))
+        elif any(item.meta.name == "b" for item in (await client.list(Note)).items):
+            return
+        with suppress(AlreadyExists):
+            await client.create(Note("second"))
+
+
+@attrs.frozen
+class Beta(Actor):
+    async def run(self, client: Client) -> None:
+        await client.create(Note("b"))
+
+
+def half(world: World) -> None:
+    world.add(Note("work"))
+    world.start(Alpha("alpha"), Beta("beta"))
+    world.claim(confluent())
+"""
+SAID = "the calm run with the same fault ends otherwise: notes/default/second is only there"
+
+
+def test_a_struck_run_stands_beside_the_calm_run_with_the_same_fault(
+    told: Told, own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A search finds it; its race file and a trace of it are told, and replayed, with the same
+    words."""
+    (own / "half.py").write_text(HALF)
+    line = ["search", "half.py:half", "--faults", "crash:alpha,restart=0s", "--out", "found"]
+    assert main([*line, "--runs", "300"]) == 1
+    assert SAID in capsys.readouterr().out
+    file = own / "found/half-confluent.race.yaml"
+    race = parse(file.read_text(), str(file))
+    assert [len(race.faults), len(race.holds)] == [1, 1]
+    for form in ([], ["--md"]):
+        code, out, _ = told(str(file), "--scenario", "half.py:half", *form)
+        assert code == 1
+        assert re.search(r"the calm run with the same fault +this run\n", out)
+        alpha = [row for row in out.splitlines() if "alpha create notes/default/second" in row]
+        assert alpha
+        assert all(row.index("alpha") < 40 for row in alpha)
+    trace = ["--trace", "run.jsonl"]
+    main(["replay", str(file), "--scenario", "half.py:half", *trace])
+    capsys.readouterr()
+    assert main(["replay", "run.jsonl", "--scenario", "half.py:half"]) == 1
+    assert SAID in capsys.readouterr().out
+    code, out, _ = told("run.jsonl", "--scenario", "half.py:half")
+    assert code == 1
+    assert re.search(r"the calm run with the same fault +this run\n", out)
+
+
 def test_a_race_that_breaks_nothing_is_told_as_held(told: Told, own: Path) -> None:
     """No deviation is needed for nothing, and no chance grows."""
     (own / "calm.yaml").write_text("scenario: lost_update\nswitches: {guard: on}\n")

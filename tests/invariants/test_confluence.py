@@ -100,8 +100,8 @@ def test_what_is_alike_is_the_scenarios_to_say() -> None:
     assert not violated(ignoring, 100)
 
 
-def test_a_run_that_a_fault_struck_is_not_compared() -> None:
-    """It was given something else to do."""
+def test_a_run_that_a_fault_struck_is_not_held_against_one_without() -> None:
+    """It was given something else to do: here alpha dies before it has written anything."""
 
     def build(world: World) -> None:
         async def alpha(client: Client) -> None:

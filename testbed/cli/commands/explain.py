@@ -10,7 +10,6 @@ from typing import Any
 import attrs
 import click
 
-from testbed.choosers.calm import Calm
 from testbed.choosers.continued import Continued
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
@@ -18,18 +17,21 @@ from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
+from testbed.fault import Fault, Hit
 from testbed.invariant import Verdict, Violation
-from testbed.invariants.confluence import Confluent
+from testbed.invariants.confluence import Confluent, struck_alike
 from testbed.races.necessity import Deviation, Flipped, flipped, needed_lines
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
 from testbed.story.explain import Issue, explain_md, explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
+from testbed.story.parting import ROWS_MAX as SIDE_ROWS_MAX
 from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
 from testbed.turns.trace import Trace
 from testbed.turns.trace import load as load_trace
+from testbed.world.counterpart import play_counterpart
 from testbed.world.fault_kinds import faults_in
 from testbed.world.scenario import Scenario
 
@@ -59,6 +61,10 @@ class _Run:
     race: Race
     trace: Trace
     verdict: Verdict
+    faults: tuple[Fault, ...]
+    """The faults that were allowed beside those of its scenario."""
+    hits: tuple[Hit, ...]
+    """The faults that have struck, and where."""
 
     @property
     def violation(self) -> Violation | None:
@@ -142,7 +148,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     steps = {step.number: step.option for step in run.trace.steps}
     parts = [story(run.trace, run.verdict, run.claim)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
-        parts.append(side_by_side(_calm(run)[0], run.trace))
+        parts.append(_beside(run)[1])
     parts += ["\n".join(needed_lines(run.race, tried, run.claim))]
     parts += ["\n".join(growth_lines(rates, steps))]
     last = f"{run.verdict}\nAgain: {again}"
@@ -160,7 +166,9 @@ def _played(file: str, trust: Trust) -> _Run:
         given = open_race(file, trust, "explain")
         race, recipe = given.race, given.recipe
         played = play(race, recipe)
-        return _Run(recipe, race, played.trace, played.verdict)
+        faults = tuple(strike.fault for strike in race.faults)
+        hits = tuple(played.world.hits)
+        return _Run(recipe, race, played.trace, played.verdict, faults, hits)
     recorded = load_trace(file)
     name = recorded.header["scenario"]
     line = line_for("explain", file, trust_in(name))
@@ -173,22 +181,27 @@ def _played(file: str, trust: Trust) -> _Run:
     world = recipe.world(switches, faults=faults, without=without)
     verdict = world.run(chooser, driver="direct", trace=trace)
     race = race_of(recipe, switches, trace.choices, faults=faults, without=without)
-    return _Run(recipe, race, trace, verdict)
+    return _Run(recipe, race, trace, verdict, tuple(faults), tuple(world.hits))
 
 
-def _calm(run: _Run) -> tuple[Trace, Verdict]:
-    """The calm run of the same World."""
+def _beside(run: _Run, rows_max: int = SIDE_ROWS_MAX) -> tuple[Verdict, str]:
+    """The calm run of the same World, and its writes beside those of this Run. If this Run ends
+    otherwise than its counterpart, that is shown, with the same faults."""
+    hits = run.hits if any(v.invariant == Confluent.name for v in run.verdict.violations) else ()
     trace = Trace({}, keep=True)
-    world = run.recipe.world(run.race.switches, without=run.race.without)
-    return trace, world.run(Calm(), driver="direct", trace=trace)
+    world = run.recipe.world(run.race.switches, faults=run.faults, without=run.race.without)
+    play_counterpart(world, hits, trace)
+    assert world.verdict is not None
+    title = struck_alike("the calm run", len(hits))
+    return world.verdict, side_by_side(trace, run.trace, rows_max, title)
 
 
 def _issue(run: _Run, tried: Sequence[Flipped[Deviation]], again: str) -> str:
     """The story as Markdown, with the calm run beside it unless the Run is that itself."""
     beside: list[str] = []
     if len(run.race):
-        calm, verdict = _calm(run)
-        beside = [str(verdict), side_by_side(calm, run.trace, ROWS_MAX)]
+        calm, writes = _beside(run, ROWS_MAX)
+        beside = [str(calm), writes]
     needed = needed_lines(run.race, tried, run.claim)
     told = Issue(run.race.text(), again, run.claim, tuple(needed), tuple(beside))
     return explain_md(run.trace, run.verdict, told).rstrip("\n")

@@ -1,0 +1,318 @@
+"""Counterpart: a struck Run is held against the calm run that the same faults strike alike."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import attrs
+import pytest
+from small_worlds import Watched
+from stage import Puppet, note
+
+from testbed import Client, World, confluent
+from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.choosers.bounded import Bounded
+from testbed.choosers.complete import Complete
+from testbed.choosers.uniform import Uniform
+from testbed.errors import AlreadyExists, Conflict, InternalError, Unavailable
+from testbed.fault import Fault
+from testbed.faults.clock_step import ClockStep
+from testbed.faults.compact import Compact
+from testbed.faults.crash import Crash
+from testbed.faults.lag import Lag
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.lose_request import LoseRequest
+from testbed.faults.partition import Partition
+from testbed.faults.restart import Restart
+from testbed.faults.server_error import ServerError
+from testbed.faults.stall import Stall
+from testbed.objects import Map, Note
+from testbed.races.playing import play, race_of
+from testbed.races.racefile import parse
+from testbed.races.shrink import shrink
+from testbed.turns.option import DELIVER, FAULT, SERVE
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Trace
+from testbed.world.counterpart import key_of_hits, play_counterpart
+from testbed.world.fault_kinds import parse_fault
+from testbed.world.scenario import Scenario, find, of, play_runs
+
+CRASH = Crash("alpha", restart_after_ms=0)
+
+
+def half_again(world: World, *, guard: bool = False) -> None:
+    """Alpha does its work in two halves. After a crash it does the second one only if it finds
+    beta's note missing: without a crash, no order matters."""
+
+    async def alpha(client: Client) -> None:
+        work = await client.get(Note, "work")
+        is_again = work.data.get("half") == "done"
+        if not is_again:
+            with suppress(Conflict):  # with what an earlier life had sent
+                await client.update(attrs.evolve(work, data=Map(half="done")))
+        elif not guard and any(item.meta.name == "b" for item in (await client.list(Note)).items):
+            return
+        with suppress(AlreadyExists):
+            await client.create(note("second"))
+
+    async def beta(client: Client) -> None:
+        await client.create(note("b"))
+
+    world.add(note("work"))
+    world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+    world.claim(confluent())
+
+
+def verdicts(
+    recipe: Scenario, runs: int, *faults: Fault, chooser: Any = None, **switches: Any
+) -> list[World]:
+    """The Worlds of so many Runs."""
+    found: list[World] = []
+
+    def look(world: World) -> bool:
+        found.append(world)
+        return True
+
+    play_runs(
+        recipe, chooser or Uniform(5), look, runs_max=runs, switches=switches, faults=faults,
+        driver="direct",
+    )  # fmt: skip
+    return found
+
+
+def said(worlds: list[World]) -> set[str]:
+    """All that confluent said of them."""
+    return {
+        v.said for world in worlds for v in world.judge.violations if v.invariant == "confluent"
+    }
+
+
+def test_an_order_that_matters_only_under_a_crash_is_found() -> None:
+    """Held against the calm run with the same crash, what was left undone is a difference."""
+    recipe = of(half_again)
+    assert not said(verdicts(recipe, 200))
+    assert said(verdicts(recipe, 200, CRASH)) == {
+        "the calm run with the same fault ends otherwise: notes/default/second is only there"
+    }
+    assert said(verdicts(recipe, 400, CRASH, chooser=Bounded(deviations_max=2)))
+
+
+def test_with_its_guard_no_crash_raises_an_alarm() -> None:
+    """Of the struck Runs, most are compared."""
+    worlds = verdicts(of(half_again), 300, CRASH, guard=True)
+    assert not said(worlds)
+    struck = [world for world in worlds if world.hits]
+    compared = [world for world in struck if not world.verdict.note]  # type: ignore[union-attr]
+    assert len(compared) >= len(struck) * 3 // 4, f"{len(compared)} of {len(struck)}"
+
+
+# -- the same points ------------------------------------------------------------------------------
+
+KINDS: list[Fault] = [
+    CRASH, Stall("alpha"), Partition("alpha"), LoseReply("alpha"), LoseRequest("alpha"),
+    ServerError("alpha"), ClockStep("alpha"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", KINDS, ids=lambda fault: fault.word)
+def test_the_counterpart_of_a_calm_struck_run_is_that_run(fault: Fault) -> None:
+    """Turn by turn, wherever the fault strikes: so it strikes at the very same point."""
+    recipe = of(lonely)
+    compared = 0
+    for turn in range(1, 40):
+        for number in range(2):
+            chooser = AtTurn(turn, number)
+            world = recipe.world(faults=[fault])
+            world.run(chooser, driver="direct", trace=Trace({}, keep=True))
+            if not world.hits:
+                continue
+            other = recipe.world(faults=[fault])
+            assert play_counterpart(other, world.hits, Trace({}, keep=True)), world.hits
+            assert facts(other) == facts(world)
+            assert other.hits == world.hits
+            compared += 1
+    assert compared >= 4
+
+
+def lonely(world: World) -> None:
+    """One actor that reads, writes and sleeps, and lives through whatever fails."""
+
+    async def alpha(client: Client) -> None:
+        for name in ("a", "b"):
+            with suppress(Unavailable, InternalError, AlreadyExists):
+                await client.list(Note)
+                await client.create(note(name))
+            await client.sleep(100, "rest")
+
+    world.start(Puppet("alpha", alpha))
+    world.claim(confluent())
+
+
+class AtTurn(Chooser):
+    """Calm, but that at one turn a fault strikes if any can."""
+
+    def __init__(self, turn: int, number: int) -> None:
+        self.turn, self.number = turn, number
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("at a turn")
+
+    def choose(self, options: Options | Alternatives) -> int:
+        self.turn -= 1
+        if not self.turn and isinstance(options, Options) and len(options.faults) > self.number:
+            return options.ready + self.number
+        return 0
+
+
+def facts(world: World) -> list[tuple[Any, int]]:
+    """What its servers did and when; a fault has a place among that if that matters to it."""
+    is_strict = all(hit.point and hit.point.crosses for hit in world.hits)
+    kinds = (SERVE, DELIVER, *([FAULT] if is_strict else []))
+    return [(s.sentence, s.now_ms) for s in world.trace.steps if s.kind in kinds]
+
+
+@pytest.mark.parametrize("fault", [*KINDS, Lag("alpha"), Restart("alpha")], ids=lambda f: f.word)
+def test_runs_of_one_class_have_one_counterpart(fault: Fault) -> None:
+    """What a complete search takes for the same is compared with the same."""
+    recipe = of(half_again)
+    watched = Watched(Uniform(11))
+    keys: dict[object, set[object]] = {}
+    runs: dict[object, int] = {}
+
+    def look(world: World) -> bool:
+        if watched.form is not None:
+            keys.setdefault(watched.form, set()).add(key_of_hits(world.hits))
+            runs[watched.form] = runs.get(watched.form, 0) + bool(world.hits)
+        return True
+
+    faults = [fault, CRASH] if isinstance(fault, Restart) else [fault]
+    play_runs(recipe, watched, look, runs_max=400, faults=faults, driver="direct")
+    assert all(len(each) == 1 for each in keys.values())
+    assert max(runs.values()) > 1 or isinstance(fault, Lag)
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_a_complete_search_sees_what_random_runs_see(guard: bool) -> None:
+    """And with the guard on, it can say that no order matters, whenever alpha crashes."""
+    found = said(verdicts(of(half_again), 2_000, CRASH, chooser=Complete(), guard=guard))
+    assert found == said(verdicts(of(half_again), 500, CRASH, guard=guard))
+    assert bool(found) is not guard
+
+
+# -- what is not compared -------------------------------------------------------------------------
+
+
+def test_a_run_without_a_counterpart_says_so() -> None:
+    """Its Verdict does; it is no alarm, and no claim that all is well."""
+    recipe = of(half_again)
+    (world,) = verdicts(recipe, 1, Compact(), chooser=AtTurn(9, 0))
+    assert world.hits
+    assert world.verdict is not None
+    assert world.verdict.is_held
+    assert world.verdict.note.startswith("confluent has compared it with nothing: ")
+    assert world.verdict.note in str(world.verdict)
+    (calm,) = verdicts(recipe, 1, Compact(), chooser=AtTurn(999, 0))
+    assert not calm.hits
+    assert not calm.verdict or not calm.verdict.note
+
+
+def test_a_point_that_calm_order_never_comes_to_is_compared_with_nothing() -> None:
+    """In calm order beta never sees the gap, so the request that was lost is never sent."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.create(note("x"))
+
+        async def beta(client: Client) -> None:
+            if not (await client.list(Note)).items:
+                with suppress(Unavailable):
+                    await client.create(note("gap"))
+
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(confluent(ignoring=["notes"]))
+
+    worlds = verdicts(of(build), 300, LoseRequest("beta"))
+    gaps = [w for w in worlds if any("gap" in hit.target for hit in w.hits)]
+    assert gaps
+    assert not said(worlds)
+    assert all(w.verdict and w.verdict.note for w in gaps)
+
+
+def test_a_world_made_by_hand_has_no_note() -> None:
+    """It is compared with nothing even if nothing strikes."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note())
+
+    world = World("by hand")
+    world.start(Puppet("alpha", alpha))
+    world.allow(Crash())
+    world.claim(confluent())
+    assert not world.run(AtTurn(2, 0)).note
+    assert world.hits
+
+
+# -- schedulers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "faults", "runs"),
+    [
+        ("double_bind", ("crash,restart=1s", "stall", "partition", "lose_reply", "lose_request",
+                         "server_error", "lag", "clock_step"), 60),
+        ("stolen_slot", ("crash,restart=1s", "partition", "lose_reply"), 50),
+    ],
+)  # fmt: skip
+def test_no_struck_run_of_a_confluent_scheduler_is_an_alarm(
+    name: str, faults: tuple[str, ...], runs: int
+) -> None:
+    """Most of them are compared."""
+    recipe = also_confluent(name)
+    worlds = [
+        world
+        for fault in faults
+        for world in verdicts(recipe, runs, parse_fault(fault), guard=True)
+        if world.hits
+    ]
+    assert not said(worlds)
+    compared = [world for world in worlds if world.verdict and not world.verdict.note]
+    assert len(compared) > len(worlds) // 2, f"{len(compared)} of {len(worlds)}"
+
+
+def also_confluent(name: str) -> Scenario:
+    """A scenario of the testbed that must be confluent, too."""
+    recipe = find(name)
+
+    def build(world: World, *, guard: bool = False) -> None:
+        recipe.build(world, guard=guard)
+        world.claim(confluent())
+
+    return of(build)
+
+
+# -- the same again -------------------------------------------------------------------------------
+
+
+def test_its_race_and_its_trace_say_the_same() -> None:
+    """Through the text of the race file, from the choices, and in another order of Runs."""
+    recipe = of(half_again, "own:half_again")
+    worlds = verdicts(recipe, 120, CRASH)
+    for number, world in reversed(list(enumerate(worlds))):
+        if not world.hits:
+            continue
+        race = race_of(recipe, {}, world.trace.choices, faults=[CRASH])
+        again = play(parse(race.text(), "own.yaml"), recipe).verdict
+        assert {v.said for v in again.violations} == {v.said for v in world.judge.violations}
+        assert again.note == (world.verdict and world.verdict.note)
+        alone = of(half_again).world(faults=[CRASH]).run(Uniform(5), number=number, driver="direct")
+        assert alone == world.verdict
+
+
+def test_what_it_finds_shrinks_to_the_crash_and_one_hold() -> None:
+    """Neither is enough: without the crash no order matters, and without the hold it is alike."""
+    recipe = of(half_again)
+    world = next(w for w in verdicts(recipe, 200, CRASH) if said([w]))
+    shrunk = shrink(race_of(recipe, {}, world.trace.choices, faults=[CRASH]), recipe).race
+    assert [len(shrunk.faults), len(shrunk.holds), len(shrunk.picks)] == [1, 1, 0]
+    assert [v.invariant for v in play(shrunk, recipe).verdict.violations] == ["confluent"]
