@@ -256,7 +256,10 @@ class Request:
         """End the wait of its caller with the answer."""
         self.post.requests.pop(self, None)
         assert self.seat is not None
-        return self.wire.table.end_wait(self.seat, self.value, self.error)
+        # An error that is raised keeps the variables of its caller, and what was never awaited
+        # among them. So it is the caller's alone from now on.
+        error, self.error = self.error, None
+        return self.wire.table.end_wait(self.seat, self.value, error)
 
     def forsake(self) -> None:
         """Forget a caller that no longer waits. An answer in flight is dropped; a request that is

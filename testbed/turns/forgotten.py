@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TextIO
 
 from testbed.errors import ScenarioError
@@ -69,12 +69,11 @@ def noticing() -> Iterator[Noticed]:
 
 
 def forgot(table: Table, what: str, file: str = "", line: int = 0) -> None:
-    """End the Run because of that, unless its life is over. Without a place, it is the line that is
-    running now."""
+    """End the Run because of that, unless its life is over. The place is where it was made."""
     seat = table.running
     if table.is_over or (seat is not None and not seat.life.is_alive):
         return
-    place = f"{file}, line {line}" if file else _running_place()
+    place = f"{file}, line {line}" if file else "somewhere"
     who = "the World" if seat is None else seat.path
     table.fail(
         ScenarioError(
@@ -84,11 +83,12 @@ def forgot(table: Table, what: str, file: str = "", line: int = 0) -> None:
     )
 
 
-def _running_place() -> str:
-    """The line of an actor that runs now: the innermost one that is not the testbed's."""
-    for frame in reversed(traceback.extract_stack()):
-        if frame.name == Table._carry.__name__:
-            break
-        if whose(frame.filename) not in (TESTBED, PYTHON):
-            return f"{frame.filename}, line {frame.lineno}"
-    return "somewhere"
+def actors_line() -> tuple[str, int]:
+    """The file and line of an actor that runs now: the innermost one that is not the testbed's;
+    ("", 0) if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not Table._carry.__code__:
+        if whose(frame.f_code.co_filename) not in (TESTBED, PYTHON):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "", 0

@@ -323,6 +323,9 @@ class Table:
             try:
                 trap = run(coro.send, value) if error is None else run(coro.throw, error)
             except StopIteration as end:
+                # Its traceback may keep what the task never awaited; that is to be noticed now,
+                # before its life is over.
+                error = None
                 seat.result = end.value
                 self._seat_ended(seat)
                 return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import warnings
 from collections.abc import Callable, Coroutine
@@ -14,7 +15,7 @@ from stage import Cued, Puppet
 
 from testbed import ApiError, Client, World
 from testbed.choosers.calm import Calm
-from testbed.errors import ScenarioError
+from testbed.errors import NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
 
@@ -35,6 +36,7 @@ def world_of(do: Doing) -> World:
     world = World()
     world.add(Note("n"))
     world.start(Puppet("alpha", do))
+    world.latency("get notes/default/late", serve_ms=9)
     return world
 
 
@@ -49,6 +51,52 @@ async def kept(client: Client) -> None:
     made = client.create(Note("m"))  # here
     await client.sleep(1)
     del made
+
+
+async def refused(client: Client) -> None:
+    """It is in a variable of a function in which an ask was refused."""
+    made = client.create(Note("m"))  # here
+    with contextlib.suppress(NotFound):
+        await client.get(Note, "nothing")
+        await made
+
+
+async def timed_out(client: Client) -> None:
+    """The same, when the answer came too late."""
+    wait = client.sleep(5)  # here
+    try:
+        await client.get(Note, "late", timeout_ms=2)
+    except ApiError:
+        return
+    await wait
+
+
+async def refused_wait(client: Client) -> None:
+    """A wait that is dropped at the end of its function, in which an ask was refused."""
+    wait = client.sleep(5)  # here
+    try:
+        await client.get(Note, "nothing")
+    except NotFound:
+        return
+    await wait
+
+
+async def kept_wait(client: Client) -> None:
+    """A wait that is dropped at the end of its function."""
+    wait = client.signal("ready").wait()  # here
+    if (await client.get(Note, "n")).data:
+        await wait
+
+
+async def kept_below(client: Client) -> None:
+    """A wait that a function of the actor's own makes."""
+    wait = _made_below(client)
+    if (await client.get(Note, "n")).data:
+        await wait
+
+
+def _made_below(client: Client) -> Any:
+    return client.first(client.sleep(1), client.sleep(2))  # here
 
 
 async def own(client: Client) -> None:
@@ -117,7 +165,10 @@ async def delivery(client: Client) -> None:
     await client.sleep(1)
 
 
-FORGOTTEN = [verb, kept, own, result, last, sleep, queue, signal, several, joined, delivery]
+FORGOTTEN = [
+    verb, kept, refused, timed_out, refused_wait, kept_wait, own, result, last, sleep, queue,
+    signal, several, joined, delivery,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -132,6 +183,14 @@ def test_what_is_never_awaited_ends_the_run(
     assert said.startswith(f"{line_of(do)}alpha/main never awaited "), said
     assert "Next: write `await` before it" in said
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_the_line_is_where_the_wait_was_made(driver: str) -> None:
+    """Not where its function ends, nor where that was called."""
+    with pytest.raises(ScenarioError) as ended:
+        world_of(kept_below).run(Calm(), driver=driver)
+    assert str(ended.value).startswith(f"{line_of(_made_below)}alpha/main never awaited ")
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
