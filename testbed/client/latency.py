@@ -14,7 +14,7 @@ import attrs
 from testbed.errors import ScenarioError, UnknownName, did_you_mean
 from testbed.objects.kinds import kinds_below
 from testbed.store.endpoint import Operation
-from testbed.words import MEANT, PAST, spoken
+from testbed.words import MEANT, PAST, meant, spoken
 
 GLOB = re.compile(r"[*?\[]")
 LONGEST_MS = 10**9
@@ -56,10 +56,18 @@ class Latency:
         # An Endpoint may know verbs of its own, so only what looks misspelt is refused.
         if base not in known and not GLOB.search(base) and did_you_mean(base, sorted(known)):
             raise UnknownName("verb", base, sorted(known), see="name one of these, or use a glob")
-        plurals = sorted({cls.plural for cls in kinds_below() if cls.plural})
+        kinds = {cls.plural: cls for cls in kinds_below() if cls.plural}
+        plurals = sorted(kinds)
         if not GLOB.search(key) and key.partition("/")[0] not in plurals:
             plural = key.partition("/")[0]
             raise UnknownName("kind of object with the plural", plural, plurals, see="use one")
+        plural, _, rest = key.partition("/")
+        if rest and "/" not in rest and not GLOB.search(key) and kinds[plural].is_namespaced:
+            asked = spoken(*meant(f"{base}/{rest}"))
+            self._refuse(
+                f"the namespace and the name of one of the {plural}",
+                f"say `{base} {plural}/default/{rest}`, or of a subresource `{asked} {plural}`",
+            )
 
     def _refuse(self, expected: str, step: str) -> None:
         raise ScenarioError(f"world.latency({self.what!r}): expected {expected}.\nNext: {step}.")
@@ -69,6 +77,7 @@ class Latency:
         if not fnmatchcase(actor, self.actor) or not fnmatchcase(endpoint, self.at):
             return False
         verb, _, key = self.what.partition(" ")
+        verb = spoken(*meant(verb))
         word = spoken(operation.verb, operation.subresource)
         if "/" not in key and not GLOB.search(key):
             return key == operation.plural and fnmatchcase(word, verb)

@@ -12,11 +12,13 @@ from testbed import Client, World
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
+from testbed.client.latency import Latency
 from testbed.errors import NotFound, ScenarioError, TimedOut, UnknownName
 from testbed.objects import Note
 from testbed.objects.codec import decode
 from testbed.races.playing import play, race_of
 from testbed.races.racefile import parse
+from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
 
@@ -133,6 +135,15 @@ def test_a_latency_is_of_what_it_names(latencies: list[dict[str, Any]], at: list
     assert [when for _, when in sorted(times(world, "serve"))] == at
 
 
+def test_a_verb_with_its_subresource_is_the_word_for_both() -> None:
+    """`create/binding` is bind, as a race file takes it."""
+    bind = Operation("create", "pods", "c", "default", subresource="binding")
+    for what in ("bind pods", "create/binding pods", "* pods", "bind pods/default/c"):
+        assert Latency(what, serve_ms=5).fits(bind, "ann", "store"), what
+    for what in ("create pods", "create/status pods", "get nodes/n1"):
+        assert not Latency(what, serve_ms=5).fits(bind, "ann", "store"), what
+
+
 def test_a_caller_that_waits_less_is_told_so_and_the_write_happens_all_the_same() -> None:
     """The race that such a latency is stated for."""
     seen: list[object] = []
@@ -213,6 +224,8 @@ def test_a_run_with_latencies_replays_as_a_trace_and_as_a_race(seed: int) -> Non
         ({"what": "bnid pods", "serve_ms": 1}, UnknownName, "Did you mean 'bind'?"),
         ({"what": "bind pod", "serve_ms": 1}, UnknownName, "Did you mean 'pods'?"),
         ({"what": "bind pod/default/c", "serve_ms": 1}, UnknownName, "Did you mean 'pods'?"),
+        ({"what": "update pods/status", "serve_ms": 1}, ScenarioError, "`update/status pods`"),
+        ({"what": "create pods/binding", "serve_ms": 1}, ScenarioError, "subresource `bind pods`"),
         ({"what": "get notes", "actor": "anne", "serve_ms": 1}, UnknownName, "mean 'ann'?"),
         ({"what": "get notes", "at": "stor", "serve_ms": 1}, UnknownName, "Did you mean 'store'?"),
     ],
