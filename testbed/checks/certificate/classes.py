@@ -160,9 +160,9 @@ class RunClass:
         if taken is None:
             return False
         found = (k for k, step in enumerate(self.steps) if step.option == option)
-        for k in (k for k in found if not taken >> k & 1 and not self.before[k] & ~taken):
-            return [p[2] for p in self.steps[k].picks[: len(picks)]] == [p[2] for p in picks]
-        return False
+        next_ones = (k for k in found if not taken >> k & 1 and not self.before[k] & ~taken)
+        picked = ([p[2] for p in self.steps[k].picks[: len(picks)]] for k in next_ones)
+        return [p[2] for p in picks] in picked
 
 
 class Index:
