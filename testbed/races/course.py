@@ -15,6 +15,7 @@ import attrs
 
 from testbed.invariant import Violation
 from testbed.objects.codec import encode
+from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
 from testbed.store.change import Change
 from testbed.store.store_endpoint import READS
@@ -152,4 +153,6 @@ def _regarded(change: Change) -> Iterator[str]:
     about = getattr(value, "involved", None)
     if about is not None:
         place = f"{about.namespace}/" if about.namespace else ""
-        yield f"{about.kind.lower()}s/{place}{about.name}"
+        plurals = {kind.kind: kind.plural for kind in kinds_below() if kind.plural}
+        plural = plurals.get(about.kind, f"{about.kind.lower()}s")
+        yield f"{plural}/{place}{about.name}"

@@ -162,3 +162,14 @@ def test_the_content_of_an_object_has_no_stamps() -> None:
     assert content_of({"name": "c.0123456789abcdef"}) == '{"name":"c"}'
     assert content_of({"name": "c.0123"}) == '{"name":"c.0123"}'
     assert content_of(object) == repr(object)
+
+
+def test_what_an_event_is_about_has_the_plural_of_its_kind() -> None:
+    """`priorityclasses`, which no rule of spelling gives."""
+
+    async def tells(client: Client) -> None:
+        about = Reference(kind="PriorityClass", name="high")
+        await client.create(Event(Meta("told", "default"), involved=about))
+
+    (done, *_) = [each for each in course(amy=doing(tells, ends)).done if "told" in each.text]
+    assert "priorityclasses/high" in done.about
