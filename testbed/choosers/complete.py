@@ -118,7 +118,7 @@ class Complete(Exhaustive):
             status += f" up to {' and '.join(sorted(self.limits))}"
         return (
             f"{status}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
-            f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}"
+            f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}, no delays"
         )
 
     def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:

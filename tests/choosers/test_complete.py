@@ -281,10 +281,10 @@ def test_it_says_how_much_it_has_seen() -> None:
     """The summary, before the end and at it; the estimate grows to 1."""
     chooser = Complete(runs_max=2)
     found_by(find("lost_update"), chooser)
-    assert chooser.summary == "not complete: 2 classes in 2 runs, 0 blocked, ≤ 0 faults"
+    assert chooser.summary == "not complete: 2 classes in 2 runs, 0 blocked, ≤ 0 faults, no delays"
     chooser = Complete()
     found_by(find("lost_update"), chooser)
-    assert chooser.summary == "complete: 4 classes in 4 runs, 0 blocked, ≤ 0 faults"
+    assert chooser.summary == "complete: 4 classes in 4 runs, 0 blocked, ≤ 0 faults, no delays"
 
 
 def test_fewer_faults_than_are_allowed_may_be_asked_for() -> None:
@@ -294,7 +294,7 @@ def test_fewer_faults_than_are_allowed_may_be_asked_for() -> None:
         chooser = Complete(faults_max)
         found_by(STRUCK.scenario(), chooser)
         assert chooser.summary.endswith(
-            "≤ 1 fault" if faults_max == 1 else f"≤ {faults_max} faults"
+            f"≤ {faults_max} fault{'' if faults_max == 1 else 's'}, no delays"
         )
         struck = {sum(turn.is_fault for turn in seen.turns) for seen in chooser.seen}
         assert struck == set(range(faults_max + 1))

@@ -63,7 +63,8 @@ def test_three_lines_say_what_was_checked_and_what_is_trusted(
     """What it proves; what was checked; what is not, and the line that checks more of it."""
     assert main(["certify", str(proof)]) == 0
     what, checked, trusted = capsys.readouterr().out.splitlines()
-    assert what == f"{proof}: held, in 4 classes of lost_update (guard=on, writers=2), ≤ 0 faults."
+    searched = "held, in 4 classes of lost_update (guard=on, writers=2), ≤ 0 faults, no delays"
+    assert what == f"{proof}: {searched}."
     assert checked == (
         "Checked: coherent and closed, 6 ways to branch off were tried; it is of this code, and no "
         "class was played again."
@@ -127,7 +128,7 @@ def test_a_certificate_of_other_code_is_refused(
     assert main(words) == 0
     capsys.readouterr()
     assert main(["certify", str(path), *folder, "--replay", "9"]) == 0
-    assert " of my_race:build, ≤ 0 faults." in capsys.readouterr().out
+    assert " of my_race:build, ≤ 0 faults, no delays." in capsys.readouterr().out
     mine.write_text(mine.read_text() + "\n")
     assert main(["certify", str(path), *folder]) == 1
     assert "what has changed since is my_race" in capsys.readouterr().out

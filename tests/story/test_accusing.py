@@ -177,6 +177,7 @@ def test_no_cause_blames_wrongly(recipe: Scenario, seeds: int) -> None:
         for cause in causes_of(Slice(trace, violation)):
             assert not wrongly_blamed(trace, cause), f"{seed}: {cause.text}"
             assert len(cause.text.split()) <= WORDS_MAX
+            assert not re.search(r"\s[.,;]|[,;]\.", cause.text), cause.text
             blamed += cause.shape is not CauseShape.UNKNOWN
     assert blamed
 

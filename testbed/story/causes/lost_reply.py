@@ -41,7 +41,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
                 f"{sent.actor} was told that its {sent.word} of {versions[0].key} had failed "
                 f"(step {sent.let_go});",
                 f"it had taken effect at rv {versions[0].revision} (step {sent.step})",
-                (f", {_lost(sent)}", ""),
+                (_lost(sent), ""),
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)
@@ -94,7 +94,7 @@ def _after(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
     text = sentence(
         head,
         f"that {took} effect at rv {version.revision} (step {version.step})",
-        (f", {_lost(sent)}", ""),
+        (_lost(sent), ""),
     )
     yield Cause.of(CauseShape.DID_IT_HAPPEN, act, text, version)
 
@@ -117,5 +117,5 @@ def _for_nothing(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
 
 def _lost(sent: Sent) -> str:
     if sent.why == "timeout":
-        return "too late for its caller"
-    return "and only the reply was lost" if sent.why != CRASHED else ""
+        return ", too late for its caller"
+    return ", and only the reply was lost" if sent.why != CRASHED else ""
