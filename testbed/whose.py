@@ -48,6 +48,11 @@ def whose(filename: str) -> str:
     return PYTHON if any(path.is_relative_to(folder) for folder in _PYTHON) else OWN
 
 
+def is_of_objects(filename: str) -> bool:
+    """Whether the file is one of those that make objects of a cluster."""
+    return Path(filename).resolve().is_relative_to(_HERE / "objects")
+
+
 def _library(path: Path) -> str:
     """The name of the installed library that it belongs to; empty if it belongs to none."""
     parts = path.parts

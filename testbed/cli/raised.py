@@ -13,7 +13,7 @@ import traceback
 
 import attrs
 
-from testbed.whose import INSTALLED, OWN, PYTHON, readers_frame, whose
+from testbed.whose import INSTALLED, OWN, PYTHON, is_of_objects, readers_frame, whose
 
 
 @attrs.frozen
@@ -30,6 +30,10 @@ def raised_by_theirs(error: BaseException) -> Raised | None:
     """The exception, if the user's code raised it; None if it is a bug of ours."""
     frames = traceback.extract_tb(error.__traceback__)
     counted = [frame for frame in frames if whose(frame.filename) != PYTHON]
+    # An object refuses arguments that it does not know deep within its class, and whoever named
+    # them stands above.
+    while counted and isinstance(error, TypeError) and is_of_objects(counted[-1].filename):
+        counted.pop()
     if not counted or whose(counted[-1].filename) not in (OWN, INSTALLED):
         return None
     theirs = [frame for frame in counted if whose(frame.filename) in (OWN, INSTALLED)]

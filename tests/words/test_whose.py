@@ -67,6 +67,10 @@ def theirs(world: World) -> None:
 def by_a_library(world: World) -> None:
     import json
     json.loads("{")
+
+def by_an_object(world: World) -> None:
+    from testbed.objects import Pod
+    Pod.of("p", finalisers=())
 """
 
 
@@ -76,6 +80,7 @@ def by_a_library(world: World) -> None:
         ("mine:ours", 4, "HarnessBug: AttributeError"),
         ("mine:theirs", 2, "mine.py, line 7: theirs raised ValueError"),
         ("mine:by_a_library", 2, "mine.py, line 11: by_a_library raised JSONDecodeError"),
+        ("mine:by_an_object", 2, "mine.py, line 15: by_an_object raised TypeError"),
         ("shop.scenario:theirs", 2, "scenario.py, line 7: theirs raised ValueError"),
         ("shop.scenario:ours", 4, "HarnessBug: AttributeError"),
     ],
