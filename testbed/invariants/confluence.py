@@ -27,6 +27,7 @@ from testbed.errors import UnknownName
 from testbed.invariant import Evidence, Invariant
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
+from testbed.store.change import plural_of
 
 LEFT_OUT = frozenset({"uid", "revision"})
 """The fields that tell which object it is, and not what it is."""
@@ -113,10 +114,24 @@ class Confluent(Invariant):
             else:
                 groups.setdefault(key, []).append(tree)
         for key, trees in groups.items():
-            # Which of equals bears which name, only the server knows.
-            for number, tree in enumerate(sorted(trees, key=repr), 1):
+            # Which of equals bears which name, only the server knows. Those are equals that differ
+            # in nothing that is compared.
+            trees.sort(key=lambda tree: repr(self._compared(plural_of(key), tree)))
+            for number, tree in enumerate(trees, 1):
                 found[f"{key} ({number} of {len(trees)})"] = tree
         return found
+
+    def _compared(self, plural: str, tree: Any, path: str = "") -> Any:
+        """Of an object, what is compared; what may stand in any order stands in one."""
+        names = (path, f"{plural}.{path}")
+        if any(_is_within(name, own) for name in names for own in self._ignoring):
+            return None
+        if self._unordered.intersection(names) and (items := _items(tree)) is not None:
+            return items
+        if not isinstance(tree, dict):
+            return tree
+        start = f"{path}." if path else ""
+        return {name: self._compared(plural, each, f"{start}{name}") for name, each in tree.items()}
 
     def _is_ignored(self, key: str) -> bool:
         return key.partition("/")[0] in self._ignored_kinds

@@ -336,3 +336,25 @@ def test_an_unknown_kind_or_field_is_refused(name: str, said: str) -> None:
 def test_a_known_kind_or_field_is_taken(name: str) -> None:
     """Of any kind, also below a Map and in the items of a list."""
     assert confluent(ignoring=[name]).name == "confluent"
+
+
+def named_by_the_server(world: World, left_out: tuple[str, ...]) -> None:
+    """Each of two says who it is, and how many were there before it; the server names what it
+    says."""
+    world.serve(ApiServer)
+
+    async def create(client: Client) -> None:
+        many = len((await client.list(Note)).items)
+        meta = attrs.evolve(Note("x").meta, name="", generate_name="n-")
+        await client.create(Note(meta, data=Map(a=str(many), b=client.name)))
+
+    world.start(Puppet("ann", create), Puppet("ben", create))
+    world.claim(confluent(ignoring=left_out))
+
+
+def test_what_is_left_out_does_not_tell_which_of_equals_is_which() -> None:
+    """Each object is compared with the one that is most like it; what is compared still counts."""
+    alike = of(lambda world: named_by_the_server(world, ("notes.data.a",)))
+    unlike = of(lambda world: named_by_the_server(world, ()))
+    assert not alarms(alike, 20)
+    assert alarms(unlike, 20)
