@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Protocol
 
 from testbed.client.latency import Latency, latency_of
@@ -257,8 +258,8 @@ class Request:
         self.post.requests.pop(self, None)
         assert self.seat is not None
         # An error that is raised keeps the variables of its caller, and what was never awaited
-        # among them. So it is the caller's alone from now on.
-        error, self.error = self.error, None
+        # among them. So it is the caller's alone from now on, and a copy stays for claims to see.
+        error, self.error = self.error, copy(self.error)
         return self.wire.table.end_wait(self.seat, self.value, error)
 
     def forsake(self) -> None:

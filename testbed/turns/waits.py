@@ -31,12 +31,12 @@ class Waitable:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.made_at = actors_line()
+        self._made_at = actors_line()
         """The file and line that made it; ("", 0) if that was the testbed's."""
 
     def __del__(self) -> None:
         if not self.is_awaited:
-            forgot(self.table, f"its wait for {self.reason}", *self.made_at)
+            forgot(self.table, f"its wait for {self.reason}", *self._made_at)
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         """Called when the task begins to wait: offer what may end the wait."""
