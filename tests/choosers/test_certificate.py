@@ -408,3 +408,14 @@ def test_the_checker_needs_nothing_of_ours(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "violated, in 4 classes of lost_update" in done.stdout
     assert json.loads(path.read_bytes().splitlines()[0])["format"] == "testbed-certificate/2"
+
+
+def test_faults_that_look_alike_are_not_certified(tmp_path: Path) -> None:
+    """The file tells turns by their sentences, and its checker would refuse it."""
+
+    def two_settings(world: World) -> None:
+        find("lost_update").build(world, writers=1)
+        world.allow(Crash("alpha", restart_after_ms=100), Crash("alpha", restart_after_ms=200))
+
+    with pytest.raises(ScenarioError, match=r"`fault .*alpha.*` struck with two settings"):
+        searched(of(two_settings), tmp_path / "classes.jsonl")

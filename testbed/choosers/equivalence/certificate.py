@@ -92,12 +92,26 @@ def write(
             f"{path}: there is nothing to certify, since what comes after a limit was not seen.\n"
             f"Next: raise {' and '.join(sorted(limits))} (world.limit), and search again."
         )
+    _check_settings(path, classes)
     found = {"verdict": verdict_of(classes), "classes": len(classes)}
     total = 0
     with Path(path).open("wb") as file:
         for content in ({"format": FORMAT, **terms, **found}, *_Tables().lines(classes)):
             line, total = summed(content, total)
             file.write(line)
+
+
+def _check_settings(path: str | Path, classes: Sequence[Seen]) -> None:
+    """Refuse faults of one sentence with two settings: the file tells turns apart by sentences."""
+    settings: dict[Sentence, str] = {}
+    for turn in (turn for seen in classes for turn in seen.turns if turn.is_fault):
+        first = settings.setdefault(turn.sentence, turn.settings)
+        if first != turn.settings:
+            raise ScenarioError(
+                f"{path}: there is nothing to certify, since `{turn.sentence}` struck with two "
+                f"settings, {first} and {turn.settings}, which a certificate cannot tell apart.\n"
+                "Next: allow one of them, and certify a search for each."
+            )
 
 
 def late_part(step: Step, did: Footprint) -> Footprint:
