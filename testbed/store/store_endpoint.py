@@ -138,7 +138,7 @@ class StoreEndpoint:
             kinds = {item.plural for item in operation.body}
         logs = {f"{LOG}{kind}" for kind in kinds}
         may = Footprint(frozenset(keys), frozenset(keys | logs))
-        if any(asked and not asked.is_commit for asked in _preconditions(operation)):
+        if any(asked and not is_of_commit(asked) for asked in _preconditions(operation)):
             may |= Footprint(frozenset({LOG}), frozenset({HISTORY}))
         for kind in sorted(kinds):
             may |= self.tails(kind)
@@ -317,6 +317,11 @@ class StoreEndpoint:
         return old if new.is_as(old) else new
 
 
+def is_of_commit(asked: Revision | str) -> bool:
+    """Whether it is the revision of one commit, as an object bears it."""
+    return isinstance(asked, Revision) and asked.is_commit
+
+
 def is_at(store: Store, asked: Revision, there: Revision) -> bool:
     """Whether an object is at the revision that a precondition names.
 
@@ -324,7 +329,7 @@ def is_at(store: Store, asked: Revision, there: Revision) -> bool:
     other (of a list, or made up) is a number, and what it means depends on the order of all
     commits.
     """
-    if not asked.is_commit:
+    if not is_of_commit(asked):
         store.look_back()
     return text_of(asked) == text_of(there)
 
