@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from typing import Any
+
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
@@ -16,8 +18,11 @@ def load_profile(markexpr: str) -> str:
     The usual run draws the same everywhere, so that it never fails by chance. Long tests draw anew
     each time; what they find is kept as an example, and then the usual run knows it.
     """
-    settings.register_profile(FRESH)
-    settings.register_profile(SAME, derandomize=True)
+    # Hypothesis has another default where it finds that it runs in CI. And neither profile may fail
+    # because the machine is slow.
+    unhurried: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile(FRESH, derandomize=False, **unhurried)
+    settings.register_profile(SAME, derandomize=True, **unhurried)
     name = FRESH if "long" in markexpr and "not long" not in markexpr else SAME
     settings.load_profile(name)
     if name == SAME:
