@@ -129,7 +129,7 @@ class Deviating(Chooser):
         return 0 if due is None else self._do(RELEASE, due, options)
 
     def _see_time(self, options: Options | Alternatives) -> None:
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return
         self._has_passed = options.now_ms > self._now_ms
         self._now_ms = options.now_ms
@@ -138,7 +138,7 @@ class Deviating(Chooser):
 
     def _due(self, options: Options | Alternatives) -> int | None:
         """The index of what is held and is released here, unless the plan decides otherwise."""
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return None
         if not options.ready:
             return 0
@@ -178,7 +178,7 @@ class Deviating(Chooser):
 
     def _note(self, place: int, options: Options | Alternatives, due: int | None) -> None:
         """Note what else could be decided here."""
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             if self._may_deviate:
                 for which in range(1, len(options)):
                     self._add((place, PICK, which), deviations=1)

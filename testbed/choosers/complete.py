@@ -152,7 +152,7 @@ class Complete(Exhaustive):
         return Plan(f"complete, run {self.runs}")
 
     def choose(self, options: Options | Alternatives) -> int | Cut:
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return self._pick(options)
         node = self._node(options, at_rest=False)
         if node.chosen is None:

@@ -29,7 +29,7 @@ class Uniform(Chooser):
         return Plan(f"uniform, seed {self.seed}, run {run.number}")
 
     def choose(self, options: Options | Alternatives) -> int:
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return self._chance.pick(options)
         self._turn += 1
         if self._strikes and self._turn > self._strikes[0] and options.faults:

@@ -148,7 +148,7 @@ class Raced(Chooser):
         return Plan(f"a race of {count} deviation{'' if count == 1 else 's'}")
 
     def choose(self, options: Options | Alternatives) -> Choice:
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return self._pick(options)
         if self._holding:
             held = options.held

@@ -85,7 +85,7 @@ class Sampler(Chooser):
         raise NotImplementedError
 
     def choose(self, options: Options | Alternatives) -> Choice:
-        if isinstance(options, Alternatives):
+        if not isinstance(options, Options):
             return self.chance.pick(options)
         if self._until:
             for index, held in enumerate(options.held):
