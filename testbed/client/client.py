@@ -188,7 +188,7 @@ class Client:
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
         seat = self._seat()
         if seat.life.is_alive:
-            number = self._number_of(because)
+            number = 0 if because is None else self._number_of(because)
             post = self._wire.post_of(operation, seat.life.role)
             if post.endpoint.near:
                 return self._wire.ask_near(seat, post, operation)
@@ -200,8 +200,8 @@ class Client:
                 raise
         return await give_turn()
 
-    def _number_of(self, because: Because | None) -> int:
-        if because is None or isinstance(because, Because):
+    def _number_of(self, because: Because) -> int:
+        if isinstance(because, Because):
             return number_of(because)
         raise self._table.refused(
             f"{self.name} asks because={because!r}, which is no Record.\n"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from testbed.client.latency import Latency, latency_of
 from testbed.client.stream import Stream
 from testbed.errors import ApiError
+from testbed.objects.meta import text_of
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
 from testbed.store.store_endpoint import VERBS
@@ -191,11 +192,13 @@ class Request:
         """Run its handler to the next Pause or to its answer; here it takes effect."""
         self.option = None
         self.wire.served = self
-        self.wire.enter(self.post)
+        if self.post.memory:
+            self.wire.enter(self.post)
         turn = self.wire.table.turn
         if turn is not None:
             turn.because = self.because
             turn.operation = self.operation
+        after_ms = self._latency_ms("answer_ms") if self.wire.latencies else 0
         try:
             handler, now_ms = self.handler, self.wire.table.now_ms
             if handler is None:
@@ -207,10 +210,10 @@ class Request:
                 pause = handler.send(now_ms)
         except StopIteration as done:
             self._note(_revision_of(done.value), "")
-            self.answer(done.value, after_ms=self._latency_ms("answer_ms"))
+            self.answer(done.value, None, after_ms)
         except ApiError as error:
             self._note("", error.reason)
-            self.answer(None, error, after_ms=self._latency_ms("answer_ms"))
+            self.answer(None, error, after_ms)
         else:
             self._note("", "")
             self.part += 1
@@ -225,8 +228,6 @@ class Request:
 
     def _latency_ms(self, part: str) -> int:
         stated = self.wire.latencies
-        if not stated:
-            return 0
         return latency_of(stated, part, self.operation, self.role.name, self.post.name)
 
     def answer(self, value: Any, error: ApiError | None = None, after_ms: int = 0) -> None:
@@ -257,9 +258,11 @@ class Request:
         """End the wait of its caller with the answer."""
         self.post.requests.pop(self, None)
         assert self.seat is not None
-        # An error that is raised keeps the variables of its caller, and what was never awaited
-        # among them. So it is the caller's alone from now on, and a copy stays for claims to see.
-        error, self.error = self.error, copy(self.error)
+        error = self.error
+        if error is not None:
+            # An error that is raised keeps the variables of its caller, and what was never awaited
+            # among them. So it is the caller's alone now, and a copy stays for claims to see.
+            self.error = copy(error)
         return self.wire.table.end_wait(self.seat, self.value, error)
 
     def forsake(self) -> None:
@@ -294,4 +297,5 @@ def _revision_of(value: Any) -> str:
     if isinstance(value, tuple) and value:
         value = value[-1]
     meta = getattr(value, "meta", None)
-    return str(getattr(value, "revision", None) or getattr(meta, "revision", ""))
+    revision: Any = getattr(value, "revision", "") if meta is None else meta.revision
+    return text_of(revision)

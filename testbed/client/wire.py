@@ -46,9 +46,8 @@ class Wire:
     def enter(self, post: Post) -> None:
         """Mark what an Endpoint may see in this turn that does not mark it by itself: what it
         remembers, and, by whatever way, all that was committed."""
-        if post.memory:
-            self.table.marks.writes += post.memory
-            self.look_back()
+        self.table.marks.writes += post.memory
+        self.look_back()
 
     def ask(
         self, seat: Seat, post: Post, operation: Operation, timeout_ms: int | None, because: int
@@ -74,7 +73,8 @@ class Wire:
     def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
         """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
         self.table.marks.reads.append(post.key)
-        self.enter(post)
+        if post.memory:
+            self.enter(post)
         if not post.is_up:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.

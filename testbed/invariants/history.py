@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from testbed.invariant import COMMIT, Evidence, Invariant
-from testbed.objects.meta import Object
+from testbed.objects.meta import Object, text_of
 from testbed.store.change import Change
 from testbed.turns.trace import Step
 
@@ -42,7 +42,7 @@ class RevisionsIncrease(Invariant):
             if change is not None and change.new is not entry:
                 return f"{entry.key} is not as rv {change.revision} has left it"
             if isinstance(entry.value, Object):
-                own = str(entry.value.meta.revision)
+                own = text_of(entry.value.meta.revision)
                 if own != str(entry.revision):
                     return f"{entry.key} says {own!r}, and its last commit was rv {entry.revision}"
         return None
@@ -53,7 +53,7 @@ def _wrong_in(change: Change) -> str:
     new = change.new
     if new is None or not isinstance(new.value, Object):
         return ""
-    if str(new.value.meta.revision) != str(change.revision):
+    if text_of(new.value.meta.revision) != str(change.revision):
         return f"{change.key} says {new.value.meta.revision!r} at rv {change.revision}"
     old = None if change.old is None else change.old.value
     if isinstance(old, Object) and old.is_as(new.value):
