@@ -45,6 +45,25 @@ async def remove(client: Client, item: Object, **options: Any) -> None:
     await client.delete(item, whatever_it_was=True, options=Map(options))
 
 
+async def waiting(client: Client) -> tuple[ReplicaSet, Pod]:
+    """An owner that was deleted in the foreground a second ago, and the bound pod it waits for."""
+    one = await client.create(ReplicaSet("one"))
+    pod = await owned(client, "a", owner(one), node="n1")
+    await remove(client, one, propagation="Foreground")
+    await client.sleep(1000)
+    return one, pod
+
+
+async def made_again(client: Client, *owners: Owner) -> None:
+    """Delete a pod after its owner, and make another one of its name, of these owners."""
+    one = await client.create(ReplicaSet("one"))
+    pod = await owned(client, "a", owner(one))
+    await remove(client, one)
+    await client.sleep(0)
+    await remove(client, pod)
+    await owned(client, "a", *owners)
+
+
 def world_with(do: Doing, **settings: Any) -> World:
     """A World with an API server, the garbage collector, and a user."""
     world = World("test")
@@ -140,10 +159,7 @@ def test_what_comes_to_belong_to_a_waiting_owner_is_deleted_too() -> None:
     """A pod that was made too late; the owner waits for that as well."""
 
     async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        pod = await owned(client, "a", owner(one), node="n1")
-        await remove(client, one, propagation="Foreground")
-        await client.sleep(1000)
+        one, pod = await waiting(client)
         await owned(client, "b", owner(one))
         await client.sleep(1000)
         assert left(world) == ["pods/a", "replicasets/one"]
@@ -342,10 +358,7 @@ def test_it_knows_all_before_it_acts() -> None:
     """It has not listed pods yet when it hears of an owner that waits for one: it waits, too."""
 
     async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        pod = await owned(client, "a", owner(one), node="n1")
-        await remove(client, one, propagation="Foreground")
-        await client.sleep(1000)
+        _, pod = await waiting(client)
         await remove(client, pod, grace_s=0)
 
     world = world_with(run)
@@ -374,15 +387,7 @@ def test_what_does_not_block_a_waiting_owner_goes_while_another_does() -> None:
 def test_another_object_of_that_name_is_not_deleted() -> None:
     """It was deleted and made again, without an owner, before the deletion took effect."""
 
-    async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        pod = await owned(client, "a", owner(one))
-        await remove(client, one)
-        await client.sleep(0)
-        await remove(client, pod)
-        await owned(client, "a")
-
-    world = world_with(run)
+    world = world_with(made_again)
     play(world, late=("serve garbage-collector/main delete *",))
     assert left(world) == ["pods/a"]
 
@@ -392,12 +397,7 @@ def test_another_object_of_that_name_is_judged_when_it_is_heard_of() -> None:
     """Also if the server shows it first: that was asked about the one that is gone."""
 
     async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        pod = await owned(client, "a", owner(one))
-        await remove(client, one)
-        await client.sleep(0)
-        await remove(client, pod)
-        await owned(client, "a", owner(ReplicaSet("two").with_meta(uid="nobody")))
+        await made_again(client, owner(ReplicaSet("two").with_meta(uid="nobody")))
 
     world = world_with(run)
     heard = "deliver garbage-collector/watch-pods pods/default/a"
