@@ -109,6 +109,18 @@ async def waits_for_either(client: Client) -> None:
     await client.first(client.queue("inbox").get(), client.signal("ready").wait())
 
 
+async def waits_for_its_own_timer(client: Client) -> None:
+    """For an inbox that another of its tasks fills after a second."""
+    inbox = client.queue("inbox")
+
+    async def fills() -> None:
+        await client.sleep(1000)
+        inbox.put("item")
+
+    client.spawn("fills", fills)
+    await inbox.get()
+
+
 async def rests_until_stopped(client: Client) -> None:
     """As a controller does: for work, or for the word to stop, which may never come."""
     await client.first(client.queue("inbox", idle=True).get(), client.signal("stop").wait())
@@ -153,18 +165,8 @@ def test_a_dead_actor_is_not_stuck(driver: str) -> None:
 
 def test_a_deadlock_that_time_resolves_is_none(driver: str) -> None:
     """As long as a task has a timer, it may yet move the others."""
-
-    async def main(client: Client) -> None:
-        inbox = client.queue("inbox")
-
-        async def fills() -> None:
-            await client.sleep(1000)
-            inbox.put("item")
-
-        client.spawn("fills", fills)
-        await inbox.get()
-
-    assert end_of(world_of(alpha=main).run(Calm(), driver=driver)) == ("held", "quiet")
+    verdict = world_of(alpha=waits_for_its_own_timer).run(Calm(), driver=driver)
+    assert end_of(verdict) == ("held", "quiet")
 
 
 # -- the horizon --------------------------------------------------------------------------------
@@ -207,18 +209,7 @@ def test_beyond_the_horizon_a_deadlock_is_one(driver: str) -> None:
 
 def test_who_waits_for_a_task_with_a_timer_is_not_stuck(driver: str) -> None:
     """Beyond the horizon it may yet be sent what it waits for, by its own actor alone."""
-
-    async def main(client: Client) -> None:
-        inbox = client.queue("inbox")
-
-        async def fills() -> None:
-            await client.sleep(1000)
-            inbox.put("item")
-
-        client.spawn("fills", fills)
-        await inbox.get()
-
-    world = world_of(alpha=main)
+    world = world_of(alpha=waits_for_its_own_timer)
     world.limit(horizon_ms=5)
     verdict = world.run(Calm(), driver=driver)
     assert (end_of(verdict), verdict.virtual_ms) == (("held", "quiet"), 0)
