@@ -318,42 +318,41 @@ def test_a_mistake_in_a_mark_is_found_when_it_is_collected(
 # -- fixtures, and neighbours -----------------------------------------------------------------
 
 
+BESIDE = """\
+    import trio
+    from hypothesis import given, settings, strategies as st
+    from testbed.strategies import runs
+
+    def test_calm(testbed_play):
+        testbed_play("lost_update").must_hold()
+
+    def test_seeded(testbed_play):
+        testbed_play("lost_update", seed=1, switches={"guard": "on"}).must_hold()
+        testbed_play("lost_update", seed=1).must_hold()
+
+    async def test_within_trio(testbed_play):
+        await trio.lowlevel.checkpoint()
+        testbed_play("lost_update", seed=1).must_hold()
+
+    def test_searched(testbed_search):
+        assert testbed_search("lost_update", switches={"guard": "on"}, runs=20).runs == 20
+        testbed_search("lost_update", effort="quick").must_hold()
+
+    def test_replayed(testbed_replay):
+        testbed_replay("pair.race.yaml", switches={"guard": "on"}).must_hold()
+        testbed_replay("pair.race.yaml").must_hold()
+
+    @settings(database=None, derandomize=True, max_examples=20)
+    @given(run=runs("lost_update", switches={"guard": "on"}))
+    def test_given(run):
+        run.must_hold()
+    """
+
+
 def test_fixtures_play_search_and_replay_beside_trio_and_hypothesis(tree: pytest.Pytester) -> None:
     """In plain tests, async ones and `@given` ones of one module; what fails names the claim, and
     the test's own line is the last that is shown."""
-    lay(
-        tree,
-        pair__race=PAIR,
-        test_all="""
-            import trio
-            from hypothesis import given, settings, strategies as st
-            from testbed.strategies import runs
-
-            def test_calm(testbed_play):
-                testbed_play("lost_update").must_hold()
-
-            def test_seeded(testbed_play):
-                testbed_play("lost_update", seed=1, switches={"guard": "on"}).must_hold()
-                testbed_play("lost_update", seed=1).must_hold()
-
-            async def test_within_trio(testbed_play):
-                await trio.lowlevel.checkpoint()
-                testbed_play("lost_update", seed=1).must_hold()
-
-            def test_searched(testbed_search):
-                assert testbed_search("lost_update", switches={"guard": "on"}, runs=20).runs == 20
-                testbed_search("lost_update", effort="quick").must_hold()
-
-            def test_replayed(testbed_replay):
-                testbed_replay("pair.race.yaml", switches={"guard": "on"}).must_hold()
-                testbed_replay("pair.race.yaml").must_hold()
-
-            @settings(database=None, derandomize=True, max_examples=20)
-            @given(run=runs("lost_update", switches={"guard": "on"}))
-            def test_given(run):
-                run.must_hold()
-            """,
-    )
+    lay(tree, pair__race=PAIR, test_all=BESIDE)
     result = tree.runpytest_inprocess("--junitxml=j.xml")
     result.assert_outcomes(passed=4, failed=4)
     text = result.stdout.str()
