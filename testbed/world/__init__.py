@@ -2,7 +2,7 @@
 
 May use: errors, version, objects, switches, policy, store, turns, client, fault, faults, invariant,
   invariants, chooser, choosers.
-In order: budget, audited_evidence, seen_store, judge, ending, asides, fault_settings,
+In order: budget, seen_store, audited_evidence, judge, ending, asides, fault_settings,
   fault_kinds, chooser_kinds, in_force, play, world, lap_proof, counterpart, keeping, scenario,
   chooser_by_name.
 """

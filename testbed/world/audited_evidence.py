@@ -16,6 +16,7 @@ claim is shown less:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, cast
 
 from testbed.errors import ScenarioError
@@ -23,7 +24,7 @@ from testbed.invariant import DEATHS, RECORDS, Evidence, Invariant
 from testbed.objects.meta import LOOKED
 from testbed.store.change import Change, Entry, Log
 from testbed.store.footprint import LOG
-from testbed.store.store import Store
+from testbed.world.seen_store import SeenStore
 
 LIVES = ("life:", "cache:", "mem:")
 """The keys by which a claim declares that it looks at actors."""
@@ -86,13 +87,17 @@ class AuditedEvidence:
     @property
     def store(self) -> Any:
         """The Store, as far as it was declared."""
-        return _Store(self._evidence.store, self)
+        return SeenStore(self._evidence.store, self.check, partial(_shown, self), self._no_number)
 
     def check(self, prefix: str) -> None:
         """Refuse to read these keys if nothing of their kind was declared."""
         kind = prefix.partition("/")[0]
         if not self._at_end and kind not in self._kinds and LOG not in self._reads:
             self.refuse(f"{prefix or 'all keys'} in the Store", f"{LOG}{kind}")
+
+    def _no_number(self, name: str) -> NoReturn:
+        """Refuse what the Store has beside its Entries and Logs: it counts all commits."""
+        self.refuse(f"evidence.store.{name}", "nothing")
 
     def refuse(self, what: str, key: str) -> NoReturn:
         """Raise the error that ends the Run."""
@@ -102,34 +107,6 @@ class AuditedEvidence:
             f"Add {key} to its `reads=`, or leave `reads=` out: a Run may be skipped for what it "
             "declares."
         )
-
-
-class _Store:
-    def __init__(self, store: Store, audit: AuditedEvidence) -> None:
-        self._store = store
-        self._audit = audit
-
-    def peek(self, key: str, at: int | None = None) -> Any:
-        """As of the Store."""
-        self._audit.check(key)
-        return _shown(self._store.peek(key, at), self._audit)
-
-    def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> Any:
-        """As of the Store."""
-        self._audit.check(prefix)
-        return [_shown(entry, self._audit) for entry in self._store.snapshot(prefix, at, limit)]
-
-    def log(self, plural: str | None = None) -> Any:
-        """As of the Store."""
-        self._audit.check(plural or "")
-        return _Log(self._store.log(plural), self._audit)
-
-    def __len__(self) -> int:
-        self._audit.check("")
-        return len(self._store)
-
-    def __getattr__(self, name: str) -> Any:
-        self._audit.refuse(f"evidence.store.{name}", "nothing")
 
 
 class _Log:
@@ -162,23 +139,25 @@ class _Change:
         return self._change.key
 
     @property
-    def old(self) -> _Entry | None:
+    def old(self) -> Any:
         """What was there before."""
         self._audit.check(self._change.key)
-        return _shown(self._change.old, self._audit)
+        return _shown(self._audit, self._change.old)
 
     @property
-    def new(self) -> _Entry | None:
+    def new(self) -> Any:
         """What is there now."""
         self._audit.check(self._change.key)
-        return _shown(self._change.new, self._audit)
+        return _shown(self._audit, self._change.new)
 
     def __getattr__(self, name: str) -> Any:
         self._audit.refuse(f"the {name} of a Change of {self._change.key}", "nothing")
 
 
-def _shown(entry: Entry | None, audit: AuditedEvidence) -> _Entry | None:
-    return None if entry is None else _Entry(entry, audit)
+def _shown(audit: AuditedEvidence, found: Entry | Log | None) -> _Entry | _Log | None:
+    if isinstance(found, Log):
+        return _Log(found, audit)
+    return None if found is None else _Entry(found, audit)
 
 
 class _Entry:

@@ -196,7 +196,7 @@ class Judge:
         if self._looked is None or not any(invariant is each for each in self._noted):
             return self._evidence
         shown = copy(self._evidence)
-        shown.store = cast(Store, SeenStore(self._evidence.store, self._looked))
+        shown.store = cast(Store, SeenStore(self._evidence.store, self._looked.add))
         return shown
 
     def _found(self, invariant: Invariant, breach: str | None) -> None:
