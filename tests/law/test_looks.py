@@ -567,6 +567,21 @@ def the_pods(evidence: Evidence) -> str | None:
     return "none" if not evidence.store.snapshot("pods/") else None
 
 
+def the_pod(evidence: Evidence) -> str | None:
+    """Look at one pod."""
+    return "there" if evidence.store.peek("pods/default/none") else None
+
+
+def the_log_of_pods(evidence: Evidence) -> str | None:
+    """Look at how many Changes of pods there were."""
+    return "many" if len(evidence.store.log("pods").changes) > 99 else None
+
+
+def how_many(evidence: Evidence) -> str | None:
+    """Look at how many objects there are."""
+    return "many" if len(evidence.store) > 99 else None
+
+
 def the_records(evidence: Evidence) -> str | None:
     """Look at records."""
     return "two" if len(evidence.records) == 2 else None
@@ -635,6 +650,9 @@ def the_choices(evidence: Evidence) -> str | None:
     ("claim", "declared", "what"),
     [
         (the_pods, "log:notes", "pods/ in the Store"),
+        (the_pod, "log:notes", "pods/default/none in the Store"),
+        (the_log_of_pods, "log:notes", "pods/ in the Store"),
+        (how_many, "log:notes", "all keys in the Store"),
         (the_records, "log:notes", "evidence.records"),
         (the_lives, "log:notes", "evidence.actors"),
         (the_number, "log:notes", "evidence.store.revision"),
@@ -662,6 +680,8 @@ def test_an_audit_shows_what_a_claim_has_declared() -> None:
     """A kind, records and lives, by their keys."""
     for claim, key in (
         (the_pods, "log:pods.spec"),
+        (the_pod, "log:pods"),
+        (the_log_of_pods, "log:pods"),
         (the_records, "records"),
         (the_lives, "life:a"),
         (the_deaths, "deaths"),
