@@ -14,7 +14,8 @@ from testbed.turns.trace import Step, Trace
 class Continued(Chooser):
     """Plays a prefix of choices again, then lets the other one go on.
 
-    1. The prefix, choice by choice. It must come from a Run of the same World.
+    1. The prefix, choice by choice, with the faults that strike at rest. It must come from a Run of
+       the same World.
     2. What the prefix has held back comes back, since the other Chooser would never release it.
     3. The other Chooser decides, and hears only of turns from there on. It is told when the Run
        begins and ends, so run i of it is a function of its seed and i as ever.
@@ -36,11 +37,30 @@ class Continued(Chooser):
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
         if self._left:
-            return self._left.pop()
+            choice = self._left.pop()
+            self.on_taken(choice, options)
+            return choice
         if isinstance(options, Options) and options.held and not self._is_others:
             return Release(0)
         self._is_others = True
         return self.then.choose(options)
+
+    def on_taken(self, choice: Choice, options: Options | Alternatives) -> None:
+        """Called with each choice of the prefix before it is made: for a subclass that wants to
+        know what happens."""
+
+    def strike(self, options: Options) -> int | None:
+        if not self._left:
+            if options.held and not self._is_others:
+                return None
+            self._is_others = True
+            return self.then.strike(options)
+        # Nothing but a fault goes on from where a Run rests.
+        choice = self._left[-1]
+        if not isinstance(choice, int) or choice < options.ready:
+            return None
+        self.choose(options)
+        return choice
 
     def ended(self, step: Step) -> None:
         if self._is_others:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.choosers.continued import Continued
 from testbed.choosers.followed import Followed, differs
 from testbed.races.pattern import Pattern, pattern_of
 from testbed.races.race import Hold, Picked, Race, Strike, aim
@@ -26,24 +27,31 @@ from testbed.words import counted
 from testbed.world.fault_kinds import as_named
 
 
-class Taking(Chooser):
+class _Ending(Chooser):
+    """Ends a Run at once."""
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("the end")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        return CUT
+
+
+class Taking(Continued):
     """Takes the choices of a Run again, and notes what has happened."""
 
     def __init__(self, choices: Sequence[Choice]) -> None:
+        super().__init__(choices, _Ending())
         self._run: RunInfo
-        self._left = list(reversed(choices))
         self.happened: list[Happening] = []
         self.delays: dict[Key, int] = {}
         """What was held back for a time, and when it became due."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._run = run
-        return Plan("noting what happens")
+        return super().begin(run)
 
-    def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        if not self._left:
-            return CUT
-        choice = self._left.pop()
+    def on_taken(self, choice: Choice, options: Options | Alternatives) -> None:
         if isinstance(choice, int):
             if choice >= len(options):
                 there = counted(len(options), "thing")
@@ -56,15 +64,6 @@ class Taking(Chooser):
         elif isinstance(choice, HoldBack) and choice.for_ms is not None:
             assert isinstance(options, Options)
             self.delays[key_of(options[choice.index])] = options.now_ms + choice.for_ms
-        return choice
-
-    def strike(self, options: Options) -> int | None:
-        """Return the next choice if it was a fault: nothing else goes on from where a Run rests."""
-        choice = self._left[-1] if self._left else None
-        if not isinstance(choice, int) or choice < options.ready:
-            return None
-        self.choose(options)
-        return choice
 
 
 @attrs.define

@@ -10,6 +10,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.continued import Continued
 from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
+from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.turns.option import Choice, HoldBack
 from testbed.turns.pending import Alternatives, Options
@@ -57,6 +58,12 @@ def test_each_run_of_it_is_another_continuation() -> None:
     assert tuple(run(find("lost_update").world(), chooser, 5).choices) == seen[5]
 
 
+async def waits(client: Client) -> None:
+    """One request, and then for work."""
+    await client.get(Note, "n")
+    await client.queue(idle=True).get()
+
+
 async def get_twice(client: Client) -> None:
     """Two turns of the Store."""
     await client.get(Note, "n")
@@ -101,6 +108,35 @@ def test_the_other_chooser_hears_of_its_own_steps_alone() -> None:
     trace = run(world, Continued((0, 0), heard))
     assert heard.told == [step.number for step in trace.steps[2:]]
     assert len(heard.chose) == len(trace.steps) - 2
+
+
+class Striking(Heard):
+    """Lets the first fault strike once nothing else goes on."""
+
+    def strike(self, options: Options) -> int | None:
+        return options.ready if options.faults else None
+
+
+@pytest.mark.parametrize("length", [0, 3, 4, 5, 6, 7])
+def test_a_fault_strikes_at_rest_in_the_prefix_and_behind_it(length: int) -> None:
+    """Only a fault goes on from there: without it the Run would end, before its prefix does."""
+
+    def crashed(chooser: Chooser) -> Trace:
+        world = world_of(alpha=waits)
+        world.add(note())
+        world.allow(Crash("alpha", restart_after_ms=10))
+        return run(world, chooser)
+
+    first = crashed(Striking())
+    kinds = [step.kind for step in first.steps]
+    assert kinds == ["start", "serve", "answer", "fault", "start", "serve", "answer"]
+    heard = Striking()
+    again = crashed(Continued(first.choices[:length], heard))
+    assert [str(step.sentence) for step in again.steps] == [
+        str(step.sentence) for step in first.steps
+    ]
+    assert heard.told == list(range(length + 1, 8))
+    assert len(crashed(Continued(first.choices[:length], Calm())).steps) == (3 if length < 4 else 7)
 
 
 def test_it_ends_with_the_other_chooser() -> None:
