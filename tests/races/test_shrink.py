@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import attrs
 import pytest
 from lots import drawing_lots
-from stage import Puppet, note
+from stage import Doing, Puppet, note
 
 from testbed import Client, Evidence, World, always, quiescent
 from testbed.choosers.calm import Calm
@@ -120,6 +121,33 @@ def test_a_fault_that_strikes_at_a_time_keeps_its_time() -> None:
     race = parse("scenario: slow\nfaults:\n  - crash: alpha\n    at: 2s\n", "own")
     shrunk = shrink(race, of(slow))
     assert [str(strike) for strike in shrunk.race.faults] == ["crash: alpha at 2s"]
+
+
+def test_a_fault_strikes_as_early_as_it_may_also_behind_one_that_keeps_its_time() -> None:
+    """The first keeps the time that somebody has said, the second needs no later request."""
+
+    def both_slow(world: World) -> None:
+        def writing(first: str, second: str) -> Doing:
+            async def run(client: Client) -> None:
+                await client.create(note(first))
+                await client.list(Note)
+                await client.sleep(5000, "rest")
+                await client.create(note(second))
+
+            return run
+
+        def all_or_none(see: Evidence) -> str | None:
+            return "half is written" if len(see.store.snapshot("notes/")) == 2 else None
+
+        world.start(Puppet("alpha", writing("one", "two")), Puppet("beta", writing("un", "deux")))
+        world.allow(Crash())
+        world.claim(quiescent(all_or_none, reads=("notes",)))
+
+    faults = "  - crash: alpha\n    at: 2s\n  - crash: beta\n    after: beta list notes\n"
+    shrunk = shrink(parse(f"scenario: both_slow\nfaults:\n{faults}", "own"), of(both_slow))
+    assert [str(strike) for strike in shrunk.race.faults] == [
+        "crash: alpha at 2s", "crash: beta after beta create notes/default/un",
+    ]  # fmt: skip
 
 
 def test_a_shrunk_race_can_be_shrunk_again() -> None:
@@ -321,6 +349,64 @@ def test_every_run_of_a_shrink_is_told_and_may_raise() -> None:
     assert len(shrunk.race.holds) == 2
     assert told == list(range(1, shrunk.runs - 1))
     assert len(told) > 40
+
+
+def in_two_tasks(world: World, *, begins: bool = False) -> None:
+    """Fay makes two notes, each in a task of its own, and hana looks whether any is there. It may
+    be that this matters only once fay `begins`."""
+
+    async def makes(client: Client) -> None:
+        client.record("began")
+        for name in ("a", "b"):
+            client.spawn(name, partial(client.create, note(name)))
+
+    async def looks(client: Client) -> None:
+        client.record("looked", found=len((await client.list(Note)).items))
+
+    def something_is_there(see: Evidence) -> str | None:
+        if not see.records or see.records[-1].name != "looked":
+            return None
+        found = see.records[-1].facts["found"]
+        is_early = begins and see.records[0].name == "looked"
+        return "nothing is there" if found == 0 and not is_early else None
+
+    world.start(Puppet("fay", makes))
+    world.start(Puppet("hana", looks))
+    world.allow(Crash("fay"))
+    world.claim(always(something_is_there))
+
+
+BOTH_LATE = """
+scenario: in_two_tasks
+holds:
+  - hold: fay create notes/default/a
+    until: hana list notes
+  - hold: fay create notes/default/b
+    until: hana list notes
+"""
+
+
+def test_what_two_lines_do_one_may_do_but_no_fault_instead() -> None:
+    """Fay is late as a whole. Where that is too late, only its crash does at once what two lines
+    do; but that is another race."""
+    recipe = of(in_two_tasks)
+    shrunk = shrink(parse(BOTH_LATE, "own"), recipe)
+    assert [str(hold.what) for hold in shrunk.race.holds] == ["start of fay"]
+    begun = "switches: {begins: on}\n"
+    shrunk = shrink(parse(BOTH_LATE + begun, "own"), recipe)
+    assert (len(shrunk.race.holds), shrunk.race.faults) == (2, ())
+    crash = "scenario: in_two_tasks\nfaults:\n- crash: fay\n  after: start of fay\n"
+    assert play(parse(crash + begun, "own"), recipe).verdict.is_violated
+
+
+def test_a_run_with_fewer_deviations_that_takes_as_many_lines_is_no_smaller_race(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the shrink would go round in circles until it may play no more."""
+    both = parse(BOTH_LATE, "own")
+    monkeypatch.setattr("testbed.races.shrink.race_of", lambda *_, **__: both)
+    shrunk = shrink(both, of(in_two_tasks))
+    assert (len(shrunk.race.holds), shrunk.cut_off) == (2, "")
 
 
 def pattern(text: str) -> Pattern:
