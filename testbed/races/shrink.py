@@ -153,8 +153,12 @@ class _Shrinker:
             plan = frontier.next()
             if plan is None or trying.cut_off:
                 break
-            chooser = Deviating(plan, faults_max=0, deviations_max=frontier.deviations_max)
+            chooser = Deviating(
+                plan, faults_max=frontier.faults_max, deviations_max=frontier.deviations_max
+            )
             world = trying.run(race, chooser)
+            # Also if it has raised: with one more deviation it may not.
+            frontier.told(chooser.children)
             if world is None or world.verdict is None:
                 continue
             if trying.breach_in(world.verdict) is not None:
@@ -162,7 +166,6 @@ class _Shrinker:
                 fewer = race_of(trying.recipe, race.switches, choices, without=without)
                 if len(fewer) < len(race) and trying.breaches(fewer):
                     return fewer
-            frontier.told(chooser.children)
         return None
 
     def again(self, race: Race) -> tuple[Played, Violation]:

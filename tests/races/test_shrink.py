@@ -351,14 +351,17 @@ def test_every_run_of_a_shrink_is_told_and_may_raise() -> None:
     assert len(told) > 40
 
 
-def in_two_tasks(world: World, *, begins: bool = False) -> None:
+def in_two_tasks(world: World, *, begins: bool = False, more: bool = False) -> None:
     """Fay makes two notes, each in a task of its own, and hana looks whether any is there. It may
-    be that this matters only once fay `begins`."""
+    be that this matters only once fay `begins`, and that gina makes one `more`."""
 
     async def makes(client: Client) -> None:
         client.record("began")
         for name in ("a", "b"):
             client.spawn(name, partial(client.create, note(name)))
+
+    async def makes_one(client: Client) -> None:
+        await client.create(note("c"))
 
     async def looks(client: Client) -> None:
         client.record("looked", found=len((await client.list(Note)).items))
@@ -367,10 +370,14 @@ def in_two_tasks(world: World, *, begins: bool = False) -> None:
         if not see.records or see.records[-1].name != "looked":
             return None
         found = see.records[-1].facts["found"]
+        if more and 0 < found < 3:
+            raise LookupError("only something is there")
         is_early = begins and see.records[0].name == "looked"
         return "nothing is there" if found == 0 and not is_early else None
 
     world.start(Puppet("fay", makes))
+    if more:
+        world.start(Puppet("gina", makes_one))
     world.start(Puppet("hana", looks))
     world.allow(Crash("fay"))
     world.claim(always(something_is_there))
@@ -407,6 +414,17 @@ def test_a_run_with_fewer_deviations_that_takes_as_many_lines_is_no_smaller_race
     monkeypatch.setattr("testbed.races.shrink.race_of", lambda *_, **__: both)
     shrunk = shrink(both, of(in_two_tasks))
     assert (len(shrunk.race.holds), shrunk.cut_off) == (2, "")
+
+
+def test_a_run_with_fewer_deviations_that_raises_hides_none_with_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With one, the claim raises; with two it is breached, as it is by three lines."""
+    monkeypatch.setattr("testbed.races.shrink.BELOW_MAX", 1000)
+    gina = "  - hold: gina create notes/default/c\n    until: hana list notes\n"
+    race = parse(f"{BOTH_LATE}{gina}switches: {{more: on}}\n", "own")
+    shrunk = shrink(race, of(in_two_tasks))
+    assert len(shrunk.race.holds) == 2, shrunk.race.text()
 
 
 def pattern(text: str) -> Pattern:
