@@ -84,7 +84,7 @@ class Evidence:
 
     @property
     def records(self) -> list[Record]:
-        """All that actors have recorded so far, oldest first."""
+        """All that actors have recorded so far, oldest first: their `path`, `name`, `facts`."""
         return self._table.records
 
     @property

@@ -6,7 +6,19 @@ In order: meta, quantity, calendar, plain, form, labels, condition, affinity, re
   binding, kinds, codec, __init__, manifests.
 """
 
-from testbed.objects.affinity import Affinity, Taint, Toleration
+from testbed.objects.affinity import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    PodAffinity,
+    PodAffinityTerm,
+    PreferredNodes,
+    PreferredPods,
+    Taint,
+    Toleration,
+    TopologySpreadConstraint,
+)
 from testbed.objects.binding import Binding, DeleteOptions, Eviction, Preconditions, Target
 from testbed.objects.condition import Condition
 from testbed.objects.config import ConfigMap
@@ -15,15 +27,30 @@ from testbed.objects.disruption_budget import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from testbed.objects.event import Event
+from testbed.objects.event import Event, EventSeries, EventSource
 from testbed.objects.kinds import KINDS, kind_by_plural, kind_of
 from testbed.objects.labels import LabelSelector, Requirement
 from testbed.objects.lease import Lease, LeaseSpec
 from testbed.objects.meta import UNSET, Map, Meta, Object, Owner, Revision
-from testbed.objects.namespace import Namespace
+from testbed.objects.namespace import Namespace, NamespaceSpec, NamespaceStatus
 from testbed.objects.node import Node, NodeSpec, NodeStatus, room_of
 from testbed.objects.note import Note
-from testbed.objects.pod import Container, Pod, PodSpec, PodStatus, Resources, qos_of, requests_of
+from testbed.objects.pod import (
+    Container,
+    ContainerState,
+    ContainerStatus,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Port,
+    Resources,
+    Running,
+    SchedulingGate,
+    Terminated,
+    Waiting,
+    qos_of,
+    requests_of,
+)
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quantity import Quantity
 from testbed.objects.quota import (
@@ -37,11 +64,17 @@ from testbed.objects.reference import Reference, reference_to
 from testbed.objects.workload import (
     DaemonSet,
     DaemonSetSpec,
+    DaemonSetStatus,
     Job,
     JobSpec,
+    JobStatus,
     PodTemplate,
     ReplicaSet,
     ReplicaSetSpec,
+    ReplicaSetStatus,
+    RollingUpdate,
+    UncountedPods,
+    UpdateStrategy,
 )
 
 __all__ = [
@@ -52,33 +85,49 @@ __all__ = [
     "Condition",
     "ConfigMap",
     "Container",
+    "ContainerState",
+    "ContainerStatus",
     "DaemonSet",
     "DaemonSetSpec",
+    "DaemonSetStatus",
     "DeleteOptions",
     "Event",
+    "EventSeries",
+    "EventSource",
     "Eviction",
     "Job",
     "JobSpec",
+    "JobStatus",
     "LabelSelector",
     "Lease",
     "LeaseSpec",
     "Map",
     "Meta",
     "Namespace",
+    "NamespaceSpec",
+    "NamespaceStatus",
     "Node",
+    "NodeAffinity",
+    "NodeSelector",
+    "NodeSelectorTerm",
     "NodeSpec",
     "NodeStatus",
     "Note",
     "Object",
     "Owner",
     "Pod",
+    "PodAffinity",
+    "PodAffinityTerm",
     "PodDisruptionBudget",
     "PodDisruptionBudgetSpec",
     "PodDisruptionBudgetStatus",
     "PodSpec",
     "PodStatus",
     "PodTemplate",
+    "Port",
     "Preconditions",
+    "PreferredNodes",
+    "PreferredPods",
     "PriorityClass",
     "Quantity",
     "QuotaSpec",
@@ -86,15 +135,24 @@ __all__ = [
     "Reference",
     "ReplicaSet",
     "ReplicaSetSpec",
+    "ReplicaSetStatus",
     "Requirement",
     "ResourceQuota",
     "Resources",
     "Revision",
+    "RollingUpdate",
+    "Running",
+    "SchedulingGate",
     "ScopeSelector",
     "ScopedRequirement",
     "Taint",
     "Target",
+    "Terminated",
     "Toleration",
+    "TopologySpreadConstraint",
+    "UncountedPods",
+    "UpdateStrategy",
+    "Waiting",
     "kind_by_plural",
     "kind_of",
     "qos_of",

@@ -17,10 +17,13 @@ class Taint:
     """A mark on a node that keeps pods away unless they tolerate it."""
 
     key: str
+    """Its name, such as `node.kubernetes.io/not-ready`."""
     value: str = ""
+    """Its value; a toleration with Equal must have the same."""
     effect: str = attrs.field(default="", metadata=wire(always=True))
     """NoSchedule, PreferNoSchedule (affects the score only) or NoExecute (also evicts)."""
     added_ms: int | None = attrs.field(default=None, metadata=wire("timeAdded", "time"))
+    """When it was added, for NoExecute."""
 
 
 @attrs.frozen
@@ -32,6 +35,7 @@ class Toleration:
     operator: str = ""
     """Equal (also if empty) or Exists."""
     value: str = ""
+    """The value of the taint, for Equal."""
     effect: str = ""
     """Empty: every effect."""
     toleration_seconds: int | None = None
@@ -79,6 +83,7 @@ class NodeSelector:
     node_selector_terms: tuple[NodeSelectorTerm, ...] = attrs.field(
         default=(), metadata=wire(always=True)
     )
+    """A node is selected if it meets any one of these."""
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
         """Whether it selects a node of that name with these labels."""
@@ -90,7 +95,9 @@ class PreferredNodes:
     """Preferred nodes, and the weight of that preference."""
 
     weight: int
+    """1 to 100."""
     preference: NodeSelectorTerm
+    """Which nodes."""
 
 
 @attrs.frozen
@@ -100,9 +107,11 @@ class NodeAffinity:
     required: NodeSelector | None = attrs.field(
         default=None, metadata=wire("requiredDuringSchedulingIgnoredDuringExecution")
     )
+    """A node that this does not select is not feasible; None: all are."""
     preferred: tuple[PreferredNodes, ...] = attrs.field(
         default=(), metadata=wire("preferredDuringSchedulingIgnoredDuringExecution")
     )
+    """Nodes that get more points."""
 
 
 @attrs.frozen
@@ -124,7 +133,9 @@ class PreferredPods:
     """Preferred pods to be near, and the weight of that preference."""
 
     weight: int
+    """1 to 100; as anti-affinity it counts against a node."""
     pod_affinity_term: PodAffinityTerm
+    """Which pods, and what near means."""
 
 
 @attrs.frozen
@@ -135,9 +146,11 @@ class PodAffinity:
     required: tuple[PodAffinityTerm, ...] = attrs.field(
         default=(), metadata=wire("requiredDuringSchedulingIgnoredDuringExecution")
     )
+    """Each of these must be met."""
     preferred: tuple[PreferredPods, ...] = attrs.field(
         default=(), metadata=wire("preferredDuringSchedulingIgnoredDuringExecution")
     )
+    """What gives a node more points, or fewer."""
 
 
 @attrs.frozen
@@ -145,8 +158,11 @@ class Affinity:
     """Node affinity, pod affinity and pod anti-affinity of a pod."""
 
     node_affinity: NodeAffinity | None = None
+    """Which nodes it requires and prefers."""
     pod_affinity: PodAffinity | None = None
+    """Which pods it must or wants to be near."""
     pod_anti_affinity: PodAffinity | None = None
+    """Which pods it must not, or does not want to, be near."""
 
 
 @attrs.frozen
@@ -154,11 +170,18 @@ class TopologySpreadConstraint:
     """How unevenly pods may be spread over the values of a node label."""
 
     max_skew: int
+    """By how many pods the fullest value may exceed the emptiest."""
     topology_key: str
+    """The label of nodes whose values are compared: `topology.kubernetes.io/zone`."""
     when_unsatisfiable: str
     """DoNotSchedule or ScheduleAnyway."""
     label_selector: LabelSelector | None = None
+    """Which pods are counted."""
     min_domains: int | None = None
+    """How many values there should be at least."""
     node_affinity_policy: str | None = None
+    """Honor (also if None): only nodes that its affinity allows count; or Ignore."""
     node_taints_policy: str | None = None
+    """Ignore (also if None), or Honor: only nodes whose taints it tolerates count."""
     match_label_keys: tuple[str, ...] = ()
+    """Labels of the pod itself that the counted pods must share."""

@@ -14,8 +14,11 @@ class Target:
     """The node that a Binding names."""
 
     name: str = attrs.field(default="", metadata=wire(always=True))
+    """The name of the node."""
     kind_name: str = attrs.field(default="Node", metadata=wire("kind", always=True))
+    """The kind of what it names: Node."""
     api_version: str = ""
+    """Its API group and version; empty: v1."""
 
 
 @attrs.frozen
@@ -26,6 +29,7 @@ class Binding(Object):
     plural: ClassVar[str] = "bindings"
 
     target: Target = attrs.field(default=Target(), metadata=wire(always=True))
+    """The node that the pod is bound to."""
 
 
 @attrs.frozen
@@ -33,7 +37,9 @@ class Preconditions:
     """What must hold of an object for its deletion; empty fields do not count."""
 
     uid: str = ""
+    """The object has this uid; empty: any."""
     revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
+    """The object is still at this revision; unset: any."""
 
 
 @attrs.frozen
@@ -43,6 +49,7 @@ class DeleteOptions:
     grace_s: int | None = attrs.field(default=None, metadata=wire("gracePeriodSeconds"))
     """How long it may take to terminate; None: the object's own grace period."""
     preconditions: Preconditions = Preconditions()
+    """What must be so, or the request is refused with a Conflict."""
     propagation_policy: str = ""
     """What happens to its dependents: Background, Foreground or Orphan; empty: the default."""
     dry_run: tuple[str, ...] = ()
@@ -58,3 +65,4 @@ class Eviction(Object):
     api_version: ClassVar[str] = "policy/v1"
 
     delete_options: DeleteOptions | None = None
+    """How the pod is deleted if it may be evicted."""

@@ -16,10 +16,13 @@ class Condition:
     """One fact of an object's status, such as `Ready`, `PodScheduled` or `DisruptionTarget`."""
 
     type: str = attrs.field(default="", metadata=wire(always=True))
+    """Its name: `Ready`, `PodScheduled`; one of each in a status."""
     status: str = attrs.field(default="", metadata=wire(always=True))
     """True, False or Unknown."""
     reason: str = ""
+    """Why, in one word."""
     message: str = ""
+    """Why, in a sentence."""
     since_ms: int | None = attrs.field(default=None, metadata=wire("lastTransitionTime", "time"))
     """When its status last changed."""
     heartbeat_ms: int | None = attrs.field(default=None, metadata=wire("lastHeartbeatTime", "time"))

@@ -17,6 +17,7 @@ class ConfigMap(Object):
     plural: ClassVar[str] = "configmaps"
 
     data: Map[str] = attrs.field(factory=Map, converter=texts)
+    """The settings, by name."""
     binary_data: Map[str] = attrs.field(factory=Map, converter=texts)
     """Bytes, in base64."""
     is_immutable: bool | None = attrs.field(default=None, metadata=wire("immutable"))

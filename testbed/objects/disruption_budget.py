@@ -32,13 +32,17 @@ class PodDisruptionBudgetStatus:
     disruptions_allowed: int = attrs.field(default=0, metadata=wire(always=True))
     """How many pods may be evicted now."""
     current_healthy: int = attrs.field(default=0, metadata=wire(always=True))
+    """How many of its pods are healthy."""
     desired_healthy: int = attrs.field(default=0, metadata=wire(always=True))
+    """How many must be healthy at least."""
     expected_pods: int = attrs.field(default=0, metadata=wire(always=True))
+    """How many pods it covers, by their controllers."""
     observed_generation: int = 0
     """The generation of the spec that these counts are for."""
     disrupted_pods: Map[int] = attrs.field(factory=Map, metadata=wire(shape="times"))
     """By pod, the time of an eviction that was allowed while its deletion has not been observed."""
     conditions: tuple[Condition, ...] = ()
+    """DisruptionAllowed."""
 
 
 @attrs.frozen
@@ -50,7 +54,9 @@ class PodDisruptionBudget(Object):
     api_version: ClassVar[str] = "policy/v1"
 
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    """What is wanted of it."""
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+    """What its controller has counted."""
 
     def covers(self, pod: Meta) -> bool:
         """Whether it covers that pod. An empty selector covers no pod."""

@@ -30,7 +30,9 @@ class EventSource:
     """The component that reports it, in the form of older components."""
 
     component: str = ""
+    """Its name: `default-scheduler`."""
     host: str = ""
+    """The node that it runs on."""
 
 
 @attrs.frozen
@@ -38,7 +40,9 @@ class EventSeries:
     """How often, and when last, the same Event was repeated."""
 
     count: int = 0
+    """How often."""
     last_ms: int | None = attrs.field(default=None, metadata=wire("lastObservedTime", "fine time"))
+    """When last."""
 
 
 @attrs.frozen
@@ -55,9 +59,13 @@ class Event(Object):
     reason: str = ""
     """One word: `Scheduled`, `Preempted`."""
     message: str = ""
+    """The same in a sentence."""
     source: EventSource = attrs.field(default=EventSource(), metadata=wire(always=True))
+    """Who reports it, in the form of older components."""
     first_ms: int | None = attrs.field(default=None, metadata=wire("firstTimestamp", "time"))
+    """When it first occurred."""
     last_ms: int | None = attrs.field(default=None, metadata=wire("lastTimestamp", "time"))
+    """When it last occurred."""
     count: int = 0
     """How often it occurred."""
     type: str = ""
@@ -65,6 +73,7 @@ class Event(Object):
     event_ms: int | None = attrs.field(default=None, metadata=wire("eventTime", "fine time"))
     """When it first occurred, in the form of newer components."""
     series: EventSeries | None = None
+    """How often it was repeated, in the form of newer components."""
     action: str = ""
     """What was done or failed: `Binding`, `Preempting`."""
     related: Reference | None = None
@@ -72,6 +81,7 @@ class Event(Object):
     reporting_component: str = attrs.field(default="", metadata=wire(always=True))
     """The component that reports it."""
     reporting_instance: str = attrs.field(default="", metadata=wire(always=True))
+    """Which of several instances of that component: its name and node."""
 
 
 # Nothing in a World uses these two: actors write Events of the core group. They are here for trees

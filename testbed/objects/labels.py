@@ -25,9 +25,11 @@ class Requirement:
     """A requirement on one label."""
 
     key: str
+    """The name of the label."""
     operator: str
     """In, NotIn, Exists or DoesNotExist; for labels of nodes also Gt or Lt with a whole number."""
     values: tuple[str, ...] = ()
+    """The values to compare with; none for Exists and DoesNotExist."""
 
     def holds(self, labels: Mapping[str, str]) -> bool:
         """Whether these labels meet it. An absent label is in no list, so NotIn holds (API-47), and
@@ -56,7 +58,9 @@ class LabelSelector:
     """Selects the objects whose labels meet all its requirements."""
 
     match_labels: Map[str] = attrs.field(factory=Map, converter=texts)
+    """Labels that must have just these values."""
     match_expressions: tuple[Requirement, ...] = ()
+    """Further requirements, all of which must hold."""
 
     @property
     def is_empty(self) -> bool:

@@ -18,7 +18,9 @@ class LeaseSpec:
     duration_s: int | None = attrs.field(default=None, metadata=wire("leaseDurationSeconds"))
     """How long others wait after the last renewal before they take it."""
     acquired_ms: int | None = attrs.field(default=None, metadata=wire("acquireTime", "fine time"))
+    """When the holder took it."""
     renewed_ms: int | None = attrs.field(default=None, metadata=wire("renewTime", "fine time"))
+    """When the holder last renewed it."""
     transitions: int | None = attrs.field(default=None, metadata=wire("leaseTransitions"))
     """How often the holder has changed."""
 
@@ -32,3 +34,4 @@ class Lease(Object):
     api_version: ClassVar[str] = "coordination.k8s.io/v1"
 
     spec: LeaseSpec = LeaseSpec()
+    """Who holds it, and since when."""

@@ -159,12 +159,17 @@ class Owner:
     """The owner of an object; the object is deleted once its owners are gone."""
 
     api_version: str
+    """The API group and version of the owner's kind: `apps/v1`."""
     kind: str
+    """The owner's kind: `ReplicaSet`."""
     name: str
+    """The owner's name, in the namespace of the object or in none."""
     uid: str
+    """The owner's uid; an object of the same name with another uid is no owner."""
     controller: bool | None = None
     """Whether this owner manages the object; at most one of its owners does."""
     block_owner_deletion: bool | None = None
+    """Whether an owner that is deleted in the foreground waits until this object is gone."""
 
 
 @attrs.frozen
@@ -196,7 +201,7 @@ class Meta:
     owners: tuple[Owner, ...] = attrs.field(default=(), metadata=wire("ownerReferences"))
     """The objects that it belongs to."""
     finalizers: tuple[str, ...] = ()
-    """Names of what has to be done before it is removed."""
+    """Names of what has to be done before an API server removes it."""
 
     @property
     def is_terminating(self) -> bool:

@@ -15,6 +15,7 @@ class NamespaceSpec:
     """What has to be done before it is removed."""
 
     finalizers: tuple[str, ...] = ()
+    """What has to be done first: `kubernetes`."""
 
 
 @attrs.frozen
@@ -24,6 +25,7 @@ class NamespaceStatus:
     phase: str = ""
     """Active or Terminating."""
     conditions: tuple[Condition, ...] = ()
+    """What keeps it from being removed."""
 
 
 @attrs.frozen
@@ -35,4 +37,6 @@ class Namespace(Object):
     is_namespaced: ClassVar[bool] = False
 
     spec: NamespaceSpec = NamespaceSpec()
+    """What is wanted of it."""
     status: NamespaceStatus = NamespaceStatus()
+    """What is observed of it."""

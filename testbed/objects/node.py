@@ -32,6 +32,7 @@ class NodeStatus:
     allocatable: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
     """The part of it that pods may use."""
     conditions: tuple[Condition, ...] = ()
+    """Ready, MemoryPressure and the like."""
 
 
 @attrs.frozen
@@ -43,7 +44,9 @@ class Node(Object):
     is_namespaced: ClassVar[bool] = False
 
     spec: NodeSpec = NodeSpec()
+    """What is wanted of it."""
     status: NodeStatus = NodeStatus()
+    """What is observed of it."""
 
     @classmethod
     def of(

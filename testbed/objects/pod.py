@@ -24,7 +24,9 @@ class Resources:
     """What a container is guaranteed, and the most that it may use."""
 
     requests: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """What it is guaranteed, by resource: `cpu`, `memory`. The scheduler counts these."""
     limits: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """The most that it may use, by resource."""
 
 
 @attrs.frozen
@@ -32,12 +34,15 @@ class Port:
     """A port of a container, and the host port that it takes, if any."""
 
     container_port: int = attrs.field(default=0, metadata=wire(always=True))
+    """The port that the container listens on."""
     host_port: int = 0
     """A port of the node; 0: none. Two pods on one node cannot take the same."""
     host_ip: str = attrs.field(default="", metadata=wire("hostIP"))
+    """The address of the node at which it is taken; empty: all addresses."""
     protocol: str = ""
     """TCP (also if empty), UDP or SCTP."""
     name: str = ""
+    """A name for the port."""
 
     def clashes(self, other: Port) -> bool:
         """Whether one node cannot provide both: they take the same host port and protocol, at the
@@ -53,9 +58,13 @@ class Container:
     """One program of a pod."""
 
     name: str = attrs.field(default="", metadata=wire(always=True))
+    """Unique in its pod."""
     image: str = ""
+    """What it runs; nothing here looks at it."""
     resources: Resources = Resources()
+    """What it requests, and its limits."""
     ports: tuple[Port, ...] = ()
+    """The ports that it listens on."""
 
 
 @attrs.frozen
@@ -63,6 +72,7 @@ class SchedulingGate:
     """Keeps a pod from being scheduled until it is removed."""
 
     name: str
+    """Who has to remove it, such as `example.com/quota`."""
 
 
 @attrs.frozen
@@ -76,11 +86,15 @@ class PodSpec:
     priority: int | None = None
     """The larger the more important; admission sets it from the priority class."""
     priority_class_name: str = ""
+    """The PriorityClass that it names; its value becomes the priority."""
     preemption_policy: str = ""
     """PreemptLowerPriority or Never."""
     containers: tuple[Container, ...] = ()
+    """Its programs; an API server wants at least one."""
     init_containers: tuple[Container, ...] = ()
+    """Programs that run one after the other before the others start."""
     overhead: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """What the pod itself takes beside its containers, by resource."""
     restart_policy: str = ""
     """Always, OnFailure or Never."""
     grace_s: int | None = attrs.field(default=None, metadata=wire("terminationGracePeriodSeconds"))
@@ -88,13 +102,19 @@ class PodSpec:
     active_deadline_s: int | None = attrs.field(
         default=None, metadata=wire("activeDeadlineSeconds")
     )
+    """How long it may be active before it fails; None: for ever."""
     node_selector: Map[str] = attrs.field(factory=Map, converter=texts)
+    """Labels that its node must have."""
     affinity: Affinity | None = None
+    """Which nodes and which other pods it wants to be near, or not."""
     tolerations: tuple[Toleration, ...] = ()
+    """The taints of nodes that it tolerates."""
     topology_spread: tuple[TopologySpreadConstraint, ...] = attrs.field(
         default=(), metadata=wire("topologySpreadConstraints")
     )
+    """How evenly pods like it are to be spread over zones or nodes."""
     scheduling_gates: tuple[SchedulingGate, ...] = ()
+    """While it has any, no scheduler tries it."""
 
     @property
     def host_ports(self) -> tuple[Port, ...]:
@@ -116,7 +136,9 @@ class Waiting:
     """The state of a container that does not run yet, or is to be restarted."""
 
     reason: str = ""
+    """One word: `ContainerCreating`, `CrashLoopBackOff`."""
     message: str = ""
+    """The same in a sentence."""
 
 
 @attrs.frozen
@@ -124,6 +146,7 @@ class Running:
     """The state of a container that runs."""
 
     started_ms: int | None = attrs.field(default=None, metadata=wire("startedAt", "time"))
+    """When it started."""
 
 
 @attrs.frozen
@@ -131,10 +154,15 @@ class Terminated:
     """The state of a container that has ended."""
 
     exit_code: int = attrs.field(default=0, metadata=wire(always=True))
+    """0: success."""
     reason: str = ""
+    """One word: `Completed`, `Error`."""
     message: str = ""
+    """The same in a sentence."""
     started_ms: int | None = attrs.field(default=None, metadata=wire("startedAt", "time"))
+    """When it started."""
     finished_ms: int | None = attrs.field(default=None, metadata=wire("finishedAt", "time"))
+    """When it ended."""
 
 
 @attrs.frozen
@@ -142,8 +170,11 @@ class ContainerState:
     """The state of a container: one of the three."""
 
     waiting: Waiting | None = None
+    """Set if it does not run yet."""
     running: Running | None = None
+    """Set if it runs."""
     terminated: Terminated | None = None
+    """Set if it has ended."""
 
 
 @attrs.frozen
@@ -151,12 +182,19 @@ class ContainerStatus:
     """The status of one container."""
 
     name: str = attrs.field(default="", metadata=wire(always=True))
+    """The name of the container."""
     ready: bool = attrs.field(default=False, metadata=wire(always=True))
+    """Whether it is ready to serve."""
     restart_count: int = attrs.field(default=0, metadata=wire(always=True))
+    """How often it was started again."""
     image: str = attrs.field(default="", metadata=wire(always=True))
+    """What it runs."""
     image_id: str = attrs.field(default="", metadata=wire("imageID", always=True))
+    """The digest of what it runs."""
     state: ContainerState | None = None
+    """How it is now."""
     last_state: ContainerState | None = None
+    """How it ended the time before."""
 
 
 @attrs.frozen
@@ -166,8 +204,11 @@ class PodStatus:
     phase: str = ""
     """Pending, Running, Succeeded or Failed; the server sets Pending at create."""
     reason: str = ""
+    """Why it is in that phase, in one word: `Evicted`."""
     message: str = ""
+    """The same in a sentence."""
     conditions: tuple[Condition, ...] = ()
+    """PodScheduled, Ready, DisruptionTarget and the like."""
     nominated_node_name: str = ""
     """The node on which a scheduler has preempted pods for it."""
     qos_class: str = ""
@@ -175,8 +216,11 @@ class PodStatus:
     start_ms: int | None = attrs.field(default=None, metadata=wire("startTime", "time"))
     """When its kubelet admitted it."""
     pod_ip: str = attrs.field(default="", metadata=wire("podIP"))
+    """Its address."""
     container_statuses: tuple[ContainerStatus, ...] = ()
+    """How each of its containers is."""
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    """How each of its init containers is."""
 
 
 @attrs.frozen
@@ -187,7 +231,9 @@ class Pod(Object):
     plural: ClassVar[str] = "pods"
 
     spec: PodSpec = PodSpec()
+    """What is wanted of it."""
     status: PodStatus = PodStatus()
+    """What is observed of it."""
 
     @classmethod
     def of(

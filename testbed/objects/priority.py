@@ -25,5 +25,6 @@ class PriorityClass(Object):
     global_default: bool = False
     """Whether it is the class of pods that name none."""
     description: str = ""
+    """For people."""
     preemption_policy: str = ""
     """PreemptLowerPriority (also if empty) or Never."""

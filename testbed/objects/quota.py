@@ -19,6 +19,7 @@ class ScopedRequirement:
     operator: str
     """In, NotIn, Exists or DoesNotExist."""
     values: tuple[str, ...] = ()
+    """The values to compare with; none for Exists and DoesNotExist."""
 
 
 @attrs.frozen
@@ -26,6 +27,7 @@ class ScopeSelector:
     """Selects the pods to count: those that meet all its requirements."""
 
     match_expressions: tuple[ScopedRequirement, ...] = ()
+    """Its requirements."""
 
 
 @attrs.frozen
@@ -37,6 +39,7 @@ class QuotaSpec:
     scopes: tuple[str, ...] = ()
     """Which pods count: Terminating, NotTerminating, BestEffort, NotBestEffort and the like."""
     scope_selector: ScopeSelector | None = None
+    """Which pods count, by scopes that compare values."""
 
 
 @attrs.frozen
@@ -44,7 +47,9 @@ class QuotaStatus:
     """What is used already."""
 
     hard: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """The limits, as last counted by."""
     used: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """How much is used, by the names of `hard`."""
 
 
 @attrs.frozen
@@ -55,4 +60,6 @@ class ResourceQuota(Object):
     plural: ClassVar[str] = "resourcequotas"
 
     spec: QuotaSpec = QuotaSpec()
+    """The limits."""
     status: QuotaStatus = QuotaStatus()
+    """What is observed of it."""

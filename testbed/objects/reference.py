@@ -12,11 +12,17 @@ class Reference:
     """Names an object, as far as its author knows the fields."""
 
     api_version: str = ""
+    """The API group and version of its kind."""
     kind: str = ""
+    """Its kind: `Pod`."""
     name: str = ""
+    """Its name."""
     namespace: str = ""
+    """Its namespace; empty for cluster-scoped kinds."""
     uid: str = ""
+    """Its uid; empty: any."""
     revision: Revision = attrs.field(default=UNSET, metadata=wire("resourceVersion"))
+    """The revision that was seen."""
     field_path: str = ""
     """A part of the object: `spec.containers{main}`."""
 

@@ -16,8 +16,9 @@ class Entry:
     """One object as one write left it."""
 
     key: str
+    """Where it stands: `pods/default/p1`."""
     value: object
-    """Immutable, and shared by reference with all readers."""
+    """The object as it was written. Immutable, and shared by reference with all readers."""
     created: int
     """The revision at which this life of the key began (etcd's create_revision)."""
     revision: int
@@ -31,11 +32,13 @@ class Change:
     """What one write did to one key; the atom of history and of every watch."""
 
     revision: int
+    """The revision of the write."""
     key: str
+    """What was written: `pods/default/p1`."""
     old: Entry | None
-    """None if the key was absent: a creation."""
+    """What was there before; None if the key was absent: a creation."""
     new: Entry | None
-    """None if the key is absent now: a deletion."""
+    """What is there now; None if the key is absent: a deletion."""
     serial: int
     """Its number in the whole history, from 1. Changes of one transaction share a revision, never a
     serial."""

@@ -96,7 +96,9 @@ class Listing:
     """The answer to a list: the objects in order of their keys, and the revision of that state."""
 
     items: tuple[Any, ...]
+    """The objects, in order of their keys."""
     revision: Revision
+    """The revision of that state: where a watch may begin."""
     more: str | Numbered = ""
     """Where the next page begins, if there is one; opaque."""
 

@@ -104,7 +104,7 @@ class Store:
         return self._live.get(key) if at is None else self.peek(key, at)
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
-        """As `get`, for the harness: it leaves no mark."""
+        """The Entry at a key, now or at an old revision; None if there is none. Leaves no mark."""
         if at is None:
             return self._live.get(key)
         self._check_readable(at)
@@ -127,7 +127,7 @@ class Store:
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
-        """As `range`, for the harness: it leaves no mark."""
+        """All Entries under a prefix (`pods/`), sorted by key. Leaves no mark."""
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:

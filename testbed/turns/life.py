@@ -187,9 +187,13 @@ class Death:
     """How a life ended by an exception: the first that any of its tasks raised."""
 
     actor: str
+    """The actor whose life has ended."""
     path: str
+    """Its task that raised: `ann/main`."""
     error: str
+    """The exception, with its text."""
     place: str
+    """Where it was raised, in the actor's own code: file, line and function."""
 
 
 def death_of(seat: Seat, error: Exception) -> Death:

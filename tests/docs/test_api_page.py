@@ -57,7 +57,7 @@ def test_every_setting_of_a_fault_and_every_claim_is_told() -> None:
     for module in (caches, confluence, events, history, lives, progress, watches):
         names = [claim.__module__ for claim in claims()]
         assert module.__name__ in names
-    assert "| `restart` | " in TEXT
+    assert "| `restart` (`restart_after_ms`) | " in TEXT
     assert "|  |" not in TEXT
 
 

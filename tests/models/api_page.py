@@ -1,6 +1,6 @@
 """docs/api.md, made of docstrings: every name of the facade, and what hangs on it.
 
-.venv/bin/python tests/models/api_page.py      writes the page anew
+.venv/bin/python tests/models/api_page.py      writes this page and docs/objects.md again
 """
 
 from __future__ import annotations
@@ -28,19 +28,33 @@ from actors.scheduler.preemption.dry_run import VictimSelector
 from actors.scheduler.score import Score
 from testbed.client.client import Task
 from testbed.client.stream import Stream
+from testbed.fault import Levers, Way
 from testbed.invariant import Invariant
+from testbed.store.change import Change, Entry
+from testbed.store.delivery import Delivery
+from testbed.store.endpoint import Listing
+from testbed.store.store import Store
+from testbed.turns.life import Death
+from testbed.turns.option import Option
+from testbed.turns.pending import Options
+from testbed.turns.trace import Record
 from testbed.turns.waits import Alarm, Queue, Signal
+from testbed.world.budget import Budget
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 
-PAGE = Path(__file__).parent.parent.parent / "docs/api.md"
+PAGE: Path = Path(__file__).parent.parent.parent / "docs/api.md"
 HEAD = """\
 # The public API
 
 Every name that a scenario, an actor or a claim of your own may use, with what it promises. The page
-is made of the docstrings.
+is made of the docstrings. What a cluster is made of, such as Pod and Lease, is in
+[objects.md](objects.md).
 """
-WAITS = (Signal, Queue, Alarm, Task, Stream)
+WAITS = (Signal, Queue, Alarm, Task, Stream, Listing, Delivery)
+SEEN = (Entry, Change, Record, Death)
+LOOKS = (Store.peek, Store.snapshot, Store.log)
+MADE = (Way, Levers, Options, Option)
 POINTS = (Filter, Score, VictimSelector, Decider)
 
 
@@ -51,18 +65,30 @@ def page() -> str:
     parts.append("## What a Client gives\n\nMade by its methods; each wait is awaited.\n")
     parts += [_entry(cls.__name__, cls) for cls in WAITS]
     parts.append(
-        "## Faults\n\nNamed by `--faults`, race files and `world.allow`; a setting stands behind a "
-        "comma.\n"
+        "## What a claim sees\n\nBeside the members of Evidence, above. `see.store` has:\n\n"
+        + table("method", [row(each.__name__, each) for each in LOOKS])
+    )
+    parts += [_entry(cls.__name__, cls) for cls in SEEN]
+    parts.append(
+        "## Limits of a Run\n\n`world.limit(turns_max=10_000, horizon_ms=60_000)` sets some of:\n\n"
+        + table("limit", [row(name, text) for name, text in members(Budget).items()])
+    )
+    parts.append(
+        "## Faults\n\nOn the command line and in race files a fault is named by its word, and a "
+        "setting stands behind a comma: `--faults stall:ann,by=15s`. A scenario allows it in "
+        "Python, by its class and the fields in brackets:\n\n"
+        "```python\nfrom testbed.faults.stall import Stall\n\n"
+        'world.allow(Stall("ann", by_ms=15_000, times_max=2))\n```\n'
     )
     parts += [_fault(kind) for _, kind in sorted(fault_kinds().items())]
     parts.append(
         "## Claims\n\n`world.claim(…)`, beside `always`, `quiescent`, `eventually`, `confluent` "
         "and `no_lasso` above.\n"
     )
-    rows = [(f"`{claim.name or claim.__name__}`", _first(claim)) for claim in claims()]
-    parts.append(_table("claim", rows))
+    rows = [(f"`{claim.name or claim.__name__}`", first(claim)) for claim in claims()]
+    parts.append(table("claim", rows))
     parts.append(
-        f"`protocol_claims()` of `actors.apiserver.invariants`: {_first(protocol_claims)}\n"
+        f"`protocol_claims()` of `actors.apiserver.invariants`: {first(protocol_claims)}\n"
     )
     parts.append(
         "## The scheduler's points\n\nClasses of your own, for `Scheduler(plugins=…)` and its "
@@ -70,6 +96,11 @@ def page() -> str:
     )
     parts += [_entry(cls.__name__, cls) for cls in (Scheduler, ApiServer)]
     parts += [_entry(point.__name__, point) for point in points()]
+    parts.append(
+        "## For faults and choosers of your own\n\nWhat their methods are given, and what they "
+        "return; [tour.md](tour.md) writes one of each.\n"
+    )
+    parts += [_entry(cls.__name__, cls) for cls in MADE]
     return "\n".join(parts)
 
 
@@ -102,7 +133,7 @@ def members(cls: type) -> dict[str, Any]:
     for base in reversed(cls.__mro__):
         if not base.__module__.startswith(("testbed", "actors")):
             continue
-        found |= {name: text for name, text in _fields(base).items() if text}
+        found |= {name: text for name, text in fields_told(base).items() if text}
         for name, value in vars(base).items():
             is_ours = "for the testbed itself" in (inspect.getdoc(value) or "")
             if not name.startswith("_") and isinstance(value, METHODS) and not is_ours:
@@ -114,43 +145,49 @@ METHODS = (type(members), property, classmethod, staticmethod)
 
 
 def _entry(name: str, thing: Any) -> str:
-    lines = [f"### `{name}{_signature(thing) if inspect.isfunction(thing) else ''}`\n"]
+    lines = [f"### `{name}{signature(thing) if inspect.isfunction(thing) else ''}`\n"]
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
-        return f"{lines[0]}\n`{type(thing).__name__}`: {_first(type(thing))}\n"
-    lines.append(f"{_whole(thing)}\n")
+        return f"{lines[0]}\n`{type(thing).__name__}`: {first(type(thing))}\n"
+    lines.append(f"{whole(thing)}\n")
     if inspect.isclass(thing) and not issubclass(thing, Exception):
-        rows = [_row(member, value) for member, value in members(thing).items()]
-        lines += [_table("member", rows)] if rows else []
+        rows = [row(member, value) for member, value in members(thing).items()]
+        lines += [table("member", rows)] if rows else []
     return "\n".join(lines)
 
 
-def _row(name: str, value: Any) -> tuple[str, str]:
+def row(name: str, value: Any) -> tuple[str, str]:
+    """A member's row: how it is written, and what it is."""
     if isinstance(value, str):
         return f"`{name}`", value
     if isinstance(value, property):
-        return f"`{name}`", _first(value)
+        return f"`{name}`", first(value)
     function = getattr(value, "__func__", value)
     word = "await " if inspect.iscoroutinefunction(function) else ""
-    return f"`{word}{name}{_signature(function)}`", _whole(function)
+    return f"`{word}{name}{signature(function)}`", whole(function)
 
 
 def _fault(kind: type) -> str:
     fields = {field: name for name, field in setting_fields(kind).items()}
     told: dict[str, str] = {}
     for base in reversed(kind.__mro__):
-        told |= _fields(base)
-    rows = [(f"`{name}`", told.get(field, "")) for field, name in fields.items()]
-    table = f"\n{_table('setting', rows)}" if rows else ""
-    return f"### `{kind.word}`\n\n{_whole(kind)}\n{table}"  # type: ignore[attr-defined]
+        told |= fields_told(base)
+    rows = [
+        (f"`{name}`" + ("" if name == field else f" (`{field}`)"), told.get(field, ""))
+        for field, name in fields.items()
+    ]
+    below = f"\n{table('setting', rows)}" if rows else ""
+    found = f"`from {kind.__module__} import {kind.__name__}`"
+    return f"### `{kind.word}`\n\n{whole(kind)}\n{found}\n{below}"  # type: ignore[attr-defined]
 
 
-def _table(head: str, rows: list[tuple[str, str]]) -> str:
+def table(head: str, rows: list[tuple[str, str]]) -> str:
+    """A table of two columns."""
     lines = [f"| {head} | is |", "|---|---|"]
     lines += [f"| {name.replace('|', chr(92) + '|')} | {text} |" for name, text in rows]
     return "\n".join(lines) + "\n"
 
 
-def _signature(function: Callable[..., Any]) -> str:
+def signature(function: Callable[..., Any]) -> str:
     """Its parameters and their defaults, without types: the text says what they are."""
     shown = []
     parameters = list(inspect.signature(function).parameters.values())
@@ -173,20 +210,20 @@ def _default(value: object) -> str:
     return f"={value!r}" if is_plain else "=…"
 
 
-def _whole(thing: Any) -> str:
+def whole(thing: Any) -> str:
     """Its docstring on one line for each paragraph, without lists of steps."""
     text = inspect.getdoc(thing) or ""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
     return " ".join(part for part in paragraphs if part).replace("|", "\\|")
 
 
-def _first(thing: Any) -> str:
+def first(thing: Any) -> str:
     """The first paragraph of its docstring."""
     text = inspect.getdoc(thing) or ""
     return " ".join(text.split("\n\n")[0].split()).replace("|", "\\|")
 
 
-def _fields(cls: type) -> dict[str, str]:
+def fields_told(cls: type) -> dict[str, str]:
     """The fields of a class with the strings beneath them, and the attributes that it sets."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
@@ -216,4 +253,7 @@ def _strings_beneath(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
+    import objects_page
+
     PAGE.write_text(page(), encoding="utf-8")
+    objects_page.PAGE.write_text(objects_page.page(), encoding="utf-8")
