@@ -37,7 +37,7 @@ class Replayed(Chooser):
     def __init__(self, steps: tuple[dict[str, Any], ...], *, again: str) -> None:
         self.steps = steps
         self.again = again
-        """The command that replays it, for the last line of a divergence."""
+        """What to do after a divergence, for its last line."""
         self._done = 0
         self._moved = "the scenario"
         """The actor that ran last."""
@@ -111,7 +111,7 @@ class Replayed(Chooser):
             f"{'is' if ready == 1 else 'are'} {now}\n"
             "Something outside the World decided, or the code has changed since. Look in "
             f"{self._moved}, which moved last{also}, for a set, a clock, an id() or `random`.\n"
-            f"Play it twice and stop at the first difference: {self.again}"
+            f"Next: {self.again}"
         )
 
 

@@ -147,9 +147,10 @@ def same_again(play: Callable[[Trace], World], first: World, again: str) -> None
     """Play it again, here and in other processes with other hash seeds, and compare every line, and
     what each request asked for and was answered. Raises ReplayDiverged at the first difference."""
     lines, steps = list(first.trace.lines()), first.trace.steps
+    after = after_mending(again)
     second = play(Trace({}, keep=True)).trace
-    compare(lines, list(second.lines()), again, first.trace)
-    check_steps(steps, second.steps, again)
+    compare(lines, list(second.lines()), after, first.trace)
+    check_steps(steps, second.steps, after)
     with TemporaryDirectory() as folder:
         for hash_seed in HASH_SEEDS:
             file, imprints = Path(folder, "again.jsonl"), Path(folder, "imprints")
@@ -161,12 +162,18 @@ def same_again(play: Callable[[Trace], World], first: World, again: str) -> None
                 text=True,
             )
             if done.returncode not in (0, 1, 3):
+                said = done.stderr.strip().rpartition("\nNext: ")[0] or done.stderr.strip()
                 raise ReplayDiverged(
                     f"the same Run in another process, with PYTHONHASHSEED={hash_seed}, ended in "
-                    f"exit code {done.returncode}:\n{done.stderr.strip()}"
+                    f"exit code {done.returncode}:\n{said}\nNext: {after}"
                 )
-            compare(lines, file.read_bytes().splitlines(keepends=True), again, first.trace)
-            check_texts(steps, map(decode, imprints.read_bytes().splitlines()), again)
+            compare(lines, file.read_bytes().splitlines(keepends=True), after, first.trace)
+            check_texts(steps, map(decode, imprints.read_bytes().splitlines()), after)
+
+
+def after_mending(again: str) -> str:
+    """What to do once it is known that something outside the World decides."""
+    return f"mend that, then play it twice again: {again} --twice"
 
 
 def keep_imprints(world: World, path: str | None) -> None:
@@ -178,10 +185,11 @@ def keep_imprints(world: World, path: str | None) -> None:
 
 
 def compare(
-    first: list[bytes], second: list[bytes], again: str, trace: Trace | None = None
+    first: list[bytes], second: list[bytes], after: str, trace: Trace | None = None
 ) -> None:
     """Raise ReplayDiverged, with the first line that differs, unless all lines are the same.
-    `trace` is that of the first, if it was kept: it says whose code ran."""
+    `after` is what to do then. `trace` is that of the first, if it was kept: it says whose code
+    ran."""
     for number in range(max(len(first), len(second))):
         one, other = (lines[number : number + 1] for lines in (first, second))
         if one != other:
@@ -194,7 +202,7 @@ def compare(
                 f"  {_shown(one)}\n  {_shown(other)}\n"
                 "Something outside the World decided, or the code has changed since. Look in "
                 f"{_who(first[:number])}, which moved last, for a set, a clock, an id() or "
-                f"`random`.{most_likely}\nNext: {again}"
+                f"`random`.{most_likely}\nNext: {after}"
             )
 
 

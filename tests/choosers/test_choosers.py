@@ -481,7 +481,7 @@ def test_a_changed_actor_diverges_and_is_told(tmp_path: Path) -> None:
         "notes/default/list\n"
         "Something outside the World decided, or the code has changed since. Look in alpha, which "
         "moved last, and in beta, for a set, a clock, an id() or `random`.\n"
-        "Play it twice and stop at the first difference: testbed replay race.jsonl --twice"
+        "Next: testbed replay race.jsonl --twice"
     )
 
 

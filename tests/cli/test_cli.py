@@ -458,7 +458,8 @@ def test_whatever_else_decides_is_found_by_playing_again(how: str, run: Run) -> 
     assert (done.code, done.out) == (4, "")
     assert re.match(r"ReplayDiverged: line \d+ of the trace is not the same again:\n  {", done.err)
     assert "Look in alpha, which moved last, for a set, a clock, an id() or `random`.\n" in done.err
-    assert done.err.endswith(f"Next: testbed run dice:dice --switch how={how}\n")
+    again = f"testbed run dice:dice --switch how={how} --twice"
+    assert done.err.endswith(f"Next: mend that, then play it twice again: {again}\n")
 
 
 @pytest.mark.parametrize("how", ["by_chance", "by_address", "by_hash", "by_state"])
@@ -468,7 +469,8 @@ def test_whatever_decides_what_is_written_is_found_as_well(how: str, run: Run) -
     done = run("run", "dice:content", "--switch", f"how={how}", "--twice")
     assert (done.code, done.out) == (4, "")
     assert "`serve alpha/main create notes/default/told`: what it asked for was " in done.err
-    assert done.err.endswith(f"Next: testbed run dice:content --switch how={how}\n")
+    again = f"testbed run dice:content --switch how={how} --twice"
+    assert done.err.endswith(f"Next: mend that, then play it twice again: {again}\n")
 
 
 @pytest.mark.parametrize("effort", ["complete", "quick"])
@@ -603,7 +605,7 @@ def test_another_run_diverges_at_the_first_line_that_differs(run: Run) -> None:
         r'  {"record":1,.*"name":"sinned".*}\n'
         r'  {"record":1,.*"name":"signed".*}\n'
         r"Something outside the World decided, or the code has changed since. Look in beta, which "
-        r"moved last, .*\nNext: testbed replay race.jsonl\n",
+        r"moved last, .*\nNext: see which of the two it is: testbed replay race.jsonl --twice\n",
         done.err,
     )
 
@@ -615,7 +617,34 @@ def test_a_choice_that_leads_elsewhere_diverges_there(run: Run) -> None:
     done = run("replay", "race.jsonl")
     assert (done.code, done.out) == (4, "")
     assert done.err.startswith("ReplayDiverged: at choice 5 of 10 the trace took option ")
-    assert done.err.endswith("first difference: testbed replay race.jsonl --twice\n")
+    assert done.err.endswith(
+        "Next: see which of the two it is: testbed replay race.jsonl --twice\n"
+    )
+
+
+@pytest.mark.parametrize("changed", [(b'"do":"answer"', b'"do":"wake"'), (b"signed", b"sinned")])
+def test_a_recording_of_other_code_is_to_be_made_anew(
+    changed: tuple[bytes, bytes], run: Run
+) -> None:
+    """If it comes out otherwise in the same way each time, it is the code that has changed. The
+    next step is not the command that has just failed."""
+    record(run)
+    doctor(*changed)
+    done = run("replay", "race.jsonl", "--twice")
+    assert (done.code, done.out) == (4, "")
+    again = "testbed search lost_update --switch guard=off --switch writers=2 --until-first"
+    assert done.err.endswith(f"Next: record it anew: {again}\n")
+
+
+@pytest.mark.parametrize("how", ["by_chance", "by_address", "by_hash", "by_state"])
+def test_a_recording_that_chance_decides_is_told_apart(how: str, run: Run) -> None:
+    """What goes wrong in another way each time, or not each time, is no change of the code."""
+    record(run, "dice:dice", "--switch", f"how={how}")
+    words = ("replay", "race.jsonl", "--scenario", "dice:dice")
+    done = run(*words, "--twice")
+    assert done.code == 4
+    again = f"testbed {' '.join(words)} --twice"
+    assert done.err.endswith(f"Next: mend that, then play it twice again: {again}\n")
 
 
 def test_nothing_is_imported_that_a_file_alone_names(run: Run) -> None:

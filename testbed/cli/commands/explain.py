@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
+from testbed.cli.recorded import to_tell_apart
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
 from testbed.fault import Fault, Hit
@@ -177,7 +177,8 @@ def _played(file: str, trust: Trust) -> _Run:
     switches, without = recorded.header["switches"], recorded.header.get("without", ())
     faults = faults_in(recorded.header)
     trace = Trace({}, keep=True)
-    chooser = Replayed(recorded.steps, again=f"testbed replay {shlex.quote(file)} --twice")
+    again = line_for("replay", file, trust.naming(recipe.name))
+    chooser = Replayed(recorded.steps, again=to_tell_apart(again))
     world = recipe.world(switches, faults=faults, without=without)
     verdict = world.run(chooser, driver="direct", trace=trace)
     race = race_of(recipe, switches, trace.choices, faults=faults, without=without)

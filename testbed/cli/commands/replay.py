@@ -14,7 +14,6 @@ import click
 from testbed.choosers.replayed import Replayed
 from testbed.cli.playing import (
     check_driver,
-    compare,
     how_to_play,
     keep_imprints,
     parse_switches,
@@ -36,9 +35,9 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
+from testbed.cli.recorded import anew_line, check_same, to_tell_apart, told_apart
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
-from testbed.errors import ReplayDiverged, ScenarioError, TraceRefused
-from testbed.objects.codec import decode, encode_line
+from testbed.errors import ScenarioError, TraceRefused
 from testbed.races.expecting import Side, expect, expected_under
 from testbed.races.healing import Healer
 from testbed.races.necessity import flipped, needed_lines
@@ -274,20 +273,23 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     header = recorded.header
     recipe.check(header["switches"])
     faults, without = faults_in(header), header.get("without", ())
+    following, anew = to_tell_apart(again), anew_line(recorded, trust.naming(recipe.name))
 
     def play(trace: Trace) -> World:
         world = recipe.world(header["switches"], audit=how.audit, faults=faults, without=without)
-        replayed = Replayed(recorded.steps, again=f"{again} --twice")
-        world.run(replayed, driver=how.driver, trace=trace)
+        world.run(Replayed(recorded.steps, again=following), driver=how.driver, trace=trace)
         return world
 
-    with sink(how.trace_file) as written:
-        world = play(Trace({}, keep=True, sink=written))
+    def play_here() -> World:
+        with sink(how.trace_file) as written:
+            return play(Trace({}, keep=True, sink=written))
+
+    world = told_apart(play_here, again, anew, twice=how.twice)
     played = list(world.trace.lines())
     keep_imprints(world, how.imprints)
     if how.twice:
         same_again(play, world, again)
-    _check_same(recorded, played, again)
+    check_same(recorded, played, f"record it anew: {anew}" if how.twice else following, anew)
     if how.shrink:
         choices: list[Choice] = world.trace.choices
         whole = race_of(recipe, header["switches"], choices, faults=faults, without=without)
@@ -332,35 +334,3 @@ def _keep_apart(file: str, trace_file: str | None) -> None:
             f"--trace {trace_file}: that is the file to be replayed; it would be lost.\n"
             f"Next: {shlex.join(['testbed', 'replay', file, '--trace', file + '.again'])}"
         )
-
-
-def _check_same(recorded: Recorded, played: list[bytes], again: str) -> None:
-    """Raise ReplayDiverged unless every line is the same. Three things may differ: the version in
-    the header, switches that did not exist yet, and the end of a Run that was interrupted."""
-    # Each line ends in a sum over all lines before it, so with another header all sums differ.
-    lines, now = list(recorded.lines), decode(played[0])
-    _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), again)
-    header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
-    if "in_force" in now:
-        header = {**header, "in_force": now["in_force"]}
-    if header != recorded.header:
-        header.pop("sum", None)
-        lines[0] = encode_line(header)[:-1] + b',"sum":""}\n'
-        lines, played = (list(map(_without_sum, some)) for some in (lines, played))
-    if str(recorded.end["end"]).startswith("interrupted"):
-        lines, played = lines[:-1], played[: len(lines) - 1]
-    compare(lines, played, again)
-
-
-def _check_switches(then: dict[str, str], now: dict[str, str], again: str) -> None:
-    """Refuse if a switch of the recorded Run has another value now. New switches are no matter."""
-    for name in then:
-        if now.get(name, then[name]) != then[name]:
-            raise ReplayDiverged(
-                f"{name} was {then[name]} when it was recorded, and is {now[name]} now: the "
-                f"component has changed since.\nNext: record it anew.\nAgain: {again}"
-            )
-
-
-def _without_sum(line: bytes) -> bytes:
-    return line.rpartition(b',"sum":')[0] + b"}\n"

@@ -261,7 +261,8 @@ def _cross(
     if exhaustive is None or not search.is_exhausted:
         return
     try:
-        Crossing(player.world, player.task.driver, is_over).check(exhaustive.seen, again)
+        after = f"mend that, then search again: {again}"
+        Crossing(player.world, player.task.driver, is_over).check(exhaustive.seen, after)
     except ReplayDiverged:
         exhaustive.refute()
         search.is_exhausted = False
