@@ -631,9 +631,9 @@ def test_a_race_without_a_guard_is_kept_as_a_test_that_is_red(run: Run) -> None:
     )
     text = LATE.replace("scenario: lost_update", "scenario: bare:bare")
     done = run("keep", written(text + VIOLATES), "--scenario", "bare:bare")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (1, "")
     assert Path("tests/a.race.yaml").read_text() == text + HOLDS
-    assert "Kept as tests/a.race.yaml: red until the code is mended.\n" in done.out
+    assert "Kept as tests/a.race.yaml: red, the code is to be mended.\n" in done.out
     assert "a.race.yaml expects the breach still: remove it before" in done.out
     assert run("check", "tests", "--scenario", "bare:bare").code == 1
 
@@ -660,10 +660,16 @@ def test_a_guard_that_does_not_hold_makes_a_pair_that_is_red(run: Run, found_und
     text = guarded_by("False")
     found = f"expect: {{{found_under}violates: every_signature_is_kept}}\n"
     done = run("keep", written(text + found), *NAMED, "--json")
-    assert (done.code, done.err, done.json["is_green"]) == (0, "", False)
+    assert (done.code, done.err, done.json["is_green"]) == (1, "", False)
     told = [(side["switches"], side["as_expected"]) for side in done.json["sides"]]
     assert told == [({"guard": "off"}, True), ({"guard": "on"}, False)]
     assert run("check", "tests", *NAMED).code == 1
+    shutil.rmtree("tests")
+    done = run("keep", "a.race.yaml", *NAMED)
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("Kept as tests/a.race.yaml: red, the guard does not hold.\n")
+    pasted = done.out.splitlines()[-1].partition(": testbed ")[2].split()
+    assert (pasted[-1], run(*pasted).code) == ("guard=on", 1)
     guarded_by("guard")
     assert run("check", "tests", *NAMED).code == 0
 
@@ -683,7 +689,7 @@ def test_a_race_that_only_the_guard_makes_has_one_side(run: Run) -> None:
     text = guarded_by("not guard")
     found = "expect: {switches: {guard: on}, violates: every_signature_is_kept}\n"
     done = run("keep", written(text + found), *NAMED)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (1, "")
     assert "    guard=on: holds every_signature_is_kept, NOT as expected\n" in done.out
     assert "guard=off" not in done.out
 

@@ -113,5 +113,7 @@ def test_a_search_that_fails_the_test_ends_with_4(
     said = capsys.readouterr()
     assert code == 4
     assert "no footprint names" in said.err
-    assert f"Next: mend that, then search again: testbed search {name} --effort complete" in said.err
+    assert (
+        f"Next: mend that, then search again: testbed search {name} --effort complete" in said.err
+    )
     assert not list(tmp_path.rglob("*.certificate.jsonl"))

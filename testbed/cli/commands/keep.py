@@ -30,7 +30,10 @@ FOLDER = "tests"
 """Where a race is kept by default."""
 
 
-@click.command("keep", epilog=EXIT_CODES)
+GREEN, RED = 0, 1
+
+
+@click.command("keep", epilog=f"0 kept and green, 1 kept and red, 2 not kept. {EXIT_CODES}")
 @click.argument("file")
 @whose_code
 @click.option("--out", metavar="DIR", help="Folder to write to, if not `tests`; made if missing.")
@@ -43,7 +46,8 @@ def command(
 
     So it is red only when one of the two changes. If the scenario has no guard, the claim must
     hold: the test fails until the code is fixed. Comments are kept. No file is overwritten: in
-    `tests`, it gets another name if its own is taken. Exits 0 when it is written.
+    `tests`, it gets another name if its own is taken. Exits 1 if the new test is red as things are,
+    such as when the race happens with the guard on, too.
     """
     trust = trust_of(scenario, folders)
     opened = open_race(file, trust, "keep")
@@ -61,26 +65,33 @@ def command(
     path = _place(opened, out, text)
     write_new(path, text, opened.line("keep"))
     check = line_for("check", str(path), trust)
+    red = next((side for side in pair if not side.is_met), None)
     if as_json:
-        green = all(side.is_met for side in pair)
         sides = [_as_dict(side) for side in pair]
-        say_json({"file": str(path), "is_green": green, "sides": sides, "again": check})
-        return 0
+        say_json({"file": str(path), "is_green": red is None, "sides": sides, "again": check})
+        return GREEN if red is None else RED
     _tell(pair, path, file)
     say(f"pytest collects it with your tests (`pytest {shlex.quote(str(path))}`). By hand: {check}")
-    return 0
+    if red is None:
+        return GREEN
+    say(f"Next: see how it breaks, and mend it: {line_for('replay', str(path), trust, *_set(red))}")
+    return RED
 
 
 def _refuse_mended(pair: list[Side], opened: NamedRace) -> None:
     """Refuse a pair in which the race does not happen with the guard off: it shows no guard."""
     for side in pair:
         if (expected := side.expected) is not None and expected.violates and not side.is_met:
-            named = (f"{name}={value}" for name, value in expected.switches.items())
-            switches = [word for each in named for word in ("--switch", each)]
             raise RaceRefused(
                 f"{opened.path}: {_said(side)}. A pair whose race does not happen tests nothing.\n"
-                f"Next: {opened.line('replay', *switches)}"
+                f"Next: {opened.line('replay', *_set(side))}"
             )
+
+
+def _set(side: Side) -> list[str]:
+    """The options that set the switches of a side."""
+    given = side.expected.switches if side.expected is not None else {}
+    return [word for name, value in given.items() for word in ("--switch", f"{name}={value}")]
 
 
 def _tell(pair: list[Side], path: Path, file: str) -> None:
@@ -88,11 +99,11 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
     red = [side for side in pair if not side.is_met]
     is_pair = any(side.expected is not None and side.expected.violates for side in pair)
     if is_pair:
-        now = "red until the guard is mended" if red else (
+        now = "red, the guard does not hold" if red else (
             "green, and red when either side changes"
         )  # fmt: skip
     else:
-        now = "red until the code is mended" if red else (
+        now = "red, the code is to be mended" if red else (
             "green already: the race does not happen any more"
         )  # fmt: skip
     say(f"Kept as {path}: {now}.")
