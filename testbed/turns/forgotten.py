@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType
 from typing import TextIO
 
 from testbed.errors import ScenarioError
@@ -83,12 +83,9 @@ def forgot(table: Table, what: str, file: str = "", line: int = 0) -> None:
     )
 
 
-def actors_line() -> tuple[str, int]:
-    """The file and line of an actor that runs now: the innermost one that is not the testbed's;
-    ("", 0) if there is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not Table._carry.__code__:
-        if whose(frame.f_code.co_filename) not in (TESTBED, PYTHON):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return "", 0
+def actors_line(code: CodeType, instruction: int) -> tuple[str, int]:
+    """The file and line of that instruction; ("", 0) if it is the testbed's."""
+    if whose(code.co_filename) in (TESTBED, PYTHON):
+        return "", 0
+    lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
+    return code.co_filename, next(lines, None) or code.co_firstlineno

@@ -3,6 +3,7 @@ of several of these."""
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -31,12 +32,14 @@ class Waitable:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self._made_at = actors_line()
-        """The file and line that made it; ("", 0) if that was the testbed's."""
+        # Its own `__init__`, and the method that makes it, stand between this and who asked for it.
+        caller = sys._getframe(3)
+        self._made_at = (caller.f_code, caller.f_lasti)
+        """Where it was asked for. Its line is worked out only if the wait is forgotten."""
 
     def __del__(self) -> None:
         if not self.is_awaited:
-            forgot(self.table, f"its wait for {self.reason}", *self._made_at)
+            forgot(self.table, f"its wait for {self.reason}", *actors_line(*self._made_at))
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         """Called when the task begins to wait: offer what may end the wait."""
