@@ -27,7 +27,7 @@ def quality(pod: Pod) -> int:
     return QUALITY.get(pod.status.qos_class, QUALITY[BEST_EFFORT])
 
 
-def outranked_by(pod: Pod, *, hostile: bool = False) -> Callable[[PodInfo], bool]:
+def outranked_by(pod: Pod, *, hostile: bool) -> Callable[[PodInfo], bool]:
     """Return whether another pod is a potential victim of this one: has lower priority (SCH-79).
 
     A hostile scheduler also outranks all pods of other schedulers.
