@@ -216,6 +216,21 @@ def test_what_a_node_has_become_is_seen_in_columns() -> None:
     assert snapshot.allocatable["memory"][0] == 0
 
 
+def test_a_pod_that_is_gone_counts_among_no_kind() -> None:
+    """Neither one that was removed nor one that was forgotten, also if no node has changed."""
+    cache = cache_of(a_node("n1"), a_pod("p", on="n1", labels={"app": "a"}))
+    gone = a_pod("q", on="n1", labels={"app": "a"})
+    before = read(cache.snapshot())
+    cache.add_pod(gone)
+    assert read(cache.snapshot()) != before
+    cache.remove_pod(gone)
+    assert read(cache.snapshot()) == before
+    cache.assume(gone, "n1")
+    assert read(cache.snapshot()) != before
+    cache.forget(gone, "n1")
+    assert read(cache.snapshot()) == before
+
+
 @pytest.mark.spec("SCH-42")
 @settings(
     max_examples=80,
