@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+import pytest
 from deciding import UNIT, Nominations, a_node, a_pod, far, snapshot_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from actors.framework.podinfo import PodInfo, info_of
 from actors.scheduler.placing.judging import Judging
 from actors.scheduler.preemption.quick_trial import QuickTrial
 from actors.scheduler.preemption.trial import Trial, trial_of
-from testbed.objects import Container, Map, Pod, PodSpec, Quantity, Resources
+from testbed.objects import Container, Map, NodeStatus, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
 
 AMOUNTS = st.one_of(st.none(), st.integers(0, 4))
@@ -64,6 +66,31 @@ def test_room_says_what_a_trial_says(
             slow.remove_all(gone[-1:])
         assert room.refusal() == slow.refusal()
         assert room.fits() == slow.fits()
+
+
+def asking(name: str, amount: int, **spec: Any) -> Pod:
+    """A pod that requests that much of each resource."""
+    requests = {"cpu": milli(amount), "memory": whole(amount), "ephemeral-storage": whole(amount)}
+    main = Container("main", resources=Resources(requests=Map(requests)))
+    return Pod(name, spec=PodSpec(containers=(main,), **spec))
+
+
+@pytest.mark.parametrize("scarce", ["cpu", "memory", "ephemeral-storage", "pods"])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_pod_is_reprieved_if_just_enough_is_left_for_it(scarce: str, more: int) -> None:
+    """Of each resource: for 4 beside a preemptor of 3, with 6, 7 or 8 on the node; for one pod
+    beside it, with room for 1, 2 or 3."""
+    there = asking("v", 4, node_name="n")
+    amounts = {"cpu": 7, "memory": 7, "ephemeral-storage": 7, "pods": 2}
+    amounts[scarce] += more
+    allocatable = {name: whole(amount) for name, amount in amounts.items()}
+    allocatable["cpu"] = milli(amounts["cpu"])
+    node = attrs.evolve(a_node("n"), status=NodeStatus(allocatable=Map(allocatable)))
+    judging = Judging(info_of(asking("p", 3, priority=5)), snapshot_of(node, there), FILTERS, {})
+    for trial in (trial_of(judging, "n"), Trial(judging, judging.node("n"))):
+        trial.remove_all([info_of(there)])
+        assert trial.fits()
+        assert trial.spare(info_of(there)) == (more >= 0)
 
 
 def test_what_happens_elsewhere_is_no_matter_to_room() -> None:
