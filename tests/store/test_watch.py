@@ -114,6 +114,18 @@ def test_a_cursor_can_start_behind() -> None:
     assert [entry.key for entry in store.range("pods/", cursor.revision)] == ["pods/default/p1"]
 
 
+def test_a_watch_from_ahead_of_a_lagging_cursor_has_what_comes_after_it() -> None:
+    """Its reader had the first two from another server; it gets neither again, and the third."""
+    store, late = opened(follows=False)
+    for name in ("p1", "p2", "p3"):
+        store.put(f"pods/default/{name}", pod(name))
+    ahead = Watch(late.cursor, EVERY, 3)
+    while late.cursor.is_behind:
+        late.cursor.advance()
+    assert [delivery.revision for delivery in all_of(ahead)] == [Revision(4)]
+    assert len([*all_of(late)]) == 3
+
+
 def test_a_cursor_cannot_start_where_history_is_gone() -> None:
     """It could not read on from there."""
     store, _ = opened()
