@@ -21,7 +21,7 @@ from testbed.races.leaving_out import LeavingOut, differing, noting
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
-from testbed.races.shrink import Shrunk, shrink
+from testbed.races.shrink import Shrunk, breach_of, shrink
 from testbed.races.trying import Trying
 from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
@@ -276,6 +276,29 @@ def test_what_the_sentence_names_stays() -> None:
     (race, *_) = violated(recipe, {})
     small = shrink(race, recipe, invariant="as_it_says").race
     assert small.without == ("notes/default/clutter",)
+
+
+def test_what_breaches_another_claim_in_the_calm_run_may_go() -> None:
+    """That is less than the calm run of the whole World breaches, and nothing the race is about:
+    its own breach comes sooner."""
+
+    async def errs(client: Client) -> None:
+        await client.sleep(1000, "later")
+        client.record("erred")
+
+    def nobody_errs(see: Evidence) -> str | None:
+        return "somebody did" if see.records and see.records[-1].name == "erred" else None
+
+    def build(world: World) -> None:
+        world.add(note("list", signed=""))
+        world.start(Writer("alpha"), Writer("beta"), Puppet("zoe", errs))
+        world.claim(Signed(), always(nobody_errs, reads=("records",)))
+
+    recipe = of(build)
+    races = [
+        race for race in violated(recipe, {}, 20) if breach_of(play(race, recipe).verdict, "signed")
+    ]
+    assert shrink(races[0], recipe).race.without == ("zoe",)
 
 
 def test_every_shipped_scenario_has_what_it_keeps() -> None:
