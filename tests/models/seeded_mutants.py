@@ -160,6 +160,14 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "POS.effect: 64 → 65": SCORES,
         "POS.effect: 64 → 63": SCORES,
     },
+    "testbed/choosers/uniform.py": {
+        "Uniform.__init__: self._chance = Chance(seed, 0) → pass": BEGIN,
+        "Uniform.__init__: 0 → 1 #2": BEGIN,
+        "Uniform.__init__: 0 → -1 #2": BEGIN,
+        "Uniform.__init__: self._turn = 0 → pass": BEGIN,
+        "Uniform.__init__: 0 → 1 #3": BEGIN,
+        "Uniform.__init__: 0 → -1 #3": BEGIN,
+    },
 }
 """By file the mutants that no test can tell from the file as it is, or need not, and why."""
 
