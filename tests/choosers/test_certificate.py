@@ -25,7 +25,7 @@ from small_worlds import Small
 from testbed import World, always
 from testbed.checks import certificate
 from testbed.checks.certificate import checked
-from testbed.checks.certificate.coverage import Certificate
+from testbed.checks.certificate.certificate import Certificate
 from testbed.checks.certificate.lines import CertificateRefused
 from testbed.choosers.complete import Complete
 from testbed.choosers.equivalence.certificate import write

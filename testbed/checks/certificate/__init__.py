@@ -4,14 +4,15 @@ Two turns are in order if one caused the other, if one writes what the other tou
 passed between them. All other turns may swap places: Runs that differ only so are one class, and
 the certificate has one Run of each class.
 
-1. Form (`lines`): each line is whole, in its place, and says what such a line says, once.
-2. Verdict: it follows from the classes, their ends and what broke in them. Each class came to rest,
-   within all limits: what comes after a limit is not seen, so a class that ended there proves
-   nothing of it.
-3. Coherence: each turn was offered and follows its causes; nothing is left to be done when a class
-   ends; the same turns lead to the same offer, and a turn with the same past touches the same and
-   has the same causes; no class is there twice.
-4. Coverage: wherever another Run could branch off, some class begins in just that way:
+1. Form (`lines`, `certificate`): each line is whole, in its place, and says what such a line says,
+   once.
+2. Verdict (`verdict`): it follows from the classes, their ends and what broke in them. Each class
+   came to rest, within all limits: what comes after a limit is not seen, so a class that ended
+   there proves nothing of it.
+3. Coherence (`coherence`): each turn was offered and follows its causes; nothing is left to be done
+   when a class ends; the same turns lead to the same offer, and a turn with the same past touches
+   the same and has the same causes; no class is there twice.
+4. Coverage (`coverage`): wherever another Run could branch off, some class begins in just that way:
    a. two turns in order, of which the first did not cause the second, come the other way round;
    b. a turn that was ready and then withdrawn happens first;
    c. each fault that could strike does, also at the end; and wherever one struck, a class goes on
@@ -27,15 +28,18 @@ Taken on trust is what single turns touched, what caused them, what was offered,
 judged, and the header; docs/search.md lists it, and `testbed certify --replay` plays it again.
 
 May use: nothing.
-In order: lines, classes, coverage, __init__, __main__.
+In order: lines, classes, certificate, verdict, coherence, coverage, __init__, __main__.
 """
 
 from __future__ import annotations
 
 import sys
 
-from testbed.checks.certificate.coverage import Certificate
+from testbed.checks.certificate.certificate import Certificate
+from testbed.checks.certificate.coherence import check_coherence
+from testbed.checks.certificate.coverage import check_coverage
 from testbed.checks.certificate.lines import CertificateRefused, Unreadable
+from testbed.checks.certificate.verdict import check_verdict
 
 REFUSED, BAD_FILE = 1, 2
 
@@ -43,9 +47,9 @@ REFUSED, BAD_FILE = 1, 2
 def checked(path: str) -> Certificate:
     """Read it and check all of it; raises CertificateRefused, which says where and why."""
     certificate = Certificate(path)
-    certificate.check_verdict()
-    certificate.check_coherence()
-    certificate.check_coverage()
+    check_verdict(certificate)
+    check_coherence(certificate)
+    certificate.tried = check_coverage(certificate)
     return certificate
 
 

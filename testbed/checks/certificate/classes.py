@@ -8,6 +8,8 @@ from hashlib import blake2b
 from typing import Any
 
 AT_REST = ("quiet", "stuck")
+NAMES_MODULO = 2**128
+"""Sums of the names of turns stay below this."""
 
 
 @dataclass(frozen=True)

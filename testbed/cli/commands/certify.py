@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from testbed.checks.certificate import BAD_FILE, REFUSED, checked
+from testbed.checks.certificate.certificate import Certificate
 from testbed.checks.certificate.classes import RunClass
-from testbed.checks.certificate.coverage import Certificate
 from testbed.checks.certificate.lines import CertificateRefused, Unreadable
 from testbed.choosers.certified import Certified
 from testbed.choosers.complete import ANY_FAULT
