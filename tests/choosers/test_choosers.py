@@ -32,7 +32,8 @@ from testbed.invariant import Verdict
 from testbed.objects import Map, Note
 from testbed.turns.option import SERVE, Choice, Option
 from testbed.turns.pending import Alternatives, Options
-from testbed.turns.trace import Recorded, Trace, load
+from testbed.turns.recorded import Recorded, load
+from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
 

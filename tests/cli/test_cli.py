@@ -20,7 +20,7 @@ import pytest
 from golden import Stories
 
 from testbed.cli import COMMANDS, group, main
-from testbed.turns.trace import load
+from testbed.turns.recorded import load
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known as known_choosers
 from testbed.world.scenario import known

@@ -23,9 +23,10 @@ from testbed.errors import ScenarioError
 from testbed.invariant import TURN, Evidence, Invariant
 from testbed.turns import watchdog
 from testbed.turns.pending import Alternatives, Options
+from testbed.turns.recorded import load
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
-from testbed.turns.trace import Step, Trace, load
+from testbed.turns.trace import Step, Trace
 from testbed.turns.watchdog import Watchdog
 from testbed.world.world import World
 

@@ -29,8 +29,8 @@ from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
 from testbed.story.parting import ROWS_MAX as SIDE_ROWS_MAX
 from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
+from testbed.turns.recorded import load as load_trace
 from testbed.turns.trace import Trace
-from testbed.turns.trace import load as load_trace
 from testbed.world.counterpart import play_counterpart
 from testbed.world.fault_kinds import faults_in
 from testbed.world.scenario import Scenario

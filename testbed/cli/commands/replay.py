@@ -47,7 +47,8 @@ from testbed.races.rewriting import changed
 from testbed.races.shrink import Shrunk, shrink
 from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
 from testbed.turns.option import Choice
-from testbed.turns.trace import Recorded, Trace, load
+from testbed.turns.recorded import Recorded, load
+from testbed.turns.trace import Trace
 from testbed.version import VERSION
 from testbed.words import counted
 from testbed.world.fault_kinds import faults_in
