@@ -17,14 +17,14 @@ It begins with the Race of a whole Run, which has every deviation as a line of i
 A change is kept if the Race still shows the same breach: of the same claim, for the same reason,
 naming the same actors and objects (see `reason.py`). Without that, a shrink could slip from a rare
 bug to a common one. Steps 1 and 2 only ever remove, and step 3 only takes a candidate that stands
-before the current one in its list, so a pass that changes nothing comes soon; RUNS_MAX is the limit
-in any case. Nothing depends on chance or time, so the same Race always gives the same result,
-unless `is_over` cuts it off.
+before the current one in its list, so a pass that changes nothing comes soon; its Limits end it in
+any case. Nothing depends on chance or time, so the same Race always gives the same result, unless
+`is_over` cuts it off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -38,7 +38,7 @@ from testbed.races.noting import Names
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
-from testbed.races.trying import Trying
+from testbed.races.trying import Limits, Trying
 from testbed.store.store_endpoint import READS
 from testbed.turns.imprint import check_steps, diverged, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
@@ -46,8 +46,6 @@ from testbed.turns.pending import CALM_ORDER
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario
 
-RUNS_MAX = 2000
-"""How many Runs one shrink may take."""
 BELOW_MAX = 150
 """How many Runs with fewer deviations are tried."""
 REQUESTS_MAX = 3
@@ -69,24 +67,12 @@ class Shrunk:
     """Why it stopped early; empty if nothing more can be left out."""
 
 
-def never_over() -> bool:
-    """Say that time is not up: for a shrink that only its Runs limit."""
-    return False
-
-
 def shrink(
-    race: Race,
-    recipe: Scenario,
-    *,
-    invariant: str = "",
-    runs_max: int = RUNS_MAX,
-    on_run: Callable[[int, int], None] = lambda runs, size: None,
-    is_over: Callable[[], bool] = never_over,
+    race: Race, recipe: Scenario, *, invariant: str = "", limits: Limits | None = None
 ) -> Shrunk:
     """Find the smallest Race for the first claim that this one breaches, or for the one named.
 
-    `race_of` makes the Race of a recorded Run. `is_over` is asked before each Run: once it says
-    yes, the smallest Race so far is returned.
+    `race_of` makes the Race of a recorded Run. At a limit the smallest Race so far is returned.
     """
     recipe.check_keep(race.switches)
     first = play(race, recipe)
@@ -97,7 +83,7 @@ def shrink(
             f"there is nothing to shrink: the race {what} ({first.verdict}).\n"
             "Next: play it with `testbed replay` and see what it shows."
         )
-    trying = Trying(recipe, race.switches, violation, runs_max, on_run, is_over)
+    trying = Trying(recipe, race.switches, violation, limits or Limits())
     shrinker = _Shrinker(trying)
     small = shrinker.shrink(in_the_whole_world(attrs.evolve(race, expect=()), trying))
     while (fewer := shrinker.below(small)) is not None:

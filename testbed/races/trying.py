@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from testbed.chooser import Chooser
 from testbed.errors import HarnessBug, ReplayDiverged
 from testbed.invariant import Verdict, Violation
@@ -14,6 +16,29 @@ from testbed.races.reason import named_by, reason_of, same_as
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
+
+RUNS_MAX = 2000
+"""How many Runs one shrink may take."""
+
+
+def never_over() -> bool:
+    """Say that time is not up: for what only its Runs limit."""
+    return False
+
+
+def _tell_nobody(runs: int, size: int) -> None:
+    """Do nothing: no one follows the shrink."""
+
+
+@attrs.frozen
+class Limits:
+    """How long a shrink may go on, and what follows it."""
+
+    runs_max: int = RUNS_MAX
+    is_over: Callable[[], bool] = never_over
+    """Asked before each Run: once it says yes, no more is played."""
+    on_run: Callable[[int, int], None] = _tell_nobody
+    """Told before each Run how many there were, and the size of the Race; it may raise to stop."""
 
 
 class Trying:
@@ -25,19 +50,15 @@ class Trying:
         recipe: Scenario,
         switches: Mapping[str, Any],
         violation: Violation,
-        runs_max: int,
-        on_run: Callable[[int, int], None],
-        is_over: Callable[[], bool],
+        limits: Limits,
     ) -> None:
         self.recipe = recipe
         self.reason = reason_of(violation)
         self.runs = 0
         """How many Runs were played."""
-        self.runs_max = runs_max
+        self.limits = limits
         self.cut_off = ""
         """Why no more Runs are played; empty while they are."""
-        self._on_run = on_run
-        self._is_over = is_over
         names = recipe.named(switches)
         self.named = named_by(violation, names)
         """The actors and objects that it names, of those that the whole World begins with."""
@@ -47,9 +68,9 @@ class Trying:
 
     def goes_on(self) -> bool:
         """Whether one more Run may be played; notes why not."""
-        if not self.cut_off and self._is_over():
+        if not self.cut_off and self.limits.is_over():
             self.cut_off = "time is up"
-        if not self.cut_off and self.runs >= self.runs_max:
+        if not self.cut_off and self.runs >= self.limits.runs_max:
             self.cut_off = f"after {counted(self.runs, 'run')}"
         return not self.cut_off
 
@@ -58,7 +79,7 @@ class Trying:
         if not self.goes_on():
             return False
         self.runs += 1
-        self._on_run(self.runs, len(race))
+        self.limits.on_run(self.runs, len(race))
         return True
 
     def breaches(self, race: Race) -> bool:

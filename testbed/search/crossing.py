@@ -18,7 +18,7 @@ from testbed.choosers.crossed import Crossed, crossed_order
 from testbed.choosers.equivalence.certificate import AT_REST, Seen
 from testbed.choosers.equivalence.orders import OrderedTurn, Past
 from testbed.errors import ReplayDiverged
-from testbed.races.shrink import never_over
+from testbed.races.trying import never_over
 from testbed.turns.imprint import apart, as_json, suspects_in
 from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace

@@ -22,7 +22,8 @@ from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.races.reason import is_told_by_reason
-from testbed.races.shrink import Shrunk, never_over, shrink
+from testbed.races.shrink import Shrunk, shrink
+from testbed.races.trying import Limits, never_over
 from testbed.races.window import narrowest, windows
 from testbed.search.coverage import Coverage
 from testbed.search.engine import Engine
@@ -240,8 +241,7 @@ class Search:
                 parse(whole.race, name),
                 self.player.recipe,
                 invariant=breach.invariant,
-                on_run=self.watching.on_shrink,
-                is_over=self._is_over,
+                limits=Limits(is_over=self._is_over, on_run=self.watching.on_shrink),
             )
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED

@@ -22,7 +22,7 @@ from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import Shrunk, breach_of, shrink
-from testbed.races.trying import Trying
+from testbed.races.trying import Limits, Trying
 from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
@@ -256,7 +256,7 @@ def test_each_run_that_leaving_out_plays_is_counted(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("testbed.races.trying.play", counting)
     monkeypatch.setattr("testbed.races.leaving_out.play", counting, raising=False)
     reason = play(race, recipe).verdict.violations[0]
-    trying = Trying(recipe, race.switches, reason, 1_000, lambda *_: None, lambda: False)
+    trying = Trying(recipe, race.switches, reason, Limits())
     LeavingOut(trying, race).race()
     assert trying.runs == len(played)
 

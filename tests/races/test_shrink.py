@@ -22,6 +22,7 @@ from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import is_plain, shrink
+from testbed.races.trying import Limits
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of
 
@@ -172,8 +173,8 @@ def test_the_runs_are_limited() -> None:
     """At the limit what is smallest so far is handed out."""
     recipe = find("double_bind")
     (choices, *_) = failing(recipe, 5)
-    assert shrink(race_of(recipe, {}, choices), recipe, runs_max=3).runs <= 3 + 2 + 20
-    assert len(shrink(race_of(recipe, {}, choices), recipe, runs_max=0).race) > 2
+    assert shrink(race_of(recipe, {}, choices), recipe, limits=Limits(3)).runs <= 3 + 2 + 20
+    assert len(shrink(race_of(recipe, {}, choices), recipe, limits=Limits(0)).race) > 2
 
 
 @pytest.mark.parametrize("most", range(0, 40, 6))
@@ -184,12 +185,8 @@ def test_a_shrink_is_cut_off_when_time_is_up(most: int) -> None:
     (choices, *_) = failing(recipe, 5)
     whole = race_of(recipe, {}, choices)
     tried: list[int] = []
-    shrunk = shrink(
-        whole,
-        recipe,
-        on_run=lambda runs, _: tried.append(runs),
-        is_over=lambda: len(tried) >= most,
-    )
+    limits = Limits(is_over=lambda: len(tried) >= most, on_run=lambda runs, _: tried.append(runs))
+    shrunk = shrink(whole, recipe, limits=limits)
     assert len(tried) == most
     assert (shrunk.cut_off, len(shrunk.race) <= len(whole)) == ("time is up", True)
     assert play(shrunk.race, recipe).verdict.is_violated
@@ -345,7 +342,8 @@ def test_every_run_of_a_shrink_is_told_and_may_raise() -> None:
     """Also those with fewer deviations that are tried at the end. What a claim raises in one of
     them does not end the shrink."""
     race, told = parse(f"{TWO_LATE}switches: {{raises: on}}\n", "own"), list[int]()
-    shrunk = shrink(race, of(two_breaches), on_run=lambda runs, size: told.append(runs))
+    limits = Limits(on_run=lambda runs, size: told.append(runs))
+    shrunk = shrink(race, of(two_breaches), limits=limits)
     assert len(shrunk.race.holds) == 2
     assert told == list(range(1, shrunk.runs - 1))
     assert len(told) > 40

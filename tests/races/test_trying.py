@@ -13,7 +13,7 @@ from testbed.errors import HarnessBug, ReplayDiverged, ScenarioError
 from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.races.race import Race
-from testbed.races.trying import Trying
+from testbed.races.trying import Limits, Trying
 from testbed.world.scenario import of
 
 
@@ -33,7 +33,7 @@ def trying_with(raised: Exception) -> Trying:
 
     recipe = of(build)
     violation = Violation("claim", "it is wrong", 1, 0)
-    return Trying(recipe, {}, violation, 100, lambda *_: None, lambda: False)
+    return Trying(recipe, {}, violation, Limits(100))
 
 
 WAYS: list[Any] = [
