@@ -24,7 +24,7 @@ that is to learn of every change."""
 
 
 def audited(
-    item: T, declared: tuple[str, ...], actor: str, refused: Callable[[str], ScenarioError]
+    item: T, declared: tuple[str, ...], actor: str, refused: Callable[[str, str], ScenarioError]
 ) -> T:
     """The object behind a view that allows only the declared fields and what lies below them.
     `refused` makes the error and keeps it, so the Run ends even if the actor catches it."""
@@ -42,7 +42,7 @@ class _View:
         path: str,
         declared: tuple[str, ...],
         actor: str,
-        refused: Callable[[str], ScenarioError],
+        refused: Callable[[str, str], ScenarioError],
     ) -> None:
         self._item = item
         self._path = path
@@ -108,8 +108,8 @@ class _View:
         kind = type(self._item).__name__
         reads = ", ".join(field for field in self._declared if field not in ALWAYS) or "nothing"
         return self._refused(
-            f"{self._actor} reads {path} of a {kind} it got from its Cache, and declared {reads}.\n"
-            f"Add the field to `reads=` of that Cache: a Run may be skipped for what it declares."
+            f"{self._actor} reads {path} of a {kind} it got from its Cache, and declared {reads}",
+            "add the field to `reads=` of that Cache: a Run may be skipped for what it declares",
         )
 
 

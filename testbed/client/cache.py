@@ -131,8 +131,8 @@ class Cache(Generic[O]):
         for handler in (add, update, delete):
             if inspect.iscoroutinefunction(handler):
                 raise self._table.refused(
-                    f"{self._client.name}: {handler.__qualname__} is async; a handler cannot "
-                    "await. Let it put the object in a queue that a task of yours reads."
+                    f"{self._client.name}: {handler.__qualname__} is async; a handler cannot await",
+                    "let it put the object in a queue that a task of yours reads",
                 )
         self._handlers.append((add, update, delete))
 

@@ -204,8 +204,8 @@ class Client:
         if isinstance(because, Because):
             return number_of(because)
         raise self._table.refused(
-            f"{self.name} asks because={because!r}, which is no Record.\n"
-            "Next: pass what client.record returned."
+            f"{self.name} asks because={because!r}, which is no Record",
+            "pass what client.record returned",
         )
 
     def tell(self, operation: Operation) -> None:
@@ -277,7 +277,10 @@ class Client:
         """Let the Chooser pick one of the alternatives, dullest first; an actor has no other
         randomness."""
         if not alternatives:
-            raise self._table.refused(f"{self._seat().path} picks {label!r} from nothing")
+            raise self._table.refused(
+                f"{self._seat().path} picks {label!r} from nothing",
+                "give it an alternative at least",
+            )
         return alternatives[self._table.head.pick(self._live_seat(), label, alternatives)]
 
     def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Because:
@@ -303,8 +306,9 @@ class Client:
         seat = self._table.caller()
         if seat.life is not self._life:
             raise self._table.refused(
-                f"{seat.path} uses the Client of {self.name}, life {self._life.number}.\n"
-                "A Client belongs to one life of one actor; use the one `run` was given."
+                f"{seat.path} uses the Client of {self.name}, life {self._life.number}; a Client "
+                "belongs to one life of one actor",
+                "use the one that `run` was given",
             )
         return seat
 

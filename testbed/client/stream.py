@@ -164,7 +164,10 @@ class Stream:
         """Let this task be the reader, and offer it what there is to deliver."""
         if self._reader is not None:
             readers = f"{self._reader[0].path}, {seat.path}"
-            raise self.streams.table.refused(f"{self.path} has two readers: {readers}")
+            raise self.streams.table.refused(
+                f"{self.path} has two readers: {readers}",
+                "let one task read it, and hand on what it reads by a client.queue(…)",
+            )
         self._reader = (seat, wrap)
         self._asked_at = self.streams.table.step
         # What is offered here depends on whether it was closed or compacted before.

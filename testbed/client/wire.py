@@ -94,7 +94,10 @@ class Wire:
             # Crashed instead, which its `except Exception` cannot catch.
             self.table.fail(error)
             raise Crashed(f"{post.name} is broken") from error
-        raise self.table.refused(f"{post.name} is near, so its {operation.verb} may not pause")
+        raise self.table.refused(
+            f"{post.name} is near, so its {operation.verb} may not pause",
+            "let its handler return before it yields a Pause",
+        )
 
     def tell(self, seat: Seat, operation: Operation) -> None:
         """Announce a message: an Operation without an answer. A near Endpoint gets it at once; an
@@ -128,7 +131,8 @@ class Wire:
         post = self.posts.get(name)
         if post is None:
             raise self.table.refused(
-                f"nothing answers to {name!r}; this World serves {', '.join(self.posts) or 'none'}"
+                f"nothing answers to {name!r}; this World serves {', '.join(self.posts) or 'none'}",
+                "name one of these, or let the scenario serve it: world.serve(…)",
             )
         return post
 

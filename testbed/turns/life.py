@@ -9,21 +9,23 @@ import sys
 import traceback
 from collections.abc import Callable, Coroutine, ItemsView
 from contextvars import Context
+from types import FrameType
 from typing import Any
 
 import attrs
 
-from testbed.errors import Cancelled, Crashed, ScenarioError
+from testbed.errors import Cancelled, Crashed, ScenarioError, UnknownName
 from testbed.store.footprint import Footprint
 from testbed.turns.option import Option
 from testbed.whose import library_of, readers_frame
 
-ADVICE = "Crashed ends the task: catch Exception, never BaseException, and never bare."
+ADVICE = "let Crashed end the task: catch Exception, never BaseException, and never bare"
 REFUSALS_MAX = 100
 """How many awaits of a task that must end are refused before the task is abandoned; nested
 `finally` blocks may need several."""
 FOREIGN = ("asyncio", "trio", "anyio", "sniffio", "outcome")
 """The libraries that let tasks wait, and must not."""
+NOWHERE = "somewhere"
 
 
 class Role:
@@ -224,17 +226,18 @@ def abandon(coro: Coroutine[Any, Any, Any]) -> None:
 def out_of_turn(name: str, step: int) -> str:
     """The error text for a task that used a Client without holding the turn."""
     return (
-        f"{name} moved without holding the turn (step {step}).\n"
-        "Only `client.spawn` makes tasks that may use the Client: no nursery, thread "
-        "or callback of its own reaches the World."
+        f"{name} moved without holding the turn (step {step}): no nursery, thread or callback of "
+        "its own reaches the World.\n"
+        "Next: make tasks that use the Client with client.spawn(…)."
     )
 
 
 def endless(seat: Seat) -> str:
     """The error text for a task that was abandoned."""
     return (
-        f"{seat.path} does not end: it has awaited {REFUSALS_MAX} times since it was told to.\n"
-        "Crashed ends the task: let no `finally` begin again what it has interrupted."
+        f"{_at(_place_of(seat.coro))}{seat.path} does not end: it has awaited {REFUSALS_MAX} times "
+        "since it was told to.\n"
+        "Next: let no `finally` begin again what Crashed has interrupted."
     )
 
 
@@ -248,9 +251,40 @@ def alien_at(place: str, path: str, what: str) -> str:
     """The same, of a task that awaited that at a known place."""
     return (
         f"{place}: {path} awaited something that is not the World's: {what}.\n"
-        "An actor waits with its Client alone (sleep, queue, signal, join, first, and the verbs); "
-        "an await of trio or asyncio would let the machine decide who goes next."
+        "It would let the machine decide who goes next.\n"
+        "Next: wait with the Client: client.sleep(ms) for time; client.queue(…), client.signal(…), "
+        "client.join(…) or client.first(…) for another task of this actor."
     )
+
+
+CARRIER = "Table._carry"
+"""What sends into an actor's coroutine: no frame before that is the actor's."""
+
+
+def refusal(text: str, step: str) -> str:
+    """The error text for an actor that broke a rule: at which line of its own code, and the next
+    step."""
+    frames: list[traceback.FrameSummary] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_qualname != CARRIER:
+        frames.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, ""))
+        frame = frame.f_back
+    place = "" if frame is None else _at(_shown(readers_frame(reversed(frames))))
+    return f"{place}{text}.\nNext: {step}."
+
+
+def placed(error: BaseException) -> BaseException:
+    """The same error, with the line of the actor's own code that led to it, if it has none."""
+    frame = readers_frame(traceback.extract_tb(error.__traceback__))
+    if isinstance(error, ScenarioError | UnknownName) and frame is not None:
+        place = _at(_shown(frame))
+        if not str(error).startswith(place):
+            error.args = (f"{place}{error}",)
+    return error
+
+
+def _at(place: str) -> str:
+    return "" if place == NOWHERE else f"{place}: "
 
 
 # What a task is parked in hangs on its coroutine, one awaited thing inside the other. The innermost
@@ -269,7 +303,7 @@ def _place_of(coro: Any) -> str:
 
 
 def _shown(frame: traceback.FrameSummary | None) -> str:
-    return "somewhere" if frame is None else f"{frame.filename}, line {frame.lineno}"
+    return NOWHERE if frame is None else f"{frame.filename}, line {frame.lineno}"
 
 
 def waited_elsewhere(seat: Seat, error: BaseException) -> str:

@@ -24,7 +24,7 @@ from testbed.turns.head import Driver, Head
 
 from testbed.turns.life import (  # isort: skip
     ADVICE, REFUSALS_MAX, Death, Life, Role, Seat, abandon, alien, death_of, endless, is_unwinding,
-    out_of_turn, waited_elsewhere,
+    out_of_turn, placed, refusal, waited_elsewhere,
 )  # fmt: skip
 from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
@@ -189,7 +189,7 @@ class Table:
         """Offer that the wait of a parked task ends with Cancelled. A task that has not started
         ends at once; a task that cancels itself is refused."""
         if seat is self.running:
-            raise self.refused(f"{seat.path} cancels itself; let it return instead")
+            raise self.refused(f"{seat.path} cancels itself", "let it return")
         self.marks.writes.append(f"task:{seat.path}")
         self.marks.reads.append(seat.end_key)
         if seat.has_ended or seat.is_cancelled:
@@ -261,12 +261,12 @@ class Table:
             self.fail(error)
             raise error
         if not seat.life.is_alive and not is_unwinding():
-            self.refused(f"{seat.path} swallowed Crashed and went on (step {self.step}).\n{ADVICE}")
+            self.refused(f"{seat.path} swallowed Crashed and went on (step {self.step})", ADVICE)
         return seat
 
-    def refused(self, text: str) -> ScenarioError:
+    def refused(self, text: str, step: str) -> ScenarioError:
         """The error to raise in an actor that broke a rule; it ends the Run even if caught."""
-        error = ScenarioError(text)
+        error = ScenarioError(refusal(text, step))
         self.fail(error)
         return error
 
@@ -381,7 +381,9 @@ class Table:
         Overrun or an interrupt ends the Run."""
         life = seat.life
         if isinstance(error, Overrun) and self.is_over:
-            self.fail(ScenarioError(f"{error}: it goes on after the Run has ended.\n{ADVICE}"))
+            self.fail(
+                ScenarioError(f"{error}: it goes on after the Run has ended.\nNext: {ADVICE}.")
+            )
         elif isinstance(error, Overrun | KeyboardInterrupt):
             self.stop = self.stop or error
         elif isinstance(error, Exception) and not isinstance(error, HarnessError):
@@ -393,5 +395,5 @@ class Table:
                 del life.seats[seat.path]
                 self.end_life(life)
         elif not isinstance(error, Crashed | Cancelled):
-            self.fail(error)
+            self.fail(placed(error))
         self._seat_ended(seat)

@@ -106,8 +106,11 @@ class Sleep(Waitable):
 
     def __init__(self, table: Table, ms: int, name: str) -> None:
         super().__init__(table)
-        if isinstance(ms, float):
-            raise table.refused(f"sleep({ms!r}, {name!r}): expected whole milliseconds")
+        if not isinstance(ms, int):
+            raise table.refused(
+                f"sleep({ms!r}, {name!r}): expected whole milliseconds",
+                "write 1500 for 1.5 seconds",
+            )
         self.ms = ms
         self.name = name
         self.reason = f"timer {name}"
@@ -141,8 +144,11 @@ class Alarm:
     def set(self, ms: int | None) -> None:
         """Let it go off after that many milliseconds, whatever was set before; None: not at all."""
         table = self._table
-        if isinstance(ms, float):
-            raise table.refused(f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds")
+        if not (ms is None or isinstance(ms, int)):
+            raise table.refused(
+                f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds",
+                "write 1500 for 1.5 seconds, or None for never",
+            )
         due_ms = None if ms is None else table.now_ms + max(ms, 0)
         if due_ms == self._due_ms:
             self._look()
@@ -176,7 +182,10 @@ class _Ring(Waitable):
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         alarm = self.alarm
         if alarm.waiting is not None:
-            raise self.table.refused(f"{seat.path} and another task wait for one {self.reason}")
+            raise self.table.refused(
+                f"{seat.path} and another task wait for one {self.reason}",
+                "make an alarm for each task",
+            )
         self.table.marks.reads.append(self.key)
         self._place, alarm.waiting = _Place(self.table, seat, wrap), self
         self.look()
@@ -319,7 +328,9 @@ class _Line(Waitable):
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         if seat in self._places:
-            raise self.table.refused(f"{seat.path} waits for one thing twice: {self.reason}")
+            raise self.table.refused(
+                f"{seat.path} waits for one thing twice: {self.reason}", "wait for it once"
+            )
         self.table.marks.reads.append(self.key)
         place = self._places[seat] = _InLine(self, seat, wrap)
         self.waiting[place] = None
@@ -359,7 +370,7 @@ class First(Waitable):
     def __init__(self, table: Table, waits: Sequence[Waitable]) -> None:
         super().__init__(table)
         if not waits:
-            raise table.refused("first() was given nothing to wait for")
+            raise table.refused("first() was given nothing to wait for", "give it a wait")
         for wait in waits:
             wait.is_awaited = True
         self.waits = waits

@@ -266,7 +266,7 @@ def test_a_pick_from_nothing_is_refused() -> None:
     async def alpha(client: Client) -> None:
         client.pick("node", [])
 
-    with pytest.raises(ScenarioError, match=r"^alpha/main picks 'node' from nothing$"):
+    with pytest.raises(ScenarioError, match=r"alpha/main picks 'node' from nothing"):
         play(world_of(alpha=alpha))
 
 

@@ -131,7 +131,7 @@ def test_what_is_no_record_is_nothing_to_follow_from(because: Any) -> None:
         with suppress(Exception):
             await client.create(note(), because=because)
 
-    with pytest.raises(ScenarioError, match=r"^alpha asks because=.*, which is no Record"):
+    with pytest.raises(ScenarioError, match=r"alpha asks because=.*, which is no Record"):
         play(world_of(alpha=alpha))
 
 
@@ -143,7 +143,9 @@ def test_whom_nobody_serves_is_an_error_of_the_scenario() -> None:
 
     world = world_of(alpha=alpha)
     world.serve(Clerk)
-    with pytest.raises(ScenarioError, match=r"nothing answers to 'clark'; .* serves store, clerk$"):
+    with pytest.raises(
+        ScenarioError, match=r"nothing answers to 'clark'; .* serves store, clerk\."
+    ):
         play(world)
 
 
@@ -508,7 +510,7 @@ def test_a_near_endpoint_may_not_pause() -> None:
 
     world = near(alpha)
     world.add(note("a"))
-    with pytest.raises(ScenarioError, match=r"^runtime is near, so its move may not pause$"):
+    with pytest.raises(ScenarioError, match=r"runtime is near, so its move may not pause"):
         play(world)
 
 

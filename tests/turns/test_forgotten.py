@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -13,9 +14,9 @@ import pytest
 import trio
 from stage import Cued, Puppet
 
-from testbed import ApiError, Client, World
+from testbed import ApiError, Cache, Client, Operation, World
 from testbed.choosers.calm import Calm
-from testbed.errors import NotFound, ScenarioError
+from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
 
@@ -306,7 +307,73 @@ def test_what_is_not_the_worlds_is_told_with_its_line(
         world_of(do).run(Calm(), driver=driver)
     said = str(ended.value)
     assert said.startswith(f"{line_of(here)}alpha/main awaited something"), said
-    assert "An actor waits with its Client alone" in said
+    assert "\nNext: wait with the Client: client.sleep(ms) for time; " in said
+
+
+async def sleeps_by_half(client: Client) -> None:
+    """Half a millisecond."""
+    await client.sleep(0.5)  # type: ignore[arg-type]  # here
+
+
+async def picks_from_nothing(client: Client) -> None:
+    """An empty list."""
+    client.pick("node", [])  # here
+
+
+async def waits_for_nothing(client: Client) -> None:
+    """No wait at all."""
+    await client.first()  # here
+
+
+async def follows_from_nothing(client: Client) -> None:
+    """A number is no Record."""
+    await client.create(Note("a"), because=3)  # type: ignore[arg-type]  # here
+
+
+async def asks_nobody(client: Client) -> None:
+    """There is no such Endpoint."""
+    await client.ask(Operation("get", "notes/default/a", endpoint="clark"))  # here
+
+
+async def records_a_task(client: Client) -> None:
+    """What cannot stand in a trace."""
+    client.record("did", by=client)  # here
+
+
+async def cancels_itself(client: Client) -> None:
+    """A task of its own."""
+    tasks: list[Any] = []
+
+    async def other() -> None:
+        client.cancel(tasks[0])  # here
+
+    tasks.append(client.spawn("other", other))
+    await client.join(tasks[0])
+
+
+async def cannot_await(client: Client) -> None:
+    """A handler that is async."""
+
+    async def handler(*_: object) -> None:
+        return
+
+    Cache(client, Note).on(add=handler)  # type: ignore[arg-type]  # here
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("do", [
+    sleeps_by_half, picks_from_nothing, waits_for_nothing, follows_from_nothing, asks_nobody,
+    records_a_task, cancels_itself, cannot_await,
+])  # fmt: skip
+def test_a_rule_that_is_broken_is_told_with_its_line_and_the_next_step(
+    do: Doing, driver: str
+) -> None:
+    """Whatever the actor gets wrong: its own line comes first, and what to do comes last."""
+    with pytest.raises(HarnessError) as ended:
+        world_of(do).run(Calm(), driver=driver)
+    said = str(ended.value)
+    assert said.startswith(line_of(do)), said
+    assert re.fullmatch(r"Next: .+\.", said.splitlines()[-1]), said
 
 
 def test_an_error_of_a_library_beside_them_is_the_actors_own_death() -> None:
