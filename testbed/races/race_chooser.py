@@ -25,6 +25,7 @@ from testbed.races.pattern import EVERY, Pattern, pattern_of
 from testbed.races.race import Hold, Picked, Race, State, Strike
 from testbed.turns.option import ANSWER, SERVE, START, Choice, HoldBack, LetPass, Option, Release
 from testbed.turns.pending import Alternatives, Options
+from testbed.words import counted
 
 Deviation = Hold | Strike | Picked
 Numbers = tuple[int, int, int]
@@ -145,7 +146,8 @@ class Raced(Chooser):
         self._awaited = dict.fromkeys(_awaited(race), False)
         self.seen, self.tasks = {}, {}
         count = len(race)
-        return Plan(f"a race of {count} deviation{'' if count == 1 else 's'}")
+        # Without a line it is the calm run, whatever file it comes from.
+        return Plan(f"a race of {counted(count, 'deviation')}" if count else "calm")
 
     def choose(self, options: Options | Alternatives) -> Choice:
         if not isinstance(options, Options):

@@ -65,6 +65,8 @@ class Sought:
     @property
     def looked(self) -> str:
         """How far it looked, in one line."""
+        if self.shrunk is not None and not len(self.shrunk.race):
+            return f"{self.recipe.name}: the calm run breaches a claim, so it takes no race:"
         if self.shrunk is not None:
             return f"{self.recipe.name}: a breach in run {self.runs:,}, shrunk to this:"
         more = f", {len(self.undecided):,} of them undecided" if self.undecided else ""

@@ -110,11 +110,20 @@ def test_a_race_is_found_told_and_kept(own: Path, capsys: pytest.CaptureFixture[
 def test_what_the_calm_run_violates_is_told_first(
     own: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the line that plays it; and it does violate it."""
+    """With the line that plays it; and it does violate it. Nothing is said of how far the search
+    has looked, of shares and chances: that says nothing of a World that is broken anyway."""
     out = searched(capsys, "tug_of_war --runs 1")[1]
     said, line = out.splitlines()[1].split(": ")
-    assert said == "The calm run already violates this"
+    assert said == "The calm run violates this, so it takes no race"
     assert main(shlex.split(line)[1:]) == 1
+    *_, verdict, last = out.splitlines()
+    assert re.fullmatch(
+        r"Violated: no_lasso in 1 run, also by the calm run\. Looked at: 1 run\.", verdict
+    )
+    again = "testbed search tug_of_war --effort quick --runs 1"
+    assert last == f"Again, once that is mended: {again}"
+    assert "  found:" not in out
+    assert "chance" not in out
 
 
 def test_the_line_to_paste_keeps_where_to_and_by_how_many(

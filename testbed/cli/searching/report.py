@@ -37,16 +37,27 @@ def why_undecided(search: Search) -> str:
     return ""
 
 
+def is_calm(finding: Finding) -> bool:
+    """Whether the calm run is what violates the claim, so that it takes no race."""
+    return not finding.deviations and bool(finding.race) and not finding.not_shrunk
+
+
+def is_all_calm(search: Search) -> bool:
+    """Whether the calm run shows all that was found: what else was played then says little."""
+    return bool(search.found) and all(map(is_calm, search.found))
+
+
 def verdict_line(search: Search) -> str:
     """The verdict, and how far the search looked."""
     looked = [] if search.to_the_end else [counted(search.runs, "run")]
-    if search.level:
+    if search.level and (search.to_the_end or not is_all_calm(search)):
         looked.insert(0, search.level)
     if search.found:
         breached = ", ".join(
             f"{name} in {counted(count, 'run')}" for name, count in search.findings.breaches.items()
         )
-        verdict = f"Violated: {breached}. Looked at"
+        calm = ", also by the calm run" if is_all_calm(search) else ""
+        verdict = f"Violated: {breached}{calm}. Looked at"
         if search.stopped:
             looked.append(search.stopped)
     elif why := why_undecided(search):
@@ -58,6 +69,8 @@ def verdict_line(search: Search) -> str:
 
 def shares_line(search: Search) -> str:
     """How many Runs each chooser has played, and the share of the next Runs that it would get."""
+    if is_all_calm(search):
+        return ""
     percents = {arm.name: f" ({arm.percent} %)" for arm in search.portfolio.arms}
     played = [f"{by} {count}{percents.get(by, '')}" for by, count in search.played_by.items()]
     shares = f"Played by: {', '.join(sorted(played))}."
@@ -76,8 +89,10 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
         return f"{breach}\n\n{found}\n  file:    none, {finding.not_shrunk}"
     race = parse(finding.race, races.path(finding))
     lines = [f"{finding.invariant}: {finding.said}"]
-    if not len(race) and not finding.not_shrunk:
-        lines.append(f"The calm run already violates this: {races.calm(race)}")
+    if is_calm(finding):
+        # The file of a race without a line is named in `--json`, and by nobody else.
+        line = f"The calm run violates this, so it takes no race: {races.calm(race)}"
+        return "\n".join([*lines, line, "", *_story(race, recipe)]).rstrip()
     lines += ["", *_story(race, recipe)]
     lines += [f"  without: {race.left_out}"] if race.without else []
     lines += [f"  late:    {hold}" for hold in race.holds]

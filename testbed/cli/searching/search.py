@@ -26,6 +26,7 @@ from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.cli.searching.report import (
     as_dict,
     finding_text,
+    is_all_calm,
     outcome_of,
     shares_line,
     verdict_line,
@@ -231,13 +232,14 @@ def _show_report(
         for report in search.engine.reports:
             say(f"Note: {report}.")
         say(verdict_line(search))
-        say(shares_line(search))
+        if shares := shares_line(search):
+            say(shares)
         if not_certified:
             say(f"Note: {not_certified}")
         if certificate:
             trust = trust_in(races.recipe.name, wishes.task.folders)
             say(f"Certificate: {line_for('certify', certificate, trust)}")
-        say(f"Again: {again}")
+        say(f"Again{', once that is mended' if is_all_calm(search) else ''}: {again}")
     if wishes.junitxml is not None:
         _junit(wishes, search, races, claims)
 
