@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import attrs
 
-from testbed.client.point import PointOfWork, point_of_work
+from testbed.client.point import Point, ServedSoFar, Whereabouts, point_of, point_of_work
 from testbed.client.request import Post, Request
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
@@ -115,9 +115,9 @@ class Hit:
     """As its Way named it."""
     actor: str
     """Empty for an Endpoint."""
-    point: PointOfWork | None
-    """How far the actor had come; if the fault struck a request, the task that had sent it. None if
-    turns of its target do not say where it struck: it struck an Endpoint, the Store or a watch."""
+    point: Point | None
+    """How far its target had come: the actor, the Endpoint, the Store's history or the watch; if it
+    struck a request, the task that had sent it. None if no point tells where it struck."""
     now_ms: int | None
     """The virtual time; None if the request says it all."""
 
@@ -143,6 +143,8 @@ class Levers:
         self.store = store
         self.hits: list[Hit] = []
         """The faults that have struck so far, oldest first."""
+        self.tally: ServedSoFar | None = None
+        """What was served so far; None if nothing counts it."""
 
     @property
     def now_ms(self) -> int:
@@ -151,7 +153,7 @@ class Levers:
 
     def note_fault(self, fault: Fault, way: Way, touches: Footprint) -> None:
         """A fault strikes: note in its Step what it touches, and count it."""
-        self.hits.append(self._hit(fault, way))
+        self.hits.append(self._hit(fault, way, touches))
         self._table.marks.reads.extend(sorted(touches.reads))
         self._table.marks.writes.extend(sorted(touches.writes))
         self._table.faults += 1
@@ -159,20 +161,22 @@ class Levers:
 
     # Where it strikes is told by what its Footprint keeps in order with it, and by nothing else: so
     # all Runs that differ only in the order of turns that commute have the same Hits.
-    def _hit(self, fault: Fault, way: Way) -> Hit:
-        role, task, crosses, now_ms = self._table.roles.get(way.actor), "", False, None
-        if fault.strikes_requests:
-            who = way.target.partition(" ")[0]
-            task = who if "/" in who else f"{who}/main"
-        elif role is not None:
-            wire = {role.lives_key, f"wire:{role.name}"}
-            role = role if role.memory in way.touches.writes else None
-            crosses, now_ms = not wire.isdisjoint(way.touches.writes), self.now_ms
-        point: PointOfWork | None = None
-        if role is not None:
-            posts = self._wire.posts.values()
-            point = point_of_work(role, posts, task=task, crosses=crosses)
-        return Hit(fault, way.target, way.actor, point, now_ms)
+    def _hit(self, fault: Fault, way: Way, touches: Footprint) -> Hit:
+        here, role = self.here, self._table.roles.get(way.actor)
+        if not fault.strikes_requests:
+            return Hit(
+                fault, way.target, way.actor, point_of(way.actor, touches, here), self.now_ms
+            )
+        who = way.target.partition(" ")[0]
+        task = who if "/" in who else f"{who}/main"
+        point = None if role is None else point_of_work(role, here, task=task)
+        return Hit(fault, way.target, way.actor, point, None)
+
+    @property
+    def here(self) -> Whereabouts:
+        """How far all actors and Endpoints have come."""
+        streams = self._wire.streams.open
+        return Whereabouts(self._table.roles, self._wire.posts, streams, self.tally)
 
     def _lasts_until(self, due_ms: int) -> None:
         self._table.last_fault_ms = max(self._table.last_fault_ms, due_ms)

@@ -53,7 +53,7 @@ class Evidence:
         """The number of choices after which a lap may begin, if that is known; else 0."""
         self.calm_end: Callable[[], Any] | None = None
         """Returns what the calm run of this scenario has come to in which the same faults strike at
-        the same points; None if there is none. It is None itself in such a calm run, and in a World
+        the same points, or why there is none. It is None itself in such a calm run, and in a World
         that does not know its scenario."""
 
     def forget_scenario(self) -> None:

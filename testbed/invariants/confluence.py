@@ -11,7 +11,7 @@ change. These are never compared:
 
 A scenario declares what else may differ. A Run that faults have struck is compared with the calm
 run in which the same faults strike at the same points of their targets' work. If there is none, it
-is not compared, and its Verdict says so.
+is not compared, and its Verdict says why.
 """
 
 from __future__ import annotations
@@ -35,16 +35,22 @@ EVENTS = "events"
 TIMES = ("time", "fine time")
 SHOWN_MAX = 3
 """The most differences that a Violation lists."""
-NOT_COMPARED = (
-    "confluent has compared it with nothing: no calm run comes to rest in which the same faults "
-    "strike at the same points of work."
-)
-"""Said of a Run that faults have struck and that has no counterpart."""
+NO_POINT = "no point of work says where a fault has struck"
+NOT_THERE = "the calm run does not come to the points of work at which the same faults can strike"
+NO_REST = "the calm run comes to no rest"
+"""Why a Run is compared with nothing."""
 TEXT_MAX = 120
 """The most characters of a value that it shows."""
 
 End = Mapping[str, Any]
 """What a Run has come to: objects by their keys, or what `seen_as` makes of it."""
+
+
+@attrs.frozen
+class NoCounterpart:
+    """Stands for the end of a calm run that a Run cannot be compared with."""
+
+    why: str
 
 
 class Confluent(Invariant):
@@ -71,17 +77,21 @@ class Confluent(Invariant):
         self.declares = seen_as is not None
         self.came_to: End | None = None
         """None until its Run has come to rest."""
-        self._was_compared = True
+        self.not_compared = ""
+        """Why its Run was compared with nothing; empty if it was compared."""
+        self.was_compared = False
 
     def end(self, evidence: Evidence) -> str | None:
         self.came_to = self._end_of(evidence)
         # The calm run is played in another World, which claims the same: there `calm_end` is None,
         # and it only notes what it has come to. Otherwise each would play the next one for ever.
-        faults = evidence.table.faults
-        calm_end = evidence.calm_end() if evidence.calm_end is not None else None
-        if calm_end is None:
-            self._was_compared = evidence.calm_end is None or not faults
+        if evidence.calm_end is None:
             return None
+        faults, calm_end = evidence.table.faults, evidence.calm_end()
+        if isinstance(calm_end, NoCounterpart):
+            self.not_compared = calm_end.why
+            return None
+        self.was_compared = True
         found = self.differences(calm_end, self.came_to)
         if not found:
             return None
@@ -91,7 +101,8 @@ class Confluent(Invariant):
 
     @property
     def note(self) -> str:
-        return "" if self._was_compared else NOT_COMPARED
+        why = self.not_compared
+        return f"confluent has compared it with nothing: {why}." if why else ""
 
     def _end_of(self, evidence: Evidence) -> End:
         if self._seen_as is not None:

@@ -97,6 +97,10 @@ class Outcome:
     """The plans that go on from a planned Run; None if it had no plan, or its worker died."""
     trail: str = ""
     """What those plans must begin with, as `Deviant.trail`."""
+    not_compared: str = ""
+    """Why `confluent` has compared it with nothing; empty if it has, or was not asked."""
+    was_compared: bool = False
+    """Whether `confluent` has compared it."""
 
     @property
     def is_violated(self) -> bool:

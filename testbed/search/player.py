@@ -185,4 +185,6 @@ def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Obse
         observed.profile,
         children_of(observed.chooser),
         trail_of(observed.chooser),
+        world.judge.not_compared,
+        world.judge.was_compared,
     )

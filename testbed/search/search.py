@@ -106,6 +106,10 @@ class Search:
         """How many Runs each Chooser has played."""
         self.ends: dict[str, int] = {}
         """How many undecided Runs were ended by each limit."""
+        self.compared = 0
+        """How many Runs `confluent` has compared."""
+        self.not_compared: dict[str, int] = {}
+        """How many Runs `confluent` has compared with nothing, for each reason."""
         self.stopped = ""
         """Why it stopped before it was done; empty if it did not."""
         self.is_exhausted = False
@@ -202,6 +206,9 @@ class Search:
         self.played_by[outcome.chooser] = self.played_by.get(outcome.chooser, 0) + 1
         if outcome.verdict == "undecided":
             self.ends[outcome.end] = self.ends.get(outcome.end, 0) + 1
+        self.compared += outcome.was_compared
+        if why := outcome.not_compared:
+            self.not_compared[why] = self.not_compared.get(why, 0) + 1
         self.learned.add(outcome.profile)
         new_pairs, new_ways = self.coverage.add(outcome.run, outcome.profile.pairs)
         earned = NEW_WAY * new_ways + NEW_PAIR * bool(new_pairs)

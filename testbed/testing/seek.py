@@ -42,6 +42,8 @@ class Sought:
     """How many Runs were played, not counting those for shrinking."""
     undecided: tuple[Verdict, ...]
     """The Verdicts of Runs that reached a limit."""
+    not_compared: int
+    """How many Runs `confluent` has compared with nothing."""
     shrunk: Shrunk | None
     """The first breach, as the smallest race for it; None if there was none."""
 
@@ -70,6 +72,7 @@ class Sought:
         if self.shrunk is not None:
             return f"{self.recipe.name}: a breach in run {self.runs:,}, shrunk to this:"
         more = f", {len(self.undecided):,} of them undecided" if self.undecided else ""
+        more += f", {self.not_compared:,} of them not compared" if self.not_compared else ""
         return f"{self.recipe.name}: no breach in {counted(self.runs, 'run')}{more}."
 
 
@@ -112,9 +115,12 @@ def seek(
         check_aim(fault, (*world.table.roles, *world.wire.posts))
     undecided: list[Verdict] = []
     found: list[list[Choice]] = []
+    not_compared = 0
 
     def look(world: World) -> bool:
+        nonlocal not_compared
         assert world.verdict is not None
+        not_compared += bool(world.judge.not_compared)
         if world.verdict.outcome == "undecided":
             undecided.append(world.verdict)
         if world.verdict.is_violated:
@@ -134,6 +140,6 @@ def seek(
                 driver="direct",
             )
     if not found:
-        return Sought(scenario, played, tuple(undecided), None)
+        return Sought(scenario, played, tuple(undecided), not_compared, None)
     race = race_of(scenario, switches or {}, found[0], faults=allowed)
-    return Sought(scenario, played, tuple(undecided), shrink(race, scenario))
+    return Sought(scenario, played, tuple(undecided), not_compared, shrink(race, scenario))

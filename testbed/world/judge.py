@@ -7,6 +7,7 @@ from copy import copy
 from functools import partial
 from typing import TypeVar, cast
 
+from testbed.client.point import ServedSoFar
 from testbed.client.wire import Wire
 from testbed.errors import ScenarioError
 from testbed.invariant import (
@@ -22,6 +23,7 @@ from testbed.invariant import (
     Invariant,
     Violation,
 )
+from testbed.invariants.confluence import Confluent
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.store.store import Store
 from testbed.turns.table import Table
@@ -80,6 +82,20 @@ class Judge:
                 self._noted.append(invariant)
             for occasion in invariant.looks_at:
                 self._lookers.setdefault(occasion, []).append(invariant)
+
+    def count(self, served: ServedSoFar) -> None:
+        """Count there what is served from now on. It is no claim, so no order matters to it."""
+        self._lookers.setdefault(SERVED, []).append(_Counting(served))
+
+    @property
+    def was_compared(self) -> bool:
+        """Whether `confluent` has compared the Run with another one."""
+        return any(claim.was_compared for claim in self.claimed(Confluent))
+
+    @property
+    def not_compared(self) -> str:
+        """Why `confluent` has compared the Run with nothing; empty if it has, or is not claimed."""
+        return next((c.not_compared for c in self.claimed(Confluent) if c.not_compared), "")
 
     def note_looks(self, looked: set[str]) -> None:
         """Note there the keys at which the claims look, one by one, that are made from now on."""
@@ -210,3 +226,15 @@ class Judge:
         if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
             self.violations.append(Violation(invariant.name, breach, step, now_ms))
+
+
+class _Counting(Invariant):
+    """Counts what is served, and finds nothing."""
+
+    def __init__(self, served: ServedSoFar) -> None:
+        self._served = served
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        if evidence.served is not None:
+            self._served.add(evidence.served, evidence.table.marks)
+        return None

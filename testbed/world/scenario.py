@@ -21,7 +21,7 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.fault import Fault
-from testbed.invariants.confluence import Confluent
+from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
@@ -125,16 +125,19 @@ class Scenario:
         return world
 
     def _calm_end(self, again: Callable[[], World], like: str, here: World) -> Any:
-        """The end state of the counterpart of a Run, as `confluent` sees it; None if it has no
-        counterpart, or that comes to no rest."""
+        """The end state of the counterpart of a Run, as `confluent` sees it; a NoCounterpart if it
+        has none, or that comes to no rest."""
         key = (like, here.beside if here.hits else (), key_of_hits(here.hits))
         if key not in self._calm_ends:
             world = again()
-            is_alike = play_counterpart(world, here.hits)
-            claims = world.judge.claimed(Confluent) if is_alike else []
+            why_not = play_counterpart(world, here.hits)
+            came_to = world.judge.claimed(Confluent)[0].came_to
             while len(self._calm_ends) >= CALM_ENDS_MAX:
                 del self._calm_ends[next(iter(self._calm_ends))]
-            self._calm_ends[key] = claims[0].came_to if claims else None
+            if why_not or came_to is None:
+                self._calm_ends[key] = NoCounterpart(why_not or NO_REST)
+            else:
+                self._calm_ends[key] = came_to
         return self._calm_ends[key]
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:

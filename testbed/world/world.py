@@ -17,11 +17,13 @@ from testbed.chooser import Chooser, RunInfo
 from testbed.client.actor import Actor, factory_of, made_by
 from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
+from testbed.client.point import ServedSoFar, Whereabouts
 from testbed.client.wire import Wire
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Hit, Levers
 from testbed.invariant import Evidence, Invariant, Verdict
 from testbed.invariants.caches import CachesEqualTheStore
+from testbed.invariants.confluence import Confluent
 from testbed.invariants.history import RevisionsIncrease
 from testbed.invariants.progress import NoActorDies, NobodyIsStuck
 from testbed.invariants.watches import WatchesAreGapFree
@@ -174,6 +176,9 @@ class World:
     def claim(self, *invariants: Invariant) -> None:
         """Judge the Run by these, too."""
         self.judge.claim(*invariants)
+        if self._levers.tally is None and self.judge.claimed(Confluent):
+            self._levers.tally = ServedSoFar()
+            self.judge.count(self._levers.tally)
 
     def limit(self, **limits: Any) -> None:
         """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Budget."""
@@ -288,6 +293,11 @@ class World:
     def hits(self) -> list[Hit]:
         """The faults that have struck by now, oldest first, and where each of them did."""
         return self._levers.hits
+
+    @property
+    def here(self) -> Whereabouts:
+        """How far all actors and Endpoints have come; for the testbed itself."""
+        return self._levers.here
 
     def find_faults(self) -> list[Option]:
         """Every fault that could strike now; worked out only when a Chooser looks."""

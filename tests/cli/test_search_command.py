@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 from xml.etree import ElementTree
 
@@ -506,3 +507,58 @@ def test_a_ledger_is_refused_when_an_actor_was_edited(
         file.write("# edited\n")
     code, _, err = searched(capsys, f"{line} --resume")
     assert (code, "of another search: the source of restless was " in err) == (2, True)
+
+
+GAP = """
+    from testbed import Actor, Unavailable, World, confluent
+    from testbed.objects import Note
+    import attrs
+
+    @attrs.frozen
+    class Fills(Actor):
+        async def run(self, client):
+            await client.create(Note("x"))
+
+    @attrs.frozen
+    class Gapes(Actor):
+        async def run(self, client):
+            try:
+                if not (await client.list(Note)).items:
+                    await client.create(Note("gap"))
+            except Unavailable:
+                pass
+
+    def gap(world):
+        "In calm order there is no gap, so what is lost there is lost nowhere else."
+        world.start(Fills("alpha"), Gapes("beta"))
+        world.claim(confluent(ignoring=["notes"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("effort", "line", "code"),
+    [
+        (
+            "quick",
+            "Held: complete up to .*, 100 runs, confluent compared ",
+            0,
+        ),
+        ("complete", "Undecided: confluent compared ", 3),
+    ],
+)
+def test_what_confluent_did_not_compare_is_counted(
+    own: Path, capsys: pytest.CaptureFixture[str], effort: str, line: str, code: int
+) -> None:
+    """With the reason; and a search that was to be complete is undecided, and certifies nothing."""
+    (own / "mind.py").write_text(dedent(GAP))
+    words = ["search", "mind:gap", "--effort", effort, "--faults", "lose_request:beta"]
+    assert main([*words, *(["--runs", "100"] if effort == "quick" else []), "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    (why,) = found["not_compared"]
+    counts = f"{found['compared']} of {found['compared'] + found['not_compared'][why]} runs"
+    assert re.match(rf"{line}{counts} \({found['not_compared'][why]} not: {why}\)", found["said"])
+    assert why == (
+        "the calm run does not come to the points of work at which the same faults can strike"
+    )
+    assert found["compared"] > found["not_compared"][why] > 0
+    assert found.get("certificate") is None

@@ -16,12 +16,14 @@ import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.uniform import Uniform
+from testbed.invariants.confluence import Confluent
 from testbed.objects.meta import Revision, field_of
 from testbed.store.delivery import BOOKMARK
 from testbed.store.footprint import Footprint
 from testbed.turns.option import FAULT, PICK, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.world.counterpart import key_of_hits
 from testbed.world.world import World
 
 Name = tuple[Any, ...]
@@ -135,6 +137,7 @@ def state_of(world: World) -> dict[str, Any]:
         "pending": sorted((name_of(o), o.due_ms) for o in pending if o.change != BOOKMARK),
         "faults": sorted(name_of(o) for o in world.find_faults()),
         "up": {post.name: post.is_up for post in world.wire.posts.values()},
+        "where faults struck": key_of_hits(world.hits) if world.judge.claimed(Confluent) else (),
     }
     for record in world.table.records:
         said = (record.name, plain(record.facts, wrote), record.now_ms)

@@ -34,6 +34,8 @@ def why_undecided(search: Search) -> str:
         return f"{undecided} of {counted(search.runs, 'run')} did not come to an end: {end}"
     if not search.runs:
         return "no run was played"
+    if search.not_compared and (search.to_the_end or not search.compared):
+        return compared_line(search)
     return ""
 
 
@@ -45,6 +47,15 @@ def is_calm(finding: Finding) -> bool:
 def is_all_calm(search: Search) -> bool:
     """Whether the calm run shows all that was found: what else was played then says little."""
     return bool(search.found) and all(map(is_calm, search.found))
+
+
+def compared_line(search: Search) -> str:
+    """How many Runs `confluent` has compared, and why not the others; empty if it has them all."""
+    if not search.not_compared:
+        return ""
+    runs = search.compared + sum(search.not_compared.values())
+    why = "; ".join(f"{count} not: {why}" for why, count in sorted(search.not_compared.items()))
+    return f"confluent compared {search.compared} of {counted(runs, 'run')} ({why})"
 
 
 def verdict_line(search: Search) -> str:
@@ -64,6 +75,7 @@ def verdict_line(search: Search) -> str:
         verdict = f"Undecided: {why}. Looked at"
     else:
         verdict = "Held"
+        looked += [line] if (line := compared_line(search)) else []
     return f"{verdict}: {', '.join(looked)}."
 
 
@@ -136,6 +148,8 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
         "said": verdict_line(search),
         "runs": search.runs,
         "verdicts": search.verdicts,
+        "compared": search.compared,
+        "not_compared": search.not_compared,
         "level": search.level,
         "breaches": search.findings.breaches,
         "findings": [

@@ -25,6 +25,7 @@ from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.cli.searching.report import (
     as_dict,
+    compared_line,
     finding_text,
     is_all_calm,
     outcome_of,
@@ -278,6 +279,8 @@ def _certify(
     there is none; neither if there is nothing to certify."""
     if wishes.out is None or exhaustive is None or not search.is_exhausted:
         return "", ""
+    if search.not_compared:
+        return "", f"no certificate: {compared_line(search)}."
     short = wishes.task.scenario.rpartition(":")[2]
     Path(wishes.out).mkdir(parents=True, exist_ok=True)
     path = Path(wishes.out, f"{short}.certificate.jsonl")
