@@ -18,7 +18,7 @@ from testbed.errors import ReplayDiverged
 from testbed.objects.codec import decode, encode_line
 from testbed.policy import words as policies
 from testbed.races.trust import Trust
-from testbed.turns.trace import Recorded
+from testbed.turns.recorded import Recorded
 from testbed.version import VERSION
 from testbed.world.world import World
 
