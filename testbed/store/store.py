@@ -20,10 +20,11 @@ from operator import attrgetter
 
 from sortedcontainers import SortedList
 
-from testbed.errors import Expired, HarnessBug, Invalid
+from testbed.errors import Expired, Invalid
 from testbed.objects.meta import Numbered, Revision
 from testbed.store.change import Change, Entry, Log, plural_of, revision_of
-from testbed.store.footprint import HISTORY, LOG, NOTHING, ORDER, Footprint, Marks
+from testbed.store.footprint import HISTORY, LOG, ORDER, Footprint, Marks
+from testbed.store.listeners import Listeners
 from testbed.store.txn import (
     ONWARD,
     Compare,
@@ -38,11 +39,8 @@ from testbed.store.txn import (
 )  # fmt: skip
 
 __all__ = [
-    "Change", "Compare", "Delete", "Entry", "Forgetter", "Get", "Listener", "Log", "Put", "Store",
-    "TxnAnswer", "plural_of",
+    "Change", "Compare", "Delete", "Entry", "Get", "Log", "Put", "Store", "TxnAnswer", "plural_of",
 ]  # fmt: skip
-Listener = Callable[[Change], None]
-Forgetter = Callable[[], None]
 
 
 class Store:
@@ -64,6 +62,7 @@ class Store:
         """Returns the virtual time of a commit; None: every commit is at 0."""
         self._committed_ms: list[int] = []
         """The time of each commit, from the first."""
+        self.listeners = Listeners()
         self._live: dict[str, Entry] = {}
         self._keys: SortedList[str] = SortedList()
         self._log = Log()
@@ -72,8 +71,6 @@ class Store:
         # them in, up to the place `_filed`, so that writes do not pay for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
-        self._listeners: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
-        self._is_notifying = False
         # By revision the Marks of each commit's turn; those of turns that read the revision.
         self._marked: dict[int, Marks] = {}
         self._revision_readers: list[Marks] = []
@@ -154,7 +151,7 @@ class Store:
     def put(self, key: str, value: object) -> Entry:
         """Write one key, at a revision of its own."""
         check_key(key)
-        self._check_quiet()
+        self.listeners.check_quiet()
         change, new = self._put(key, value, self._revision + 1)
         self._commit((change,))
         return new
@@ -162,7 +159,7 @@ class Store:
     def delete(self, key: str) -> Entry | None:
         """Remove one key, and return its Entry; None, and no new revision, if there was none."""
         check_key(key)
-        self._check_quiet()
+        self.listeners.check_quiet()
         old = self._live.get(key)
         if old is not None:
             self._commit((self._drop(old, self._revision + 1),))
@@ -181,7 +178,7 @@ class Store:
         an old revision. No key may be put twice, nor both put and deleted.
         """
         # All that can fail is checked before the first write, so nothing is ever rolled back.
-        self._check_quiet()
+        self.listeners.check_quiet()
         check_operations(then)
         check_operations(otherwise)
         failed = [compare for compare in compares if not compare.holds(self.get(compare.key))]
@@ -197,7 +194,7 @@ class Store:
 
     def compact(self, revision: int) -> None:
         """Forget all states before that revision; the state at it stays readable."""
-        self._check_quiet()
+        self.listeners.check_quiet()
         self.mark(reads=(LOG, HISTORY))
         if revision <= self._compacted:
             raise self._expired(revision)
@@ -210,11 +207,10 @@ class Store:
         forgotten = self._log.forget_before(revision)
         self._past.clear()
         self._filed = self._log.first
-        for plural in dict.fromkeys([plural_of(change.key) for change in forgotten]):
+        plurals = list(dict.fromkeys([plural_of(change.key) for change in forgotten]))
+        for plural in plurals:
             self._logs[plural].forget_before(revision)
-            for forgetter, _ in list(self._listeners.get(plural, {}).values()):
-                if forgetter is not None:
-                    forgetter()
+        self.listeners.tell_forgotten(plurals)
 
     def heard(self, change: Change, by: str) -> None:
         """Note that a reader with the key `by` hears this Change, now or long after its commit. To
@@ -246,36 +242,6 @@ class Store:
         if self.marks is not None:
             self.marks.reads.append(HISTORY)
             self._revision_readers.append(self.marks)
-
-    def listen(
-        self,
-        plural: str,
-        listener: Listener,
-        forgetter: Forgetter | None = None,
-        touches: Footprint = NOTHING,
-    ) -> None:
-        """Call `listener` with each Change of a kind, in order, once its transaction is committed.
-
-        It marks no more than `touches`, so that a commit's footprint is known beforehand.
-        `forgetter` is called when a compaction has forgotten Changes of that kind. Neither may
-        write to the Store. Listeners are called in the order in which they were added; a kind
-        without listeners costs nothing.
-        """
-        self._listeners.setdefault(plural, {})[listener] = (forgetter, touches)
-
-    def touched(self, plural: str) -> Footprint:
-        """What all listeners of a kind together mark at each commit."""
-        touched = NOTHING
-        for _, touches in self._listeners.get(plural, {}).values():
-            touched |= touches
-        return touched
-
-    def unlisten(self, plural: str, listener: Listener) -> None:
-        """Remove a listener and its forgetter, if it is there."""
-        listeners = self._listeners.get(plural, {})
-        listeners.pop(listener, None)
-        if not listeners:
-            self._listeners.pop(plural, None)
 
     def first_after(self, ms: int) -> int:
         """The first revision, from 2, that was, or will be, committed after that time."""
@@ -352,14 +318,7 @@ class Store:
             marks.changes.extend(changes)
             if self.window is not None:  # any commit may trigger a compaction
                 marks.writes.append(HISTORY)
-        if self._listeners:
-            self._is_notifying = True
-            try:
-                for change in changes:
-                    for listener in list(self._listeners.get(plural_of(change.key), ())):
-                        listener(change)
-            finally:
-                self._is_notifying = False
+        self.listeners.tell(changes)
         # Compacting only at twice the window spreads the cost of one compaction over many writes.
         if self.window is not None and self._revision - self._compacted > 2 * self.window:
             self.compact(self._revision - self.window)
@@ -371,11 +330,6 @@ class Store:
             raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
         if at < self._compacted:
             raise self._expired(at)
-
-    def _check_quiet(self) -> None:
-        if self._is_notifying:
-            why = "others would hear of both in the wrong order. Let it write in a later turn."
-            raise HarnessBug(f"a listener wrote to the Store while a Change was being told: {why}")
 
     def _expired(self, asked: int) -> Expired:
         kept = f"history is kept from revision {self._compacted} on; list again"

@@ -147,7 +147,7 @@ class StoreEndpoint:
     def tails(self, plural: str) -> Footprint:
         """What a commit of a kind adds to: the unread Changes of each server that lags behind it.
         This server is included even if it has not begun to read the kind."""
-        touched = self.store.touched(plural)
+        touched = self.store.listeners.touched(plural)
         return touched | tail_of(self.name, plural) if plural in self._lags else touched
 
     def _view(self, operation: Operation) -> frozenset[str]:

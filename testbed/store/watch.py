@@ -78,7 +78,7 @@ class Cursor:
         self._settled: dict[Watch, None] = {}
         self._opened = 0
         self._touches = NOTHING if follows else tail_of(reader, plural)
-        store.listen(plural, self._on_commit, self._on_compaction, self._touches)
+        store.listeners.add(plural, self._on_commit, self._on_compaction, self._touches)
         self._on_commit()
 
     @property
@@ -135,7 +135,7 @@ class Cursor:
         """Close all its Watches and read no more: its server has crashed."""
         if not self.follows:
             self.store.mark(reads=(f"{LOG}{self.plural}",))
-        self.store.unlisten(self.plural, self._on_commit)
+        self.store.listeners.remove(self.plural, self._on_commit)
         for watch in list(self._open):
             watch.close()
 

@@ -197,7 +197,7 @@ class Seeing(StoreEndpoint):
     def __init__(self, store: Store, name: str = "seeing") -> None:
         super().__init__(store, name, lags=("notes",))
         self.heard: list[Change] = []
-        store.listen("pods", self.heard.append)
+        store.listeners.add("pods", self.heard.append)
         self.kept = store.log()
         follows = Cursor(store, name, "pods")
         self.watch_of_all = Watch(follows, Operation("").selector, 1)

@@ -63,6 +63,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "testbed/store/delivery.py": STORE,
         "testbed/store/endpoint.py": STORE,
         "testbed/store/footprint.py": (*STORE, "tests/turns/test_option.py"),
+        "testbed/store/listeners.py": STORE,
         "testbed/store/selector.py": STORE,
         "testbed/store/store.py": STORE,
         "testbed/store/store_endpoint.py": STORE,

@@ -38,7 +38,7 @@ class StoreBesideModel(RuleBasedStateMachine):
         self.changes: list[Change] = []
         self.told: list[Change] = []
         for plural in ("nodes", "notes", "pods", "podsa"):
-            self.store.listen(plural, self.told.append)
+            self.store.listeners.add(plural, self.told.append)
 
     def commit(self, values: dict[str, object | None]) -> None:
         """The model's transaction: None deletes."""
@@ -293,9 +293,11 @@ def test_a_read_of_an_old_key_costs_no_scan() -> None:
 def test_listeners_hear_a_transaction_when_all_of_it_is_committed() -> None:
     """Each Change of their kind, in order; the others cost them nothing."""
     store, heard = filled(), list[tuple[str, str, int]]()
-    store.listen("pods", lambda c: heard.append(("first", c.key, store.revision)))
-    store.listen("pods", lambda c: heard.append(("second", c.key, len(store.range("pods/")))))
-    store.listen("nodes", lambda c: heard.append(("nodes", c.key, store.revision)))
+    store.listeners.add("pods", lambda c: heard.append(("first", c.key, store.revision)))
+    store.listeners.add(
+        "pods", lambda c: heard.append(("second", c.key, len(store.range("pods/"))))
+    )
+    store.listeners.add("nodes", lambda c: heard.append(("nodes", c.key, store.revision)))
     store.txn((), [Put("pods/c", "1"), Delete("pods/a"), Put("notes/a", "1")])
     assert heard == [
         ("first", "pods/c", 6),
@@ -308,12 +310,12 @@ def test_listeners_hear_a_transaction_when_all_of_it_is_committed() -> None:
 def test_a_listener_that_has_left_hears_nothing() -> None:
     """Nor does its forgetter; and to leave twice is no error."""
     store, heard = filled(), list[object]()
-    store.listen("pods", heard.append, partial(heard.append, "forgot"))
+    store.listeners.add("pods", heard.append, partial(heard.append, "forgot"))
     store.put("pods/a", "5")
     store.compact(4)
     assert len(heard) == 2
     for _ in range(2):
-        store.unlisten("pods", heard.append)
+        store.listeners.remove("pods", heard.append)
     store.put("pods/a", "6")
     store.compact(6)
     assert len(heard) == 2
@@ -323,7 +325,7 @@ def test_a_forgetter_is_called_for_its_own_kind_only() -> None:
     """When Changes of that kind were forgotten, not otherwise."""
     store, heard = filled(), list[str]()
     for plural in ("pods", "nodes", "notes"):
-        store.listen(plural, lambda _: None, partial(heard.append, plural))
+        store.listeners.add(plural, lambda _: None, partial(heard.append, plural))
     store.compact(4)
     assert heard == ["pods"]
     store.compact(5)
@@ -345,12 +347,12 @@ def test_a_listener_may_not_write() -> None:
                 write()
             refused.append(str(bug.value))
 
-    store.listen("nodes", listener)
+    store.listeners.add("nodes", listener)
     store.put("nodes/n", "5")
     assert len(refused) == 4
     assert refused[0].startswith("a listener wrote to the Store while a Change was being told")
     assert store.revision == 6
-    store.unlisten("nodes", listener)
+    store.listeners.remove("nodes", listener)
     assert store.put("pods/z", 1).revision == 7
 
 

@@ -78,7 +78,7 @@ class WatchesBesideScan(RuleBasedStateMachine):
         super().__init__()
         self.store = Store()
         self.history: list[Change] = []
-        self.store.listen("pods", self.history.append)
+        self.store.listeners.add("pods", self.history.append)
         self.readers: list[Reader] = []
         self.cursor = Cursor(self.store, "server", "pods")
         self.renew(follows=True)
