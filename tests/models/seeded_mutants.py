@@ -30,6 +30,7 @@ STORE = (
     "tests/store/test_watch.py",
     "tests/store/test_endpoint.py",
     "tests/store/test_watch_by_scan.py",
+    "tests/store/test_listeners.py",
     "tests/store/test_store.py",
 )
 CLUSTER = ("tests/actors/scheduler/cluster/test_cache.py", "tests/actors/scheduler/placing")
