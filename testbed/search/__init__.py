@@ -1,7 +1,7 @@
 """Search: many Runs, played in rounds, and what was found in them.
 
-May use: errors, version, objects, words, policy, child, turns, fault, invariant, chooser, choosers,
-  world, races.
+May use: errors, version, whose, objects, words, policy, child, turns, fault, invariant, chooser,
+  choosers, world, races.
 In order: planned_run, bounds, player, engine, engines, coverage, finding, sources, terms,
   ledger, portfolio, effort, crossing, search, sweep.
 """

@@ -1,31 +1,35 @@
-"""Sources: a digest of each module of the user's own code that a World is made of.
+"""Sources: a digest of each module that a World is made of: the user's own, and what comes with us.
 
 A Ledger keeps these digests: if the code has changed since, the Outcomes in it are not those that
 the code would show now, and the search is not resumed.
 
 From the modules of the scenario, and of all that it adds to a World, each `import` in the text is
-followed, at the top of a file or within a function. Nothing is imported for that. Code that is
-installed or comes with Python is left out: if it changes, its version does.
+followed, at the top of a file or within a function. Nothing is imported for that. It makes no
+difference where the code lies: the user's package may be installed from a wheel, and so may the
+actors and scenarios that come with the testbed. Left out are the testbed, which has one digest as a
+whole, Python, and the libraries that the testbed needs itself.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from testbed.whose import INSTALLED, OWN, SHIPPED, library_of, whose
+
 OURS = Path(__file__).resolve().parent.parent
 OURS_NAME = OURS.name
-INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
-PACKAGES = ("site-packages", "dist-packages")
+NEEDED = frozenset({"msgspec", "networkx", "numpy"})
+"""The libraries that the testbed needs, beside those that `whose` takes for a part of Python."""
 
 
 def digests(roots: Iterable[str]) -> dict[str, str]:
-    """Return a digest of the text of each of these modules, and of all own code they import."""
+    """Return a digest of the text of each of these modules, and of all that they import, but for
+    the testbed, Python, and the libraries that the testbed needs."""
     found: dict[str, bytes] = {}
     waiting = sorted(set(roots), reverse=True)
     while waiting:
@@ -65,9 +69,9 @@ def _file_of(module: str) -> Path | None:
 
 
 def _is_own(path: Path) -> bool:
-    installed = [Path(sysconfig.get_path(kind)).resolve() for kind in INSTALLED]
-    is_installed = any(path.is_relative_to(folder) for folder in (OURS, *installed))
-    return not is_installed and not set(PACKAGES) & set(path.parts)
+    kind = whose(str(path))
+    is_library = kind == INSTALLED and library_of(str(path)) in NEEDED
+    return kind in (OWN, SHIPPED, INSTALLED) and not is_library
 
 
 def _imported(text: bytes, module: str, *, is_package: bool) -> Iterator[str]:

@@ -1,13 +1,22 @@
-"""The sources of one's own: all that is reached, and nothing that is installed."""
+"""The sources of a World: all that is reached, wherever it lies, but for what the testbed needs."""
 
 from __future__ import annotations
 
 import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from testbed.search.sources import digests
+from testbed.search.sources import NEEDED, digests
+from testbed.whose import USED
+
+ROOT = Path(__file__).parent.parent.parent
 
 TREE = {
     "race.py": "import json, attrs\nfrom lab.parts import (Actor)\n",
@@ -36,7 +45,7 @@ def tree(own: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_imports_are_followed_wherever_they_stand(tree: Path) -> None:
     """Relative ones, those of a name in a package, and those within a function; in one order.
-    Not what nobody imports, what is installed, what comes with Python, or the testbed."""
+    Not what nobody imports, what the testbed needs, what comes with Python, or the testbed."""
     assert list(digests(["race", "testbed.world.world"])) == [
         "broken", "lab", "lab.deep", "lab.deep.more", "lab.names", "lab.parts", "lazy", "race",
     ]  # fmt: skip
@@ -51,3 +60,51 @@ def test_an_edit_of_any_of_them_shows(tree: Path, file: str) -> None:
     after = digests(["race"])
     changed = [name for name in before if before[name] != after[name]]
     assert changed == [file.removesuffix(".py").replace("/", ".")]
+
+
+def test_what_comes_with_the_testbed_is_of_it() -> None:
+    """A scenario of ours is made of actors of ours, and those need libraries."""
+    found = digests(["scenarios.double_bind"])
+    assert {"scenarios.double_bind", "actors.shared.verbs"} <= set(found)
+    assert not {name.partition(".")[0] for name in found} - {"actors", "scenarios"}
+
+
+def test_it_makes_no_difference_where_code_lies(tree: Path) -> None:
+    """The same modules in a folder of installed packages, as a wheel puts them there, beside a copy
+    of ours: the digests are the same, and an edit shows."""
+    own = digests(["race"])
+    ours = digests(["actors.shared.verbs"])
+    site = tree / "venv" / "site-packages"
+    site.mkdir(parents=True)
+    for name in ("race.py", "lab", "lazy.py", "broken.py"):
+        (tree / name).rename(site / name)
+    for name in ("testbed", "actors", "scenarios"):
+        shutil.copytree(ROOT / name, site / name, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import json, sys; from testbed.search.sources import digests\n"
+        "print(json.dumps(digests(sys.argv[1:])))"
+    )
+
+    def installed(name: str) -> dict[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code, name],
+            env={"PYTHONPATH": str(site)},
+            cwd=tree,
+            capture_output=True,
+            check=True,
+        )
+        found: dict[str, str] = json.loads(done.stdout)
+        return found
+
+    assert installed("race") == own
+    assert ours
+    assert installed("actors.shared.verbs") == ours
+    (site / "lab/names.py").write_text("NAME = 'beta'\n", encoding="utf-8")
+    assert installed("race") != own
+
+
+def test_what_the_testbed_needs_is_named() -> None:
+    """Every dependency is left out, by one of the two lists."""
+    needs = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[^\w]", need)[0].replace("pyyaml", "yaml") for need in needs}
+    assert names - USED == NEEDED
