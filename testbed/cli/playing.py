@@ -73,7 +73,7 @@ def placed(scenario: str, folder: str | None) -> tuple[str, str | None]:
     if folder is not None:
         raise ScenarioError(
             f"--scenario-path {folder}: the scenario is named by its file, which says the folder.\n"
-            f"Next: leave it out, or name the scenario as {name}."
+            "Next: leave it out."
         )
     find(scenario)  # refused now, if another module of that name would be imported
     return name, within

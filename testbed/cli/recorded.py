@@ -17,7 +17,7 @@ from testbed.cli.playing import HASH_SEEDS, after_mending, compare
 from testbed.errors import ReplayDiverged
 from testbed.objects.codec import decode, encode_line
 from testbed.policy import words as policies
-from testbed.races.trust import Trust
+from testbed.races.trust import Trust, words_for
 from testbed.turns.recorded import Recorded
 from testbed.version import VERSION
 from testbed.world.world import World
@@ -81,8 +81,7 @@ def to_tell_apart(again: str) -> str:
 def anew_line(recorded: Recorded, trust: Trust) -> str:
     """The command that records such a Run again, or searches for its breach again."""
     header = recorded.header
-    words = [trust.file or header["scenario"]]
-    words += [word for folder in trust.folders for word in ("--scenario-path", folder)]
+    words = [trust.file] if trust.file else words_for(header["scenario"], trust.folders)
     for name, value in header["switches"].items():
         words += ["--switch", f"{name}={value}"]
     for told in header.get("faults", ()):

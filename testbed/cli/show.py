@@ -17,7 +17,7 @@ from testbed.objects.codec import encode_line
 JSON = "Print the result as one JSON object."
 FAULTS = "Also allow faults, as in crash,restart=2s; `none` allows no fault at all. Repeatable."
 SWITCH = "Set a switch, such as guard=on. Repeatable."
-SCENARIO_PATH = "Folder of your own scenarios, if they are named as module:function."
+SCENARIO_PATH = "Folder of a scenario that is named by its module, as in mine:race."
 """Options of most commands, as their --help explains them."""
 CODES = {"held": 0, "violated": 1, "undecided": 3}
 EXIT_CODES = (
@@ -71,18 +71,17 @@ def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
 
 
 def command_line(
-    scenario: str,
+    named: Sequence[str],
     switches: Mapping[str, Any],
     chooser: str,
     seed: int | None,
     driver: str = "trio",
     *,
     audit: bool = False,
-    folders: Sequence[str] = (),
     faults: Sequence[str] = (),
 ) -> str:
-    """The command to paste that plays this Run again."""
-    words = ["testbed", "run", scenario]
+    """The command to paste that plays this Run again; the words name its scenario."""
+    words = ["testbed", "run", *named]
     for name, value in switches.items():
         words += ["--switch", f"{name}={value}"]
     words += [word for fault in faults for word in ("--faults", fault)]
@@ -90,7 +89,6 @@ def command_line(
         words += ["--seed", str(seed)]
     if chooser != ("calm" if seed is None else "uniform"):
         words += ["--chooser", chooser]
-    words += [word for folder in folders for word in ("--scenario-path", folder)]
     words += policy.words()
     return shlex.join(words + carried(driver, audit))
 

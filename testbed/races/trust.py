@@ -54,9 +54,37 @@ class Trust:
         A scenario of the user's own is found in the folders, or it must be named.
         """
         is_own = ":" in scenario and not is_installed(scenario)
+        if own_file := by_file(scenario, self.folders):
+            return Trust(scenario, (), own_file)
         is_named = is_own and (not self.folders or self.scenario is not None)
         file = self.file if is_named and scenario == self.scenario else ""
         return attrs.evolve(self, scenario=scenario if is_named else None, file=file)
+
+
+def by_file(scenario: str, folders: Iterable[str]) -> str:
+    """Return the scenario as `FILE.py:function`, as people name it on the command line, if it is
+    the user's own and lies in one of these folders; else an empty string."""
+    if ":" not in scenario or is_installed(scenario):
+        return ""
+    for folder in folders:
+        file = _file_in(folder, scenario)
+        if file is None:
+            continue
+        here = Path.cwd().resolve()
+        shown = str(file.relative_to(here) if file.is_relative_to(here) else file)
+        named = f"{shown}:{scenario.partition(':')[2]}"
+        place, module = in_file(named)
+        if module == scenario and Path(place).resolve() == Path(folder).resolve():
+            return named
+    return ""
+
+
+def words_for(scenario: str, folders: Iterable[str]) -> list[str]:
+    """Return the words that name a scenario on the command line: by its file if that will do."""
+    folders = tuple(folders)
+    if named := by_file(scenario, folders):
+        return [named]
+    return [scenario, *(word for folder in folders for word in ("--scenario-path", folder))]
 
 
 def trust_in(scenario: str, folders: Iterable[str] = ()) -> Trust:
@@ -122,7 +150,7 @@ def allowed(named: Named, trust: Trust) -> Scenario:
         if ":" in name and (file := _file_in(folder, name)) is not None:
             return _from(folder, file, name)
     if ":" not in name:
-        see = "testbed list, or name one of your own as module:function"
+        see = "testbed list, or name one of your own as --scenario FILE.py:function"
         known = [file.stem for file in INSTALLED.glob("[a-z]*.py")]
         raise named.refusal(f"{named.where}: {UnknownName('scenario', name, known, see=see)}")
     searched = f" and does not lie in {', '.join(trust.folders)}" if trust.folders else ""

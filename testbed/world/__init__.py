@@ -1,7 +1,7 @@
 """The world: one cluster, assembled from a scenario, played under a Chooser, and judged.
 
-May use: errors, version, objects, switches, policy, store, turns, client, fault, faults, invariant,
-  invariants, chooser, choosers.
+May use: errors, version, whose, objects, switches, policy, store, turns, client, fault, faults,
+  invariant, invariants, chooser, choosers.
 In order: budget, seen_store, audited_evidence, judge, ending, asides, fault_settings,
   fault_kinds, chooser_kinds, in_force, play, world, lap_proof, counterpart, keeping, scenario,
   chooser_by_name.

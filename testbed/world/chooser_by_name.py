@@ -8,16 +8,19 @@ from collections.abc import Callable
 from testbed.chooser import Chooser
 from testbed.errors import ScenarioError
 from testbed.world.chooser_kinds import chooser_of
-from testbed.world.scenario import standing_at
+from testbed.world.scenario import import_first_from, in_file, standing_at
 
 
 def maker_of(name: str, seed: int) -> Callable[[], Chooser]:
-    """What makes a new Chooser of that name, or of the class at `module:Class`; with the seed, if
-    the class takes one."""
+    """What makes a new Chooser of that name, or of the class at `FILE.py:Class` or `module:Class`;
+    with the seed, if the class takes one."""
     if ":" not in name:
         chooser_of(name, seed)
         return lambda: chooser_of(name, seed)
-    made = standing_at(name)
+    folder, own = in_file(name)
+    if folder:
+        import_first_from(folder)
+    made = standing_at(own)
     if not inspect.isclass(made) or not issubclass(made, Chooser):
         raise ScenarioError(
             f"--chooser {name} is no chooser: expected a class, found {repr(made)[:60]}.\n"

@@ -33,7 +33,7 @@ def chooser_of(name: str, seed: int = 0) -> Chooser:
     """A new Chooser of that name; UnknownName if there is none."""
     kinds = _seeded(FOLDER)
     if name not in kinds:
-        see = "--seed 1 for random choices, or name one of your own as module:Class"
+        see = "--seed 1 for random choices, or name one of your own as FILE.py:Class"
         raise UnknownName("chooser", name, kinds, see=see)
     module = import_module(f"testbed.choosers.{name}")
     kind: Callable[..., Chooser] = next(

@@ -9,6 +9,7 @@ import os
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
+from testbed.whose import readers_frame
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
@@ -304,12 +306,11 @@ def in_file(name: str) -> tuple[str, str]:
     if not Path(file).is_file():
         raise ScenarioError(
             f"{file}: there is no such file.\n"
-            "Next: name a Python file and the scenario in it, as in shop/mine.py:race."
+            "Next: name a Python file and a function in it, as in shop/mine.py:race."
         )
     if not match["function"]:
         raise ScenarioError(
-            f"{file}: which scenario is meant?\n"
-            f"Next: say {file}:NAME, with the name of its function."
+            f"{file}: which scenario is meant?\nNext: name its function, too: {file}:function."
         )
     folder, stem = Path(os.path.abspath(file)).parent, Path(file).stem
     parts = [] if stem == "__init__" else [stem]
@@ -365,9 +366,20 @@ def _imported(name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise ScenarioError(
             f"{name}: the module {module_name!r} cannot be imported: "
-            f"{type(error).__name__}: {error}.\n"
-            "Next: run from the folder that holds it, or install it."
+            f"{type(error).__name__}: {error}{_next_of_import(module_name, error)}."
         ) from error
+
+
+def _next_of_import(module_name: str, error: BaseException) -> str:
+    """Where its import failed, and what to do: it was not found, or a line of it is wrong."""
+    if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+        return ".\nNext: run from the folder that holds it, or install it"
+    place = readers_frame(traceback.extract_tb(error.__traceback__))
+    if place is None or isinstance(error, SyntaxError):
+        return ".\nNext: mend it, or name another module"
+    of_names = "; docs/api.md and docs/objects.md say where each name is"
+    see = of_names if isinstance(error, ImportError) else ""
+    return f" ({place.filename}, line {place.lineno}).\nNext: mend that line{see}"
 
 
 def _is_of(value: object, module_name: str) -> bool:

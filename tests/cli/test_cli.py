@@ -905,7 +905,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "a module that exits": (
         ["run", "exits:race"],
         2,
-        "ScenarioError: exits:race: the module 'exits' cannot be imported: SystemExit: 0.\n",
+        "ScenarioError: exits:race: the module 'exits' cannot be imported: SystemExit: 0 (",
     ),
     "a function that is not there": (
         ["run", "mine:rase"],

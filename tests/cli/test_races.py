@@ -471,7 +471,7 @@ def test_the_line_that_looks_closer_finds_the_scenario(run: Run, given: list[str
     done = run("check", "red.race.yaml", *given)
     assert done.code in (1, 2)
     line = done.last.partition("Next: testbed ")[2].split()
-    own = given if "--scenario-path" in given else ["--scenario", "late:race"]
+    own = ["--scenario", "lab/late.py:race" if "lab" in given else "late:race"]
     assert line == ["replay", "red.race.yaml", *own, "--match"]
     assert run(*line).code == 1
 

@@ -103,19 +103,22 @@ def test_a_file_in_a_package_may_import_from_its_package(told: Told, own: Path) 
     assert (code, "Error" in err) == (1, False)
     (file,) = (own / "races").glob("*.race.yaml")
     assert "shop.mine:race" in file.read_text()
-    assert f"--scenario-path {own}" in out
+    assert " --scenario shop/mine.py:race\n" in out
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("shop/none.py:race", "shop/none.py: there is no such file.\nNext: name a Python file"),
-        ("shop/mine.py", "which scenario is meant?\nNext: say shop/mine.py:NAME"),
+        (
+            "shop/mine.py",
+            "which scenario is meant?\nNext: name its function, too: shop/mine.py:function",
+        ),
         ("shop/mine.py:rase", "there is no function or class of mine 'rase'"),
         ("shop/my-race.py:race", "'my-race' is no name of a module"),
         ("shop/time.py:race", "shop/time.py: another module of that name comes first, a part of"),
         ("shop/queue.py:race", "shop/queue.py: another module of that name comes first"),
-        ("shop/mine.py:race --scenario-path shop", "leave it out, or name the scenario as mine:ra"),
+        ("shop/mine.py:race --scenario-path shop", "Next: leave it out."),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "sweep --fault crash", "search", "replay"])

@@ -284,11 +284,11 @@ def test_one_run_is_found_in_the_folder_that_is_named(
     words = ["run", "restless:endless", "--scenario-path", "lab", *more]
     assert main(words) == 3
     again = capsys.readouterr().out.splitlines()[-1].removeprefix("Again: testbed ")
-    assert "--scenario-path lab" in again
+    assert again.startswith("run lab/restless.py:endless")
     assert main(shlex.split(again)) == 3
     assert main([*words, "--trace", "t.jsonl"]) == 3
     recorded = capsys.readouterr().out.splitlines()[-1].removeprefix("Recorded: testbed ")
-    assert recorded == "replay t.jsonl --scenario-path lab"
+    assert recorded == "replay t.jsonl --scenario lab/restless.py:endless"
     assert main(shlex.split(recorded)) == 3
     assert main(["run", "restless:endless", "--scenario-path", "nowhere"]) == 2
     assert "--scenario-path nowhere: expected a folder" in capsys.readouterr().err

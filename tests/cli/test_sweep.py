@@ -144,7 +144,10 @@ def test_a_scenario_is_found_where_the_user_says(
     monkeypatch.chdir(elsewhere)
     args = (mine, "--fault", "crash", "--scenario-path", str(own), "--out", "races")
     said = swept(capsys, *args, code=1)
-    assert f"Again: testbed replay races/moves-crash-01.race.yaml --scenario-path {own}" in said
+    assert (
+        f"Again: testbed replay races/moves-crash-01.race.yaml --scenario {own}/mine.py:moves"
+        in said
+    )
 
 
 @pytest.mark.usefixtures("own")

@@ -207,6 +207,7 @@ BROKEN = {
     ":race": "the module '' cannot be imported: ValueError: Empty module name",
     ".mine:race": "the module '.mine' cannot be imported: TypeError",
     "a_typo:race": "the module 'a_typo' cannot be imported: NameError: name 'wrold' is not",
+    "a_gap:race": "line 1).\nNext: mend that line; docs/api.md and docs/objects.md say where",
     "half:race": "the module 'half' cannot be imported: SyntaxError: ",
     "exits:race": "the module 'exits' cannot be imported: SystemExit: 3",
     "good:rase": "there is no function or class of good 'rase'. Did you mean 'race'?\n"
@@ -223,6 +224,7 @@ def test_what_cannot_be_found_there_is_refused(name: str, own: Path) -> None:
     that is not there, and something that is no function."""
     files = {
         "a_typo": "wrold = wrold\n",
+        "a_gap": "from testbed.objects import Stall\n",
         "half": "def race(world\n",
         "exits": "raise SystemExit(3)\n",
         "good": "from re import match\nnumber = 7\nclass Thing: ...\ndef race(world): ...\n",

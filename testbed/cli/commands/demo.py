@@ -34,7 +34,7 @@ def command(as_json: bool) -> int:
         for number in range(SEEDS_MAX)
     ]
     held = sum(verdict.is_held for verdict in guarded)
-    again = command_line(SCENARIO, {}, "uniform", seed)
+    again = command_line([SCENARIO], {}, "uniform", seed)
     if as_json:
         more = {"scenario": SCENARIO, "seed": seed, "story": story(trace, verdict), "again": again}
         guard = {"runs": SEEDS_MAX, "held": held}

@@ -29,7 +29,7 @@ from testbed.cli.show import (
     say,
     say_json,
 )
-from testbed.races.trust import line_for, trust_in
+from testbed.races.trust import line_for, trust_in, words_for
 from testbed.turns.trace import Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.chooser_kinds import known
@@ -41,7 +41,7 @@ from testbed.world.world import World
 @click.command("run", epilog=EXIT_CODES)
 @click.argument("scenario")
 @click.option("--seed", type=int, help="Seed of the random choices; without it, the Run is calm.")
-@click.option("--chooser", help=f"What decides: {', '.join(known())}, or your own module:Class.")
+@click.option("--chooser", help=f"What decides: {', '.join(known())}, or your own FILE.py:Class.")
 @click.option("--faults", multiple=True, metavar="FAULT", help=FAULTS)
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
@@ -62,7 +62,7 @@ def command(
     as_json: bool,
     imprints: str | None,
 ) -> int:
-    """Play one Run of SCENARIO: a name from `testbed list`, FILE.py:function, or module:function.
+    """Play one Run of SCENARIO: a name from `testbed list`, or your own as FILE.py:function.
 
     \b
     testbed run lost_update                       the calm Run
@@ -78,7 +78,7 @@ def command(
     decides = maker_of(name, seed or 0)
     recipe.check(given := parse_switches(switches))
     again = command_line(
-        scenario, given, name, seed, driver, audit=audit, folders=folders,
+        words_for(scenario, folders), given, name, seed, driver, audit=audit,
         faults=NO_FAULTS[-1:] if allows_none else words,
     )  # fmt: skip
     assemble = _assembling(recipe, given, words, allows_none=allows_none, audit=audit)

@@ -17,7 +17,7 @@ from testbed.search.effort import EFFORTS
 from testbed.world.chooser_kinds import known
 
 RUNS = "Play at most this many Runs, whatever --effort allows."
-CHOOSER = f"Let only this one decide: {', '.join(known())}, or your own module:Class."
+CHOOSER = f"Let only this one decide: {', '.join(known())}, or your own FILE.py:Class."
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
@@ -50,7 +50,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
 def command(scenario: str, **given: Any) -> int:
     """Play many Runs of SCENARIO. Shrink each race that they show, and save it as a race file.
 
-    SCENARIO is a name from `testbed list`, FILE.py:function, or module:function.
+    SCENARIO is a name from `testbed list`, or your own as FILE.py:function.
 
     \b
     testbed search double_bind                        some hundreds of Runs

@@ -12,7 +12,7 @@ from testbed import policy
 from testbed.cli.races import ENDINGS
 from testbed.errors import ScenarioError
 from testbed.races.race import Race
-from testbed.races.trust import line_for, trust_in
+from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.finding import Finding
 from testbed.world.scenario import Scenario
 
@@ -92,11 +92,9 @@ class Races:
 
     def calm(self, race: Race) -> str:
         """The command that plays the calm run with the switches of that race."""
-        words = ["testbed", "run", self.recipe.name]
+        words = ["testbed", "run", *words_for(self.recipe.name, self.folders)]
         for name, value in race.switches.items():
             words += ["--switch", f"{name}={value}"]
-        for folder in self.folders:
-            words += ["--scenario-path", folder]
         words += policy.words()
         return shlex.join(words)
 

@@ -35,7 +35,7 @@ from testbed.cli.searching.report import (
 )
 from testbed.cli.show import CODES, say, say_json
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
-from testbed.races.trust import line_for, trust_in
+from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.crossing import Crossing
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
 from testbed.search.engine import Engine
@@ -87,7 +87,7 @@ def search(
     if effort not in EFFORTS:
         raise UnknownName("effort", effort, EFFORTS, see="--effort quick, or say nothing")
     if chooser is not None and ":" not in chooser and chooser not in known():
-        see = "say nothing, and all of them play; or name one of your own as module:Class"
+        see = "say nothing, and all of them play; or name one of your own as FILE.py:Class"
         raise UnknownName("chooser", chooser, known(), see=see)
     check_driver(driver)
     words, allows_none = parse_faults(faults)
@@ -295,7 +295,8 @@ def _again(wishes: Wishes, search: Search) -> str:
     """The command that does the same search again; or that goes on with it, if it was stopped and
     has a ledger."""
     task = wishes.task
-    words = ["testbed", "search", task.scenario, "--effort", wishes.effort.name]
+    named = words_for(task.scenario, task.folders)
+    words = ["testbed", "search", *named, "--effort", wishes.effort.name]
     for name, value in task.switches.items():
         words += ["--switch", f"{name}={value}"]
     for fault in task.faults:
@@ -306,7 +307,6 @@ def _again(wishes: Wishes, search: Search) -> str:
         "--runs": wishes.runs,
         "--chooser": wishes.chooser,
         "--driver": None if task.driver == "direct" else task.driver,
-        "--scenario-path": task.folders[0] if task.folders else None,
         "--jobs": None if wishes.jobs == 1 else wishes.jobs,
         "--out": wishes.out,
     }
