@@ -561,6 +561,35 @@ def test_a_line_of_a_side_that_holds_is_named_if_it_matched_nothing(run: Run) ->
     assert run("check", "a.race.yaml", "--json").json["checked"][0]["unmatched"] == [line]
 
 
+def test_a_guard_that_renames_what_a_line_names_is_told(run: Run) -> None:
+    """Which line, on which side, and why; and what mends it, which is not to heal the file: it is
+    as it should be for the other side."""
+    Path("renames.py").write_text(
+        "from scenarios.lost_update import Map, Note, Writer, every_signature_is_kept, quiescent\n"
+        "def renames(world, *, guard=False):\n"
+        "    world.add(Note('list', data=Map(signed='')))\n"
+        "    for name in ('alpha', 'beta'):\n"
+        "        world.start(Writer(f'safe-{name}' if guard else name, guard=guard))\n"
+        "    world.claim(quiescent(every_signature_is_kept, reads=()))\n"
+    )
+    text = LOST.replace("scenario: lost_update", "scenario: renames:renames")
+    named = ("--scenario", "renames.py:renames")
+    done = run("check", written(text), *named)
+    assert (done.code, done.err) == (0, "")
+    *_, line, why, what, to_do, last = done.out.splitlines()
+    assert line.endswith("(guard=on): holds every_signature_is_kept; matched nothing: line 4")
+    assert "there is no actor 'alpha'. Did you mean 'safe-alpha'? There are: safe-alpha" in why
+    assert what == "    line 4 did nothing under guard=on. It is the calm run that holds."
+    assert "write a glob that fits both" in to_do
+    looks = f"testbed replay a.race.yaml {' '.join(named)} --switch guard=on --match"
+    assert last == f"All as expected: 2 of 2. Next, for what matched nothing: {looks}"
+    globs = text.replace("hold: alpha", 'hold: "*alpha').replace("until: beta", 'until: "*beta')
+    globs = globs.replace("notes/default/list\n", 'notes/default/list"\n')
+    assert "matched nothing" not in run("check", written(globs), *named).out
+    Path("a.race.yaml").write_text(text)
+    assert "no actor 'alpha'" in run("keep", "a.race.yaml", *named).out
+
+
 def test_a_file_of_which_no_line_matches_is_as_expected_if_what_is_to_hold_does(run: Run) -> None:
     """What mends the code may do away with all that it spoke of; and a file may have no line."""
     gone = LATE.replace("alpha update", "alpha updaet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,10 @@ def _checked(path: str, trust: Trust) -> Iterator[dict[str, Any]]:
                 f"{path}: nothing is expected of it.\n"
                 "Next: say `expect: {violates: …}` or `expect: {holds: […]}`."
             )
-        for side in both_sides(file.race, file.recipe, path, keep=False):
-            yield _result(path, side)
+        sides = both_sides(file.race, file.recipe, path, keep=False)
+        matched = {f.deviation.line for side in sides for f in side.played.fates if f.matched}
+        for side in sides:
+            yield _result(path, side, matched)
     except (HarnessBug, ReplayDiverged):
         raise
     except HarnessError as error:
@@ -95,21 +97,40 @@ def _bad(path: str, error: str) -> dict[str, Any]:
     return {"file": path, "code": BAD, "switches": "", "error": text, "unmatched": []}
 
 
-def _result(path: str, side: Side) -> dict[str, Any]:
+def _result(path: str, side: Side, matched: Set[int]) -> dict[str, Any]:
+    """What one side has come to; `matched` are the lines that matched something on any side."""
     expected = side.expected
     assert expected is not None
     code = BAD if side.is_stale else HELD if side.is_met else NOT_AS_EXPECTED
     verdict = side.played.verdict
+    unmatched = [fate.deviation.line for fate in side.unmatched]
+    on_this_side = [] if side.is_stale else [line for line in unmatched if line in matched]
+    said = [*notes(side, path), *_advice(side, on_this_side)]
     return {
         "file": path,
         "code": code,
         "switches": expected.under,
         "verdict": verdict.outcome,
         "said": str(verdict),
-        "unmatched": [fate.deviation.line for fate in side.unmatched],
-        "notes": list(notes(side, path)),
+        "unmatched": unmatched,
+        "unmatched_here_alone": on_this_side,
+        "notes": said,
         **side_as_dict(side),
     }
+
+
+def _advice(side: Side, on_this_side: list[int]) -> Iterator[str]:
+    """What to make of lines that match something on another side of the file, and not on this."""
+    if not on_this_side:
+        return
+    assert side.expected is not None
+    lines = ", ".join(f"line {number}" for number in on_this_side)
+    left = "" if len(on_this_side) < len(side.played.fates) else " It is the calm run that holds."
+    yield f"{lines} did nothing under {side.expected.under or 'these switches'}.{left}"
+    yield (
+        "If an actor or an object has another name there, write a glob that fits both, such as "
+        "`*-a` or `notes/default/list*`; if the operation is not needed there, all is well."
+    )
 
 
 def _line(result: dict[str, Any]) -> str:
@@ -126,16 +147,22 @@ def _line(result: dict[str, Any]) -> str:
     return "\n".join([line, *below])
 
 
-def _closer(result: dict[str, Any]) -> str:
-    """The option that looks closer: `--heal` for lines that matched nothing, else `--match`."""
-    return "--heal" if result["unmatched"] and not result["code"] else "--match"
+def _closer(result: dict[str, Any]) -> list[str]:
+    """The options that look closer: `--heal` for lines that matched nothing, else `--match`. A line
+    that matches something on another side is not to be healed: that would break the other side."""
+    if result["unmatched"] and not result["code"] and not result.get("unmatched_here_alone"):
+        return ["--heal"]
+    if not result.get("unmatched_here_alone"):
+        return ["--match"]
+    under = result["switches"].split()
+    return [word for each in under for word in ("--switch", each)] + ["--match"]
 
 
-def _replay(path: str, trust: Trust, option: str) -> str:
+def _replay(path: str, trust: Trust, options: list[str]) -> str:
     """The command that looks closer at a race file; for a file that cannot be read, the command to
     check it once it is fixed. It has the option that finds the scenario, given or not."""
     try:
         trust = trust.naming(parse(document.read(path, RaceRefused), path).scenario)
     except HarnessError:
         return line_for("check", path, trust)
-    return line_for("replay", path, trust, option)
+    return line_for("replay", path, trust, *options)

@@ -12,6 +12,7 @@ import click
 from testbed.cli.races import (
     ENDINGS,
     NamedRace,
+    notes,
     open_race,
     refuse_stale,
     stem_of,
@@ -109,6 +110,8 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
     say(f"Kept as {path}: {now}.")
     for side in pair:
         say(f"    {_said(side)}")
+        for note in notes(side, str(path)):
+            say(f"        {note}")
     if not is_pair and not Path(file).samefile(path):
         say(f"{file} expects the breach still: remove it before your code is mended.")
 
