@@ -33,7 +33,10 @@ class Map(dict[str, V]):
 
 
 def texts(items: Mapping[str, str]) -> Map[str]:
-    """These strings as a Map; the same one if they are a Map already."""
+    """These strings as a Map; the same one if they are a Map already. TypeError if one is none."""
+    for name, value in items.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name}={value!r}: expected a text, such as {str(value)!r}")
     return items if isinstance(items, Map) else Map(items)
 
 
@@ -264,8 +267,9 @@ class Object:
 
     def with_meta(self, **changes: Any) -> Self:
         """A copy with these fields of its Meta changed; the object itself if none changes."""
-        if "labels" in changes:
-            changes["labels"] = texts(changes["labels"])
+        for name in ("labels", "annotations"):
+            if name in changes:
+                changes[name] = texts(changes[name])
         meta = self.meta
         for name, value in changes.items():
             if getattr(meta, name, ...) is not value:

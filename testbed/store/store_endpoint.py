@@ -113,7 +113,7 @@ class StoreEndpoint:
         if operation.verb not in VERBS or operation.subresource:
             raise Invalid(
                 f"the Store's own Endpoint cannot {operation}: it knows get, list, watch, create, "
-                "update, delete, txn and compact, and no subresource"
+                "update, delete, txn and compact, and no subresource; serve an ApiServer for more"
             )
         return getattr(self, f"_{operation.verb}")(operation, caller, now_ms)
         yield BETWEEN  # never reached: it makes this a generator, as a handler has to be

@@ -57,7 +57,7 @@ A name is `name` or `namespace/name`; without a namespace it is in `default`. Li
 Defaults, admission, graceful deletion and finalizers are an API server's:
 `world.serve(lambda store: ApiServer(store))` with `from actors.apiserver import ApiServer`
 ([apiserver.md](apiserver.md)). Without one, actors speak to the Store itself, which keeps what it
-is given and deletes at once.
+is given, deletes at once, and knows no patch.
 """
 
 

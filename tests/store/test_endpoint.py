@@ -316,7 +316,8 @@ def test_another_verb_is_refused(bare: BareStore, verb: str) -> None:
 def test_a_subresource_is_refused(bare: BareStore) -> None:
     """The Store's own Endpoint has none, and says so."""
     operation = Operation("update", "notes", "n", "default", note(), subresource="status")
-    with pytest.raises(Invalid, match=r"cannot update/status notes/default/n: .* no subresource$"):
+    said = r"cannot update/status notes/default/n: .* no subresource; serve an ApiServer for more$"
+    with pytest.raises(Invalid, match=said):
         bare.answer(operation)
 
 
