@@ -22,8 +22,8 @@ USED = frozenset(
         "hypothesis", "pytest", "_pytest", "pluggy", "asyncio", "anyio",
     }
 )  # fmt: skip
-"""The libraries that the testbed calls itself, or that the user's code calls in vain: what they
-raise was caused by whoever called them."""
+"""The libraries that the testbed calls itself, or that the user's code must not wait with. What
+they raise was caused by the code that called them."""
 
 _HERE = Path(__file__).resolve().parent
 _SITES = ("site-packages", "dist-packages")

@@ -248,7 +248,7 @@ def test_each_command_loads_what_it_is_given_and_says_it_again(
     assert "--policy mine.py" in said(1, "replay", *asked)
     said(0, "check", *asked)
     said(1, "explain", *asked)
-    assert "--policy mine.py" in said(0, "keep", *asked)
+    assert "--policy mine.py" in said(1, "keep", *asked)
     fan = ["--switch", "painter.brushes=+Fan"]
     out = said(1, "sweep", shop, "--fault", "crash", *own, *fan)
     assert "--policy mine.py --out races" in out

@@ -124,7 +124,7 @@ def hold_against(certificate: Certificate, terms: Mapping[str, Any]) -> None:
 
 
 def play_again(certificate: Certificate, recipe: Scenario, replays: int) -> int:
-    """Play so many classes again; refuse the certificate if one is not as it says."""
+    """Play `replays` of its classes again; refuse the certificate if one is not as it says."""
     header, runs = certificate.header, certificate.runs
     wanted = min(replays, len(runs))
     is_limited = header["faults_max"] < sum(times for _, times in header["allowed"])

@@ -69,8 +69,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Play the calm Run of SCENARIO again and again, and let one fault strike in each: at every
-    operation of every actor in turn. SCENARIO is a name from `testbed list`, or your own as
-    FILE.py:function.
+    operation of every actor in turn. SCENARIO may be your own, as FILE.py:function.
 
     A row is an operation that an actor asked for, a delivery that it read, or a timer of its own.
     The fault strikes it in up to three Runs:
