@@ -1,6 +1,6 @@
 """The story: reads a Trace and tells who knew what, and why a claim broke.
 
-May use: version, objects, words, store, turns, faults, invariant, races.
-In order: causality, sightings, knowledge, requests, slice, wording, promises, cause, causes,
-  opening, beat, sentences, diagram, mermaid, explain, growth, parting.
+May use: version, errors, objects, words, store, turns, client, faults, invariant, chooser, races.
+In order: causality, sightings, knowledge, asking, requests, slice, behind, slowness, wording,
+  promises, cause, causes, opening, beat, sentences, diagram, mermaid, explain, growth, parting.
 """

@@ -5,8 +5,7 @@ Five shapes cover what goes wrong between programs that share a store:
 1. *Old news*: one acted on what was no longer so.
 2. *Unread*: one had promised something, such as room on a node, and another did not go by it.
 3. *Half done*: of writes that belong together only some were made, or made yet.
-4. *Did it happen?* An operation took effect though its caller was told that it failed; or the
-   reverse.
+4. *Did it happen?* An operation took effect and its caller got no answer; or the reverse.
 5. *Disagree*: two undo each other's work, each by its own rule.
 
 A story says no more than the trace shows. If none of the five is shown, it says what was done last,
@@ -15,6 +14,7 @@ or of which error an actor died, and no more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import attrs
@@ -51,11 +51,14 @@ class Cause:
     """The write that made the belief false, was promised, was undone, or whose end is missing."""
     step: int = 0
     """The Step of what was done."""
+    also: tuple[int, ...] = ()
+    """The Steps of whatever else it names, such as that in which another reported it."""
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The Steps it speaks of."""
-        return (self.step, self.since.step) if self.since is not None else (self.step,)
+        since = self.since.step if self.since is not None else 0
+        return tuple(step for step in (self.step, since, *self.also) if step)
 
     @classmethod
     def of(cls, shape: CauseShape, act: Act, text: str, since: Version | None = None) -> Cause:
@@ -67,7 +70,7 @@ def named(act: Act) -> str:
     """An act in its operation and object: `bind pods/default/c`; or the name of a record."""
     if act.record is not None:
         return act.record.name
-    return " ".join([act.word, *act.keys[:1]])
+    return " ".join([act.word, *(version.subject for version in act.versions[:1])])
 
 
 def sentence(*parts: str | tuple[str, ...]) -> str:
@@ -76,7 +79,7 @@ def sentence(*parts: str | tuple[str, ...]) -> str:
     chosen = [0] * len(parts)
     while True:
         said = [p if isinstance(p, str) else p[n] for p, n in zip(parts, chosen, strict=True)]
-        text = " ".join(filter(None, said)).replace(" ,", ",").replace(" ;", ";")
+        text = _joined(said)
         if len(text.split()) <= WORDS_MAX:
             break
         shorter = [
@@ -89,3 +92,13 @@ def sentence(*parts: str | tuple[str, ...]) -> str:
             break
         chosen[shorter[-1]] += 1
     return f"{text[0].upper() if text.startswith('the ') else text[0]}{text[1:]}."
+
+
+def fitting(*choices: tuple[str, ...]) -> str:
+    """The first of these sentences, each in parts, that has at most 40 words; else the last."""
+    fits = (parts for parts in choices if len(_joined(parts).split()) <= WORDS_MAX)
+    return sentence(*next(fits, choices[-1]))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " ".join(filter(None, parts)).replace(" ,", ",").replace(" ;", ";")

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 
 import attrs
 
+from testbed.store.change import plural_of
+from testbed.story.cause import Cause
 from testbed.story.knowledge import changed_nothing
 from testbed.story.sentences import Sentences
-from testbed.story.slice import Slice
+from testbed.story.slice import Slice, words_of
 from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken, withheld
@@ -79,6 +81,7 @@ class Rows:
         self._slice = slice_
         self._spoken_of = tale.spoken_of
         self._of_cause = set(tale.cause.steps) if tale.cause is not None else set()
+        self._recorded = (tale.cause.step, tale.cause.did) if tale.cause is not None else (0, "")
         held = [step for step in slice_.steps if step.kind == HOLD]
         freed = [step.number for step in map(slice_.freed, held) if step is not None]
         self._troubled = {sent.step for sent in slice_.requests.all if sent.refused} | {*freed}
@@ -90,6 +93,7 @@ class Rows:
         rows = [*self._overs(), *happened, *self._decisions()]
         rows = [row for row in rows if row.step <= self.last]
         self.all = sorted(rows, key=lambda row: row.step)
+        self._keep_who_is_named(tale.cause)
         self._blind: list[tuple[str, int, int]] = []
         """An actor, the step of a write that it missed, and the step in which it learned of it."""
         for stale in slice_.stale:
@@ -97,6 +101,16 @@ class Rows:
             told = slice_.knowledge.first_told(stale.act, version)
             until = told.step if told else self.last + 1
             self._blind.append((stale.act.actor, version.step, until))
+
+    def _keep_who_is_named(self, cause: Cause | None) -> None:
+        """Let each actor that the cause names have a row that is never left out: its last one that
+        matters, if the cause speaks of no Step of it."""
+        words = words_of(cause.text) if cause is not None else set()
+        for actor in sorted(self._slice.actors & words):
+            own = [place for place, row in enumerate(self.all) if row.actor == actor]
+            if own and not any(self.all[place].is_of_cause for place in own):
+                last = max(own, key=lambda place: (self.all[place].weight, place))
+                self.all[last] = attrs.evolve(self.all[last], is_of_cause=True)
 
     def is_blind(self, actor: str, step: int) -> bool:
         """Whether that actor did not know at that Step what had changed."""
@@ -145,7 +159,8 @@ class Rows:
     def _row(self, item: Step | Record) -> Row | None:
         if isinstance(item, Record):
             actor, text = item.path.partition("/")[0], item.said.removeprefix("recorded ")
-            return self._weighed(item.step, item.now_ms, actor, NOTED, text, is_about=True)
+            row = self._weighed(item.step, item.now_ms, actor, NOTED, text, is_about=True)
+            return attrs.evolve(row, is_of_cause=(item.step, item.name) == self._recorded)
         found = self._happened(item)
         if found is None:
             return None
@@ -184,18 +199,26 @@ class Rows:
 
     def _served(self, step: Step) -> tuple[str, str, str, bool]:
         option = step.option
-        keys = [change.key for change in step.marks.changes] or [option.key]
+        written = [change.key for change in step.marks.changes]
+        keys = named_first(option.key, written) or [option.key]
         answer = step.outcome or (f"rv {step.revision}" if step.revision else "done")
         answer += ", changed nothing" if changed_nothing(step) else ""
         verb, _, part = option.verb.partition(".")
         word = spoken(*verb.partition("/")[::2]) + (f" (part {part})" if part else "")
         named = keys[0] + (f" and {len(keys) - 1} more" if len(keys) > 1 else "")
+        if "/" in option.key and plural_of(keys[0]) != plural_of(option.key):
+            named = f"{option.key}: changes {named}"
         is_about = not self._slice.shared.isdisjoint(keys) or option.key in self._kinds
         return option.actor, DID, f"{word} {named} → {answer}", is_about
 
     @property
     def _kinds(self) -> set[str]:
         return {key.partition("/")[0] for key in self._slice.shared}
+
+
+def named_first(asked: str, written: list[str]) -> list[str]:
+    """What a request wrote, that of the kind it was about before what was written for it."""
+    return sorted(written, key=lambda key: plural_of(key) != plural_of(asked))
 
 
 def folded(rows: list[Row], weight: int, *, keeps_trouble: bool = False) -> list[Row | Fold]:

@@ -28,6 +28,8 @@ from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken
 
 _revision_of = attrgetter("revision")
+CURSOR = "cursor:"
+"""What a request reads that is answered from the watch cache of a server that lags."""
 
 
 @attrs.frozen
@@ -41,6 +43,14 @@ class Version:
     word: str
     """What the writer did, as people say it: `update`, `bind`."""
     change: Change
+    asked: str = ""
+    """The object that the request was about, if this one was only written for it: of an eviction
+    the pod, where this is its budget."""
+
+    @property
+    def subject(self) -> str:
+        """What people say was bound, evicted or updated by that request."""
+        return self.asked or self.key
 
 
 @attrs.frozen
@@ -146,12 +156,13 @@ class Knowledge:
             self._asked[request] = step.causes[-1] if step.causes else step.number
         self._served[step.number] = (step, self._revision)
         if operation is not None and operation.verb in (LIST, WATCH):
+            fields = operation.options.get("fields")
             self._shown[option.actor, operation.plural] = Sighting(
-                0, 0, LIST, 0, operation.selector, operation.options.get("fields")
+                0, 0, LIST, 0, operation.selector, fields, _server_of(step)
             )
         word = spoken(*verb.partition("/")[::2])
         made = [
-            Version(c.key, c.revision, step.number, option.actor, word, c)
+            Version(c.key, c.revision, step.number, option.actor, word, c, _asked(step, c.key))
             for c in step.marks.changes
         ]
         for version in made:
@@ -175,7 +186,8 @@ class Knowledge:
                 self._learn(step, change.key, Sighting(now, read, WROTE, change.revision))
         elif operation.verb == GET and served.outcome in ("", "NotFound"):
             # An absent object has no revision: it was absent at the revision of the Store.
-            self._learn(step, operation.key, Sighting(now, read, GET, revision or then))
+            found = Sighting(now, read, GET, revision or then, server=_server_of(served))
+            self._learn(step, operation.key, found)
         elif operation.verb == LIST and not served.outcome:
             shown = self._shown[served.option.actor, operation.plural]
             sighting = attrs.evolve(shown, step=now, read=read, revision=revision)
@@ -275,13 +287,13 @@ class Knowledge:
         entry = self.entry(key, sighting.revision)
         return Known(key, sighting, entry if sighting.selector.has(entry) else None)
 
-    def has_heard(self, actor: str, version: Version, until: int) -> bool:
-        """Whether the actor had read or been told of that write, or a later one, by that turn, in
-        whatever life; answers to its own writes do not count."""
+    def has_heard(self, actor: str, version: Version, until: int, since: int = 0) -> bool:
+        """Whether the actor had read or been told of that write, or a later one, between these
+        turns, in whatever life; answers to its own writes do not count."""
         return any(
             sighting.how != WROTE
             and sighting.revision >= version.revision
-            and version.step < sighting.step <= until
+            and max(version.step, since - 1) < sighting.step <= until
             for found in self._of_actors.of(actor, version.key)
             for sighting in found
         )
@@ -337,6 +349,19 @@ class Knowledge:
         ]
         return min(sightings, key=lambda s: (not self.is_of_life(s, act), s.step), default=None)
 
+    def went_back(self, act: Act, key: str) -> tuple[Sighting, Version] | None:
+        """What the life in which it acted learned first of that object, if an earlier life had been
+        told of something newer; and the last write that the earlier one had been told of."""
+        born = self._birth(act.actor, act.decided)
+        found = [s for each in self._of_actors.of(act.actor, key) for s in each if s.how != WROTE]
+        early = max((s.revision for s in found if s.step < born), default=0)
+        late = [sighting for sighting in found if born <= sighting.step <= act.decided]
+        first = min(late, key=attrgetter("step"), default=None)
+        if first is None or first.revision >= early:
+            return None
+        told = [v for v in self.versions.get(key, []) if first.revision < v.revision <= early]
+        return (first, told[-1]) if told else None
+
     def is_of_life(self, sighting: Sighting, act: Act) -> bool:
         """Whether the actor learned it in the life in which it acted."""
         return self._birth(act.actor, sighting.step) == self._birth(act.actor, act.decided)
@@ -348,6 +373,19 @@ def changed_nothing(step: Step) -> bool:
     is_write = step.kind == SERVE and verb.partition("/")[0] not in READS
     # Of a request in several parts, another part may have written. A refusal has no revision.
     return is_write and not part and bool(step.revision) and not step.marks.changes
+
+
+def _server_of(step: Step) -> str:
+    """The server whose watch cache that request was answered from; empty if it was the Store."""
+    cursors = (key for key in step.marks.reads if key.startswith(CURSOR))
+    return next(cursors, "").removeprefix(CURSOR).partition("/")[0]
+
+
+def _asked(step: Step, key: str) -> str:
+    """What the request that wrote that object was about, if it was about one of another kind."""
+    asked: str = step.option.key
+    is_side = "/" in asked and plural_of(asked) != plural_of(key)
+    return asked if is_side else ""
 
 
 def _task_of(step: Step) -> str:

@@ -9,13 +9,16 @@ cause of its own: the error that was not caught.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
+import attrs
+
+from testbed.story.behind import all_behind
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.causes import death, disagreement, half_done, lost_reply, old_news, unread
 from testbed.story.slice import Slice
-from testbed.story.wording import acted
+from testbed.story.wording import acted, reported
 from testbed.turns.option import FAULT, HOLD
 from testbed.turns.trace import Step
 from testbed.words import withheld
@@ -36,12 +39,24 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.found(slice_),
         unread.found(slice_),
         old_news.found(slice_),
+        _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
         unread.weaker(slice_),
         half_done.found(slice_),
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),
+        _behind(slice_, unread.weaker),
     )
     yield _unknown(slice_)
+
+
+def _behind(slice_: Slice, *finders: Callable[[Slice], Iterator[Cause]]) -> Iterator[Cause]:
+    """What was wrong before an act that only reports it; with what that act was, at the end."""
+    for behind in all_behind(slice_):
+        for cause in chain(*(find(behind) for find in finders)):
+            if cause.actor != behind.reporter.actor and behind.has(cause.since):
+                so = f"; so {reported(behind.reporter, behind.words)}"
+                text = sentence(cause.text.removesuffix("."), (so, ""))
+                yield attrs.evolve(cause, text=text, also=(behind.reporter.step,))
 
 
 def _unknown(slice_: Slice) -> Cause:

@@ -1,16 +1,18 @@
 """Promises: what one actor writes so that others leave something alone, by Kubernetes' own rules.
 
 A nomination holds the room on a node for a pod that waits for it. A cordon keeps new pods off a
-node. Neither is enforced by an API server: a bind that goes against it takes effect.
+node. Neither is enforced by an API server: a bind that goes against it takes effect. A
+budget holds against evictions, by what it counted last; a delete does not ask it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from testbed.objects.meta import field_of
 from testbed.story.knowledge import Knowledge, Version
-from testbed.story.wording import NODE
+from testbed.story.wording import DELETED, EVICT, NODE
 
 NOMINATED = (
     "status.nominated_node_name",
@@ -18,6 +20,7 @@ NOMINATED = (
 )
 """The fields that nominate a node for a pod, today and in the first releases with preemption."""
 CORDONED = "spec.unschedulable"
+BUDGETS, ALLOWED = "poddisruptionbudgets", "status.disruptions_allowed"
 
 
 def nominations(knowledge: Knowledge, version: Version) -> Iterator[Version]:
@@ -47,6 +50,58 @@ def cordons(knowledge: Knowledge, version: Version) -> Iterator[Version]:
     before = [v for v in versions if v.step < version.step]
     if before and before[-1].change.new and field_of(before[-1].change.new.value, CORDONED):
         yield _since(before, CORDONED)
+
+
+def protections(knowledge: Knowledge, version: Version) -> Iterator[Version]:
+    """The write since which a budget allows no disruption, if this is a delete of a pod that it
+    covers; a delete asks no budget."""
+    old: Any = version.change.old
+    if version.word != "delete" or not version.key.startswith("pods/") or old is None:
+        return
+    for key, versions in knowledge.versions.items():
+        before = [v for v in versions if v.step < version.step]
+        new: Any = before[-1].change.new if before and key.startswith(f"{BUDGETS}/") else None
+        is_closed = new is not None and new.value.status.disruptions_allowed <= 0
+        if is_closed and new.value.covers(old.value.meta):
+            yield _since(before, ALLOWED)
+
+
+def uncounted(knowledge: Knowledge, version: Version) -> Iterator[tuple[str, Version]]:
+    """The budget that allowed this eviction, and each removal of a pod of its kind that it did not
+    count: made after its last count, which no eviction is, and before the eviction began."""
+    for key, versions in knowledge.versions.items() if version.word == EVICT else ():
+        if not key.startswith(f"{BUDGETS}/"):
+            continue
+        of_it = [v for v in versions if v.asked == version.key and v.step <= version.step]
+        if not of_it:
+            continue
+        entry: Any = of_it[-1].change.old
+        began = of_it[-1].step
+        counts = [v.step for v in versions if v.word != EVICT and v.step < began]
+        for gone in _removed(knowledge, max(counts, default=0), began):
+            pod: Any = gone.change.old
+            is_other = gone.key != version.key and not _was_counted(versions, gone)
+            if is_other and entry and pod and entry.value.covers(pod.value.meta):
+                yield key, gone
+
+
+def _was_counted(versions: list[Version], gone: Version) -> bool:
+    """Whether the budget was charged for that removal by an eviction."""
+    return any(version.asked == gone.key for version in versions)
+
+
+def _removed(knowledge: Knowledge, since: int, until: int) -> list[Version]:
+    """Of each pod that was removed between these Steps, the write that marked or removed it."""
+    found = []
+    for key, versions in knowledge.versions.items() if since < until else ():
+        gone = [v for v in versions if key.startswith("pods/") and _is_going(v)]
+        found += [v for v in gone[:1] if since < v.step < until]
+    return found
+
+
+def _is_going(version: Version) -> bool:
+    new = version.change.new
+    return new is None or field_of(new.value, DELETED) is not None
 
 
 def _since(versions: list[Version], field: str) -> Version:

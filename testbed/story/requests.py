@@ -19,6 +19,8 @@ from testbed.turns.trace import Step, Trace
 from testbed.words import spoken
 
 CRASHED = "crash"
+FAILED = "server_error"
+"""The fault by which a caller is told that its request failed, as it did."""
 ENDS, ENDPOINT = "ends:", "endpoint:"
 """What a fault writes by which the life of an actor ends, or an Endpoint goes down."""
 
@@ -65,6 +67,12 @@ class Sent:
     def refused(self) -> str:
         """Why the Endpoint refused it; empty if it did not."""
         return self.parts[-1].outcome if self.parts else ""
+
+    @property
+    def unanswered(self) -> str:
+        """What its caller knows of a request that it was let go of. No answer says nothing of
+        whether it took effect."""
+        return {"timeout": "timed out", FAILED: "failed"}.get(self.why, "got no answer")
 
     @property
     def step(self) -> int:

@@ -34,6 +34,8 @@ class Sighting:
     """Which objects a list or a watch shows."""
     fields: tuple[str, ...] | None = None
     """The fields that the actor declared to read; None: all."""
+    server: str = ""
+    """The server that read it from a cache of its own, which may be behind; empty: the Store."""
     by_cache: bool = False
     """Whether it went into a Cache of the actor."""
     is_handed_on: bool = True

@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from typing import ClassVar
 
 import attrs
 
 from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
+from testbed.story.asking import is_same_anyway
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
 from testbed.story.requests import Requests
@@ -37,14 +39,21 @@ ACTS_MAX = 400
 class Slice:
     """What matters in one kept Trace: to its Violation, or all of it if there is none."""
 
+    is_behind: ClassVar[bool] = False
+    """Whether it looks at what stands behind an act that only reports what others did."""
+
     def __init__(self, trace: Trace, violation: Violation | None = None) -> None:
         self.steps = trace.steps
         """All Steps of the Run, in the slice or not."""
+        self.trace = trace
+        self.latencies = trace.played_in.wire.latencies if trace.played_in is not None else ()
+        """What the scenario states of how long things take."""
+        self._asked: dict[tuple[object, ...], bool] = {}
         self.violation = violation
         self.knowledge = Knowledge(trace)
         self.requests = Requests(trace)
         self.causality = Causality(self.steps)
-        self.words = words = _words(violation.said) if violation else set()
+        self.words = words = words_of(violation.said) if violation else set()
         """The words of the Violation, such as names and values."""
         self.actors = {step.option.actor for step in self.steps if step.option.actor}
         self.named_actors = {name for name in self.actors if name in words}
@@ -207,6 +216,15 @@ class Slice:
                 return step
         return None
 
+    def is_same_anyway(self, stale: StaleAct, since: Version) -> bool:
+        """Whether the actor does the same when it knows of that write, as far as can be tried."""
+        act = stale.act
+        asked = (act.step, act.decided, stale.known.sighting.step, since.key, since.step)
+        if asked not in self._asked:
+            claim = self.violation.invariant if self.violation is not None else ""
+            self._asked[asked] = is_same_anyway(self.trace, stale, since, claim)
+        return self._asked[asked]
+
     def was_right(self, version: Version) -> bool:
         """Whether the writer had looked at what matters, and it was still true when it wrote."""
         act = next(a for a in self._acts if a.step == version.step and not a.record)
@@ -220,7 +238,8 @@ def _touched(step: Step) -> set[str]:
     return keys | {step.option.key} if step.kind == SERVE else keys
 
 
-def _words(text: str) -> set[str]:
+def words_of(text: str) -> set[str]:
+    """The words of a text, such as names and values; of a key also what stands before its slash."""
     words = {word.strip("./") for word in NAME.findall(text)}
     return words | {word.partition("/")[0] for word in words}
 

@@ -16,9 +16,11 @@ SAID_MAX = 9
 TURNS_MIN = 5
 """This many writes of one object, each by another actor than the one before, are a to and fro."""
 NODE = "spec.node_name"
+DELETED = "meta.deleted_ms"
+EVICT = "evict"
 STATES = {
     NODE: ("was on no node", "was on {}"),
-    "meta.deleted_ms": ("was not being deleted", "was being deleted"),
+    DELETED: ("was not being deleted", "was being deleted"),
     "status.nominated_node_name": ("had no nominated node", "was nominated to {}"),
     "status.phase": ("had no phase", "was {}"),
     "spec.unschedulable": ("was not cordoned", "was cordoned"),
@@ -29,12 +31,23 @@ STATES = {
 def did(version: Version, what: str = "") -> str:
     """What the writer of a version did: `bound pods/default/c`. `what` stands for its key."""
     what, change = what or version.key, version.change
-    if change.new is None and version.word != "delete":
+    if version.asked:
+        return f"changed {what} for its {version.word} of {version.asked}"
+    if change.new is None and version.word not in ("delete", EVICT):
         # A pod whose last finalizer is patched away, or that its update lets go.
         return f"removed {what} by its {version.word} of it"
-    if version.word == "delete" and change.new is not None:
-        return f"marked {what} for deletion"
+    if version.word in ("delete", EVICT) and change.new is not None:
+        return _on_its_way(version, what)
     return f"{past(version.word)} {what}"
+
+
+def _on_its_way(version: Version, what: str) -> str:
+    """A part of a deletion that leaves the object there."""
+    old, new = version.change.old, version.change.new
+    was, now = (each and field_of(each.value, DELETED) for each in (old, new))
+    if version.word == EVICT and was == now:
+        return f"began to evict {what}"
+    return f"marked {what} for deletion" + (" by evicting it" if version.word == EVICT else "")
 
 
 def did_where(version: Version, what: str = "") -> str:
@@ -49,8 +62,26 @@ def acted(act: Act) -> str:
         words = act.record.said.split()
         said = " ".join(words[:SAID_MAX]) + ("…" if len(words) > SAID_MAX else "")
     else:
-        said = did_where(act.versions[0])
+        said = did_where(own_of(act))
     return f"{act.actor} {said} (step {act.step})"
+
+
+def reported(act: Act, words: set[str]) -> str:
+    """What an act was, by the field that it set to one of these words, if it did: `kubelet-n1 set
+    status.phase of pods/default/c to "Failed" (step 46)`."""
+    for version in act.versions:
+        old, new = version.change.old, version.change.new
+        for field in changed_fields(old.value, new.value) if old and new else ():
+            value = field_of(new.value, field) if new else None
+            if str(value) in words:
+                what = f"set {field} of {version.key} to {_shown(value)}"
+                return f"{act.actor} {what} (step {act.step})"
+    return acted(act)
+
+
+def own_of(act: Act) -> Version:
+    """Of what an act wrote, what its request was about; if it was about none of that, the first."""
+    return next((version for version in act.versions if not version.asked), act.versions[0])
 
 
 def wrote(version: Version, what: str = "") -> str:
@@ -81,11 +112,17 @@ def believed(known: Known, version: Version, field: str = "", what: str = "") ->
     return f"{whose} was {_shown(_others(was, field_of(change.new.value, first)))}"
 
 
-def known_by(known: Known) -> str:
-    """How something was known: `as it listed at rv 4 (step 5)`."""
-    how = {GET: "it read", LIST: "it listed", WROTE: "it left it"}.get(
-        known.sighting.how, "it was told"
-    )
+def known_by(known: Known, since: Version) -> str:
+    """How something was known: `as it listed at rv 4 (step 5)`; and of which server, if that had
+    not read yet what another had written."""
+    sighting = known.sighting
+    how = {GET: "it read", LIST: "it listed", WROTE: "it left it"}.get(sighting.how, "it was told")
+    if sighting.server and since.step < sighting.read:
+        how += (
+            f" by {sighting.server}, which was behind,"
+            if how == "it was told"
+            else (f" from {sighting.server}, which was behind,")
+        )
     entry = known.entry
     revision = entry.revision if entry is not None else known.sighting.revision
     return f"as {how} at rv {revision} (step {known.sighting.read})"
@@ -98,7 +135,7 @@ def changed(change: Change) -> str:
     old, new = change.old.value, change.new.value
     fields = list(changed_fields(old, new))
     shown = [
-        f"{field} {_became(field_of(old, field), field_of(new, field))}"
+        f"{field} {became(field_of(old, field), field_of(new, field))}"
         for field in fields[:FIELDS_MAX]
     ]
     more = [f"and {len(fields) - FIELDS_MAX} more"] if len(fields) > FIELDS_MAX else []
@@ -118,7 +155,7 @@ def were(known: object, change: Change) -> str:
     return f": {', '.join(shown)}" if shown else ""
 
 
-def _became(old: object, new: object) -> str:
+def became(old: object, new: object) -> str:
     """A field before → after. Of a list of conditions, only those that changed."""
     was, now = (_shown(_others(one, other)) for one, other in ((old, new), (new, old)))
     return f"{was}, in other words" if was == now else f"{was} → {now}"

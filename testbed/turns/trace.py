@@ -189,9 +189,9 @@ class Trace:
         """Steps and Records in order; with `keep` all of them, else those of the turn under way."""
         self.end: dict[str, Any] | None = None
         """The last line; None until the Run has ended."""
+        self.played_in: Any = None  # the World, if it is kept; for stories alone
         self.bytes_written = 0
-        self._sum = 0
-        self._written = 0
+        self._sum = self._written = 0
 
     @property
     def steps(self) -> list[Step]:

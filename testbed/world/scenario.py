@@ -121,6 +121,7 @@ class Scenario:
         def again() -> World:
             return self.world(values, faults=faults, without=without)
 
+        world.again = again
         world.evidence.play_lap = partial(breach_by_lap, again)
         key = repr((values, without))
         world.evidence.calm_end = lambda: self._calm_end(again, key, world)

@@ -82,6 +82,8 @@ class World:
         """Whether the Run goes on after a Violation."""
         self.turns_expected: Callable[[], int] = lambda: 100
         """The length of the calm run, for Choosers that spread things over it."""
+        self.again: Callable[[], World] | None = None
+        """Assembles another World of the same scenario; None if there is none."""
         self.trace = Trace({})
         """The record of its Run; empty until `prepare`."""
         self._levers = Levers(table, self.wire, self.store, self.offer_start)
@@ -258,6 +260,7 @@ class World:
             self.trace.header["without"] = sorted(self.without)
         if in_force := self.in_force.flat():
             self.trace.header["in_force"] = in_force
+        self.trace.played_in = self if self.trace.keep else None
         self._play = Play(self, chooser, plan, self.trace)
         self._play.begin()
         return True

@@ -127,7 +127,9 @@ def wrongly_blamed(trace: Trace, cause: Cause) -> str:
         return "was not told"
     if "had never read that" in said and ever:
         return f"had read rv {ever}"
-    if "being told that" in said or "was told that" in said:
+    if "not knowing of" in said and "before it crashed" not in said and is_later:
+        return f"told of rv {max(heard)} by step {at}"
+    if cause.shape is CauseShape.DID_IT_HAPPEN:
         answers = (s for s in steps[: cause.step] if s.kind == ANSWER)
         if any(answer.causes[-1] == since.step for answer in answers):
             return "had its answer"

@@ -34,12 +34,12 @@ def found(slice_: Slice) -> Iterator[Cause]:
     if sent is None or not _is_of_it(sent, error):
         text = sentence(head, (f"at {place}, an error of its own" if place else "", ""))
         yield Cause(CauseShape.UNKNOWN, text, actor, "die", None, violation.step)
-    elif sent.changes:
+    elif sent.changes and not sent.refused:
         change = sent.changes[-1]
         made = slice_.knowledge.version(change.key, change.revision)
         text = sentence(
-            f"{head}: it was told that its {sent.word} of {change.key} had failed,",
-            f"which had taken effect at rv {change.revision} (step {sent.step})",
+            f"{head}: its {sent.word} of {change.key} {sent.unanswered},",
+            f"and had taken effect at rv {change.revision} (step {sent.step})",
         )
         did = f"{sent.word} {change.key}"
         yield Cause(CauseShape.DID_IT_HAPPEN, text, actor, did, made, violation.step)
@@ -53,7 +53,9 @@ def _is_of_it(sent: Sent, error: str) -> bool:
 
 def _refused(slice_: Slice, head: str, sent: Sent, step: int) -> Cause:
     """A request without effect, and what it was refused for."""
-    how = f"was refused (step {sent.step})" if sent.refused else f"failed (step {sent.let_go})"
+    how = f"{sent.unanswered} (step {sent.let_go})"
+    if sent.refused:
+        how = f"was refused (step {sent.step})"
     did = f"{sent.word} {sent.key}"
     act = Act(sent.step, sent.asked, sent.path, sent.actor, sent.word)
     for stale in slice_.knowledge.stale(act, [sent.key]) if sent.refused else ():

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 
 from testbed.objects.event import Event
 from testbed.objects.lease import Lease
-from testbed.objects.meta import changed_fields
+from testbed.objects.meta import changed_fields, field_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Version
 from testbed.story.promises import nominations
 from testbed.story.slice import Slice
-from testbed.story.wording import NODE, TURNS_MIN, changed, did, did_where, to_and_fro
+from testbed.story.wording import NODE, TURNS_MIN, became, did, did_where, to_and_fro
+from testbed.words import counted
 
 TIMES_MIN = 3
 """An object of the kind must have been made and removed so often."""
+BIND = "bind"
 LAP = "for ever:"
 """How `no_lasso` begins what it says."""
 
@@ -28,7 +30,7 @@ def found(slice_: Slice) -> Iterator[Cause]:
     """The to and fro that the Violation is about."""
     if slice_.violation is None:
         return
-    is_lap = slice_.violation.said.startswith(LAP)
+    is_lap = _is_lap(slice_)
     keys = slice_.named_keys & slice_.knowledge.versions.keys()
     for key in sorted(keys or slice_.shared):
         turns = to_and_fro(slice_.knowledge.versions[key])
@@ -39,22 +41,47 @@ def found(slice_: Slice) -> Iterator[Cause]:
         yield from _made_and_removed(slice_)
 
 
+def _is_lap(slice_: Slice) -> bool:
+    return slice_.violation is not None and slice_.violation.said.startswith(LAP)
+
+
 def _in_turn(slice_: Slice, turns: list[Version]) -> Cause:
-    """(1) `left and right undo each other's writes of notes/default/rope, 8 times: …`."""
+    """(1) `left and right undo each other's writes of data.at of notes/default/rope, 8 times: left
+    set it "a" → "b" (step 60), right set it "b" → "a" (step 64)`."""
     undone, last = turns[-2:]
-    times = f"{len(turns)} times"
-    fields = changed(last.change).removeprefix(": ").split(", ")
-    what = f"{last.actor} set {fields[0]}" if fields[0] else f"{last.actor} {did(last, 'it')}"
-    before = f"undoing rv {undone.revision} of {undone.actor}"
-    if not fields[0]:
-        before = f"{undone.actor} {did(undone, 'it')} at rv {undone.revision}"
-    each = f"{what} at rv {last.revision} (step {last.step}), {before}"
+    field = fought_over(turns)
+    what = f"{field} of {last.key}" if field else last.key
+    head = f"{undone.actor} and {last.actor} undo each other's writes of {what}"
+    each = ", ".join(_set(version, field) for version in (undone, last))
     text = sentence(
-        f"{undone.actor} and {last.actor} undo each other's writes of {last.key}, {times}: {each}",
+        f"{head}, {len(turns)} times: {each}",
         (_each_by_its_rule(slice_, turns), "; each by its own rule", ""),
     )
     did_ = f"{last.word} {last.key}"
     return Cause(CauseShape.DISAGREE, text, last.actor, did_, undone, last.step)
+
+
+def fought_over(turns: list[Version]) -> str:
+    """The field that both sides write: one that the last write set back to what it was before the
+    one that it undid, else one that both changed; empty if there is none."""
+    undone, last = (version.change for version in turns[-2:])
+    old, between, new = undone.old, last.old, last.new
+    if old is None or between is None or new is None:
+        return ""
+    before = set(changed_fields(old.value, between.value))
+    both = [field for field in changed_fields(between.value, new.value) if field in before]
+    back = [f for f in both if field_of(new.value, f) == field_of(old.value, f)]
+    return next(iter([*back, *both]), "")
+
+
+def _set(version: Version, field: str) -> str:
+    """`gitops set it "5" → "2" (step 60)`."""
+    where = f"(step {version.step})"
+    old, new = version.change.old, version.change.new
+    if not field or old is None or new is None:
+        return f"{version.actor} {did(version, 'it')} {where}"
+    became_ = became(field_of(old.value, field), field_of(new.value, field))
+    return f"{version.actor} set it {became_} {where}"
 
 
 def _each_by_its_rule(slice_: Slice, turns: list[Version]) -> str:
@@ -84,31 +111,49 @@ def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
         maker, remover = (_busiest(each[kind]) for each in (made, gone))
         one = [v for v in made[kind] if v.actor == maker]
         other = [v for v in gone[kind] if v.actor == remover]
-        if maker == remover or min(len(one), len(other)) < TIMES_MIN:
+        # A lap that is proved comes back for ever, so once is enough.
+        times_min = 1 if _is_lap(slice_) else TIMES_MIN
+        if maker == remover or min(len(one), len(other)) < times_min:
             continue
         last = max(other, key=lambda version: version.step)
         again = max(one, key=lambda version: version.step)
+        that, times = _that_one_binds(slice_, other), counted(len(other), "time")
         text = sentence(
-            f"{remover} removes {kind} and {maker} makes new ones, {len(other)} times: last",
+            f"{remover} removes {kind}{that} and {maker} makes new ones, {times}: last",
             f"{remover} {did(last)} (step {last.step}), {maker} {did(again)} (step {again.step})",
-            _bound(slice_, last),
+            _set_aside(slice_, last),
         )
-        did_ = f"{last.word} {last.key}"
-        yield Cause(CauseShape.DISAGREE, text, remover, did_, again, last.step)
+        did_, bind = f"{last.word} {last.key}", _bind_of(slice_, last)
+        also = (bind.step,) if that and bind is not None else ()
+        yield Cause(CauseShape.DISAGREE, text, remover, did_, again, last.step, also)
 
 
 def _busiest(versions: list[Version]) -> str:
-    counted = Counter(version.actor for version in versions)
-    return min(counted, key=lambda actor: (-counted[actor], actor))
+    times = Counter(version.actor for version in versions)
+    return min(times, key=lambda actor: (-times[actor], actor))
 
 
-def _bound(slice_: Slice, last: Version) -> tuple[str, ...]:
-    """Who bound the pod that was removed last, and where; the longest wording first."""
-    for version in slice_.knowledge.versions.get(last.key, []):
+def _that_one_binds(slice_: Slice, gone: list[Version]) -> str:
+    """`, that alpha binds to n1,` if all of these pods were bound by one actor to one node."""
+    binds = [_bind_of(slice_, version) for version in gone]
+    found = {bind and (bind.actor, did_where(bind, "it").rpartition(" ")[2]) for bind in binds}
+    one = found.pop() if len(found) == 1 else None
+    return f" that {one[0]} binds to {one[1]}," if one else ""
+
+
+def _bind_of(slice_: Slice, gone: Version) -> Version | None:
+    """The write that gave a pod its node."""
+    for version in slice_.knowledge.versions.get(gone.key, []):
         old, new = version.change.old, version.change.new
-        if old and new and NODE in changed_fields(old.value, new.value):
-            bound = f"; {version.actor} had {did_where(version, 'it')}"
-            made = next(nominations(slice_.knowledge, version), None)
-            held = f", into the room that {made.actor} had set aside for {made.key}" if made else ""
-            return (bound + held, bound, "")
-    return ("",)
+        if version.word == BIND and old and new and NODE in changed_fields(old.value, new.value):
+            return version
+    return None
+
+
+def _set_aside(slice_: Slice, last: Version) -> tuple[str, ...]:
+    """Whose room the pod that was removed last had got; the longest wording first."""
+    bind = _bind_of(slice_, last)
+    made = next(nominations(slice_.knowledge, bind), None) if bind is not None else None
+    if made is None:
+        return ("",)
+    return (f"; it stood in the room that {made.actor} had set aside for {made.key}", "")

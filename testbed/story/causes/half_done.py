@@ -12,14 +12,18 @@ what ended it, and what came of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from testbed.objects.event import Event
+from testbed.objects.meta import field_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
-from testbed.story.wording import acted, did, wrote
+from testbed.story.wording import DELETED, EVICT, acted, did, listed, wrote
 from testbed.turns.option import HOLD, SERVE
+
+FINALIZERS = "meta.finalizers"
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -68,8 +72,11 @@ def _crashed(slice_: Slice) -> Iterator[Cause]:
             rest += f"(step {after[0].step})"
         else:
             rest = "; its next life wrote nothing" if lives else "; it never came back"
+        undone = _undone(slice_, actor, crash) or [last.key]
         text = sentence(
-            f"{wrote(last)} and crashed (step {crash}) before it wrote anything more",
+            f"{wrote(last)} and crashed (step {crash})",
+            _before_more(slice_, actor, crash),
+            _still(slice_, undone),
             (rest, ""),
         )
         did_ = f"{last.word} {last.key}"
@@ -85,15 +92,17 @@ def _failed(slice_: Slice) -> Iterator[Cause]:
         before = _writes(slice_, sent.actor, born, sent.step)
         if not any(_matters(slice_, version) for version in before):
             continue
-        how = f"was refused, {sent.refused}" if sent.refused else "failed"
-        text = sentence(
-            f"{wrote(before[-1])}, and then its {sent.word} of {sent.key} {how}",
-            f"(step {sent.step})",
-            ("; it never made up for that", ""),
-        )
         last = before[-1]
-        did_ = f"{last.word} {last.key}"
-        yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, last, sent.step)
+        how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
+        why = _why_refused(slice_, sent)
+        text = sentence(
+            (f"{wrote(last)}, and then its {sent.word} of {sent.key} {how} (step {sent.step})"),
+            (f", after {wrote(why)}" if why is not None else ""),
+            _still(slice_, [sent.key]),
+            ("; it never made up for that" if why is None else "", ""),
+        )
+        did_ = f"{last.word} {last.key}" if why is None else f"{sent.word} {sent.key}"
+        yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, why or last, sent.step)
 
 
 def _cut_off(slice_: Slice) -> Iterator[Cause]:
@@ -112,12 +121,69 @@ def _cut_off(slice_: Slice) -> Iterator[Cause]:
             yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, last, sent.let_go)
 
 
+def _undone(slice_: Slice, actor: str, crash: int) -> list[str]:
+    """What its writes that were on their way at the crash, and never took effect, were to change:
+    the last first."""
+    lost = [s for s in slice_.requests.all if s.actor == actor and s.let_go == crash]
+    return [s.key for s in reversed(lost) if s.is_write and not s.changes]
+
+
+def _before_more(slice_: Slice, actor: str, crash: int) -> tuple[str, ...]:
+    """What the crash came before, as far as the trace shows it; the longest wording first."""
+    plain = "before it wrote anything more"
+    for sent in reversed(slice_.requests.all):
+        if sent.actor == actor and sent.let_go == crash and sent.is_write and not sent.changes:
+            return (f"before its {sent.word} of {sent.key} took effect", plain)
+    return (plain,)
+
+
+def _still(slice_: Slice, keys: list[str]) -> tuple[str, ...]:
+    """What was left undone: an object that is to go and stays, and for which finalizers."""
+    named = [*keys, *sorted(slice_.named_keys)]
+    for key in dict.fromkeys(named):
+        versions = slice_.knowledge.versions.get(key, [])
+        before = [v for v in versions if v.step <= _end(slice_)]
+        new = before[-1].change.new if before else None
+        if new is None or field_of(new.value, DELETED) is None:
+            continue
+        kept: Any = field_of(new.value, FINALIZERS)
+        if kept:
+            return (f"; {key} still has its finalizer {listed([*kept])}",)
+        return (f"; {key}, which was to be gone, is still there", "")
+    return ("",)
+
+
+def _why_refused(slice_: Slice, sent: Sent) -> Version | None:
+    """The last write of another to what its server looked at before it refused the request: since
+    an earlier request of the same sort of its actor, or since its actor began."""
+    if not sent.refused:
+        return None
+    like = [
+        each.parts[0].number
+        for each in slice_.requests.all
+        if each.actor == sent.actor and each.word == sent.word and each.parts
+        if each.step < sent.step and not each.refused
+    ]
+    born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
+    looked = {key for part in sent.parts for key in part.marks.reads}
+    found = [
+        version
+        for key, versions in slice_.knowledge.versions.items()
+        if key in looked or f"log:{key.partition('/')[0]}" in looked
+        for version in versions
+        if max([born, *like[-1:]]) < version.step < sent.step and version.actor != sent.actor
+    ]
+    return max(found, key=lambda version: version.step, default=None)
+
+
 def _is_in_vain(slice_: Slice, sent: Sent) -> bool:
     """Whether it is a write without effect, and its actor wrote nothing after it."""
     if not sent.is_write or sent.changes or sent.key.startswith(Event.plural):
         return False
     if not (sent.refused or sent.let_go) or sent.why == CRASHED:
         return False
+    if sent.refused == "NotFound" and sent.word in ("delete", EVICT):
+        return False  # what it was to remove is gone
     return not _writes(slice_, sent.actor, sent.step, _end(slice_))
 
 

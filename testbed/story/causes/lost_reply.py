@@ -1,7 +1,7 @@
-"""Did it happen? A request took effect though its caller was told that it failed; or the reverse.
+"""Did it happen? A request took effect and its caller did not learn of that; or the reverse.
 
-1. The caller went on without an answer, and did what it would not have done had it known: the same
-   again, or what builds on the failure.
+1. The caller went on without an answer, which says neither that it failed nor that it did not: it
+   did the same again, or what builds on a failure.
 2. The reverse: nothing happened, and the caller went on as if it had.
 3. The caller did nothing more, and the effect stayed.
 """
@@ -15,6 +15,7 @@ from testbed.story.cause import Cause, CauseShape, named, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
+from testbed.story.slowness import slow_write
 from testbed.story.wording import acted
 
 
@@ -38,10 +39,9 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             continue
         if _is_named(slice_, sent, versions):
             text = sentence(
-                f"{sent.actor} was told that its {sent.word} of {versions[0].key} had failed "
-                f"(step {sent.let_go});",
-                f"it had taken effect at rv {versions[0].revision} (step {sent.step})",
-                (_lost(sent), ""),
+                f"{sent.actor}'s {sent.word} of {versions[0].key} {sent.unanswered}",
+                f"(step {sent.let_go}); it {_took(versions[0], sent.let_go)}",
+                ("; its caller never learned of that", ""),
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)
@@ -83,20 +83,30 @@ def _after(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
         return
     if sent.why == CRASHED and (act.word != sent.word or not is_like):
         return  # that is a thing half done
-    failed = "timed out" if sent.why == "timeout" else "failed"
-    told = f"had {failed} (step {sent.let_go})"
+    what, took = f"its {sent.word} of {version.key}", _took(version, act.step)
     if sent.why == CRASHED:
-        head = f"{acted(act)}, not knowing of its {sent.word} of {version.key}"
-        head += f" before it crashed (step {sent.let_go});"
+        text = sentence(
+            f"{acted(act)}, not knowing of {what} before it crashed (step {sent.let_go});",
+            f"that {took}",
+        )
+    elif version.step < act.step:
+        text = sentence(
+            f"{acted(act)}, not knowing that {what} {took}:",
+            f"it {sent.unanswered} (step {sent.let_go})",
+            (slow_write(slice_, sent), ""),
+        )
     else:
-        head = f"{acted(act)} after being told that its {sent.word} of {version.key} {told};"
-    took = "had taken" if version.step < act.step else "took"
-    text = sentence(
-        head,
-        f"that {took} effect at rv {version.revision} (step {version.step})",
-        (_lost(sent), ""),
-    )
+        text = sentence(
+            f"{acted(act)} after {what} {sent.unanswered} (step {sent.let_go});",
+            f"that {took}",
+            (slow_write(slice_, sent) or ", too late for its caller", ""),
+        )
     yield Cause.of(CauseShape.DID_IT_HAPPEN, act, text, version)
+
+
+def _took(version: Version, by: int) -> str:
+    took = "had taken" if version.step < by else "took"
+    return f"{took} effect at rv {version.revision} (step {version.step})"
 
 
 def _for_nothing(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
@@ -109,13 +119,7 @@ def _for_nothing(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
     if act.record is None or act.path != sent.path or again or sent.why == CRASHED:
         return
     text = sentence(
-        f"{acted(act)} although its {sent.word} of {sent.key} had failed (step {sent.let_go})",
-        "and had taken no effect",
+        f"{acted(act)} although its {sent.word} of {sent.key} {sent.unanswered}",
+        f"(step {sent.let_go}) and had taken no effect",
     )
     yield Cause(CauseShape.DID_IT_HAPPEN, text, act.actor, named(act), None, act.step)
-
-
-def _lost(sent: Sent) -> str:
-    if sent.why == "timeout":
-        return ", too late for its caller"
-    return ", and only the reply was lost" if sent.why != CRASHED else ""

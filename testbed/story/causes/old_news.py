@@ -4,6 +4,7 @@
 2. If it may have known better, what its Cache still showed, or had not shown of its own writes.
 3. What an Endpoint had checked before it wrote: the check and the write are two turns.
 4. A refusal: what the caller counted on when it asked.
+5. A count that an Endpoint went by, such as a budget's, and that was not made again since.
 """
 
 from __future__ import annotations
@@ -13,29 +14,41 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.objects.meta import changed_fields, field_of
-from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.cause import Cause, CauseShape, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
+from testbed.story.promises import uncounted
 from testbed.story.requests import Sent
+from testbed.story.sightings import GET, LIST
 from testbed.story.slice import Slice
+from testbed.story.slowness import slow
 from testbed.story.wording import acted, believed, did_where, known_by, wrote
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
     """The acts that the Violation is about and that were decided on old news: those of the Step in
     which it was found before the others, and what it speaks of before other news."""
+    yield from acted_on(slice_)
+    yield from _stale(slice_, list(_lost(slice_)))
+    yield from _refused(slice_)
+
+
+def acted_on(slice_: Slice) -> Iterator[Cause]:
+    """The same, without what was refused or undone before."""
     acts = slice_.breaking
     last = [act for act in acts if act.step == acts[0].step]
     for some in (last, acts[len(last) :]):
         for act in some:
             yield from _checked(slice_, act)
+            yield from _counted(slice_, act)
         causes = [
             *_stale(slice_, [stale for act in some for stale in _of(slice_, act)]),
             *(cause for act in some for cause in _by_cache(slice_, act)),
             *(cause for act in some for cause in _unseen(slice_, act)),
         ]
         yield from sorted(causes, key=lambda cause: not _is_told_of(slice_, cause))
-    yield from _stale(slice_, list(_lost(slice_)))
-    yield from _refused(slice_)
+
+
+LIST_OR_TOLD = {LIST: "listed", GET: "read"}
 
 
 def _lost(slice_: Slice) -> Iterator[StaleAct]:
@@ -52,8 +65,27 @@ def _is_told_of(slice_: Slice, cause: Cause) -> bool:
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
-    """Acts on old news that led to it, though the Violation is not about them."""
+    """Acts on old news that led to it, though the Violation is not about them; and acts of a life
+    that began with older news than the life before."""
     yield from _stale(slice_, [stale for stale in slice_.stale if _matters(slice_, stale)])
+    for act in slice_.breaking:
+        yield from _back_in_time(slice_, act)
+
+
+def _back_in_time(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """What a life learned first, and what the life before it had been told."""
+    for key in sorted(slice_.named_keys):
+        back = slice_.knowledge.went_back(act, key)
+        if back is None:
+            continue
+        first, version = back
+        how = LIST_OR_TOLD.get(first.how, "was told")
+        who = f" from {first.server}, which was behind," if first.server else ""
+        text = sentence(
+            f"{acted(act)}; that life of it {how}{who} at rv {first.revision} (step {first.read}),",
+            f"and the one before had been told that {wrote(version)}",
+        )
+        yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
 
 
 def _of(slice_: Slice, act: Act) -> Iterator[StaleAct]:
@@ -87,7 +119,10 @@ def _stale(slice_: Slice, some: list[StaleAct]) -> Iterator[Cause]:
     """(1) The weightiest first; of those alike, the last."""
     ranked = sorted(some, key=lambda stale: (-slice_.weight(stale), -stale.act.step))
     for stale in ranked:
-        yield _believing(slice_, stale, acted(stale.act))
+        cause = _believing(slice_, stale, acted(stale.act))
+        assert cause.since is not None
+        if not slice_.is_same_anyway(stale, cause.since):
+            yield cause
 
 
 def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believing that") -> Cause:
@@ -107,11 +142,17 @@ def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believi
         return Cause.of(CauseShape.OLD_NEWS, act, text, gone)
     since = next(filter(slice_.is_spoken_of, missed), missed[0])
     own = "it" if known.key in act.keys else ""
-    text = sentence(
-        f"{head}{link} {believed(known, since, _field(slice_, since), own)}",
-        (f", {known_by(known)}", ""),
-        f"; false since {wrote(since, 'it')}",
-    )
+    how, late = known_by(known, since), slow(slice_, act, known, since)
+    belief = believed(known, since, _field(slice_, since), own)
+    if known.entry is None and since.change.old is not None:
+        # It was made by one, and the write that matters is of another: who knew of none of it.
+        start, end = f"{head}, not knowing of {known.key}", f"; {wrote(since, 'it')}"
+    else:
+        start, end = f"{head}{link} {belief}", f"; false since {wrote(since, 'it')}"
+    shown = [(start, f", {how}", end, late), (start, end, late)]
+    if slice_.is_behind:
+        shown = shown[1:]
+    text = fitting(*shown, (start, f", {how}", end), (start, end))
     return Cause.of(CauseShape.OLD_NEWS, act, text, since)
 
 
@@ -147,9 +188,11 @@ def _by_cache(slice_: Slice, act: Act) -> Iterator[Cause]:
         since = next(filter(slice_.is_spoken_of, missed), None)
         if known is None or since is None or since.actor == act.actor:
             continue
-        said = believed(known, since, _field(slice_, since)).removeprefix(f"{key} ")
+        if slice_.is_same_anyway(StaleAct(act, known, missed), since):
+            continue
+        said = believed(known, since, _field(slice_, since))
         text = sentence(
-            f"{acted(act)} while its Cache still showed that {key} {said}",
+            f"{acted(act)} while its Cache still showed that {said}",
             (f"(rv {known.entry.revision})" if known.entry else "", ""),
             f"; {wrote(since, 'it')}",
         )
@@ -178,6 +221,17 @@ def _checked(slice_: Slice, act: Act) -> Iterator[Cause]:
                 f"{wrote(version)}, between the check and the write",
             )
             yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
+
+
+def _counted(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(5) An eviction that a budget allowed which still counted a pod that was gone."""
+    for version in act.versions:
+        for budget, gone in uncounted(slice_.knowledge, version):
+            text = sentence(
+                f"{acted(act)}, as {budget} allowed, which still counted {gone.key};",
+                f"{wrote(gone, 'that')}",
+            )
+            yield Cause.of(CauseShape.OLD_NEWS, act, text, gone)
 
 
 def _between(slice_: Slice, what: str, at: int, act: Act) -> Iterator[Version]:

@@ -1,6 +1,7 @@
 """Unread: one had promised something to another, and a third did not go by that promise.
 
-1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off.
+1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off. A
+   budget protects its pods from evictions, and from nothing else.
 2. An object that the Violation names, and of which whoever broke it had never read anything.
 
 That somebody *knew* of a promise and did not go by it can be said of (1) alone: what these fields
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
-from testbed.story.promises import cordons, nominations
+from testbed.story.promises import cordons, nominations, protections
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, wrote
 
@@ -26,7 +27,11 @@ def found(slice_: Slice) -> Iterator[Cause]:
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
-    """The acts that the Violation is about, by who had never read what it names."""
+    """The acts that the Violation is about, of pods that a budget protects; then by who had never
+    read what it names."""
+    for act in slice_.breaking:
+        for version in act.versions:
+            yield from _deleted(slice_, act, version)
     for act in slice_.breaking:
         yield from _never_read(slice_, act)
 
@@ -52,6 +57,17 @@ def _placed(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
                 f"{acted(act)}, which {made.actor} had cordoned at rv {made.revision}",
                 f"(step {made.step})",
                 (_tail(act, made, heard=heard), ""),
+            )
+            yield Cause.of(CauseShape.UNREAD, act, text, made)
+
+
+def _deleted(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
+    """(1) A pod was deleted, not evicted, though its budget allowed nothing."""
+    for made in protections(slice_.knowledge, version):
+        if made.key in slice_.named_keys:
+            text = sentence(
+                f"{acted(act)}, though {made.key} allowed no disruption",
+                f"since {wrote(made, 'it')}; a delete asks no budget",
             )
             yield Cause.of(CauseShape.UNREAD, act, text, made)
 

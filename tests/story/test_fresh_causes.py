@@ -1,0 +1,175 @@
+"""Fresh causes: the opening of stories that nobody had read before their cause was written down.
+
+Each World of `tests/models/worlds/fresh_incidents.py` says its TRUTH in words; here it stands in
+data, with the words that the sentence must have and those that it must not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import attrs
+import fresh_incidents
+import pytest
+from truths import Truth, can_be_repeated, cause_in
+
+from testbed.invariant import Violation
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.story.cause import Cause, CauseShape
+from testbed.story.diagram import Row, Rows
+from testbed.story.sentences import Sentences
+from testbed.story.slice import Slice
+from testbed.testing.seek import seek
+from testbed.turns.trace import Trace
+from testbed.world.scenario import of
+
+OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
+HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
+
+
+@attrs.frozen
+class Fresh:
+    """What a person knows of one incident."""
+
+    truth: Truth
+    says: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    race: str = ""
+    """The lines of a race, if the first one that a search finds is another."""
+
+
+FRESH = {
+    "refused_pod": Fresh(
+        Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
+        ("so kubelet-n1 set status.phase of pods/default/c",),
+    ),
+    "shrunk_node": Fresh(
+        Truth(
+            UNREAD, "admin", "update/status nodes/n1", "alpha bind pods/default/c"
+        ),
+        ("so kubelet-n1 set status.phase of pods/default/c",),
+    ),
+    "sold_twice": Fresh(
+        Truth(
+            OLD, "south", "create notes/default/order-s", "north create notes/default/order-n"
+        ),
+        ("so warehouse set data.state of notes/default/order-s",),
+    ),
+    "two_fields": Fresh(
+        Truth(
+            DISAGREE, "autoscaler", "update notes/default/web", "gitops update notes/default/web"
+        ),
+        ("data.replicas of notes/default/web", "gitops set it", "autoscaler set it"),
+        ("checked_at", "applied_at"),
+    ),
+    "descheduled": Fresh(
+        Truth(
+            DISAGREE,
+            "descheduler",
+            "evict pods/default/web-bkh29",
+            "web create pods/default/web-sc7fn",
+        ),
+        ("descheduler removes pods that default-scheduler binds to n1", "web makes new ones"),
+    ),
+    "finalizer_left": Fresh(
+        Truth(HALF, "keeper", "update notes/default/volume", "keeper update notes/default/volume"),
+        ("crashed", "still has its finalizer testbed.example/keeper"),
+    ),
+    "two_machines": Fresh(
+        Truth(
+            HAPPENED,
+            "cloud",
+            "create notes/default/vm-c8fbt",
+            "cloud create notes/default/vm-gmrqh",
+        ),
+        ("not knowing", "got no answer"),
+        ("failed",),
+    ),
+    "slow_bind": Fresh(
+        Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
+        ("its bind took 35,000 ms, as the scenario states",),
+    ),
+    "slow_watch": Fresh(
+        Truth(OLD, "beta", "bind pods/default/d", "alpha bind pods/default/c"),
+        ("its watch of pods is 40,000 ms late, as the scenario states",),
+    ),
+    "stale_budget": Fresh(
+        Truth(OLD, "drainer", "evict pods/default/web-2", "node-lost delete pods/default/web-1"),
+        ("drainer evicted pods/default/web-2", "poddisruptionbudgets/default/web"),
+        ("evicted poddisruptionbudgets",),
+    ),
+    "second_server": Fresh(
+        Truth(OLD, "attacher", "attached", "mover update notes/default/volume"),
+        ("from api-2, which was behind,",),
+    ),
+    "best_effort": Fresh(
+        Truth(
+            UNREAD,
+            "alpha",
+            "delete pods/default/web-1",
+            "disruption update/status poddisruptionbudgets/default/web",
+        ),
+        ("a delete asks no budget",),
+        ("believing",),
+        """
+holds:
+- hold: alpha delete pods/default/web-1
+  until: disruption update/status poddisruptionbudgets/default/web
+""",
+    ),
+    "class_between": Fresh(
+        Truth(HALF, "ann", "create pods/default/job-2", "cleaner delete priorityclasses/batch"),
+        ("ann created pods/default/job-1", "refused, Forbidden"),
+    ),
+}  # fmt: skip
+
+
+@cache
+def finding(name: str) -> tuple[Trace, Violation]:
+    """The Run of an incident, and what it breaks."""
+    build, race = getattr(fresh_incidents, name), FRESH[name].race
+    if race:
+        played = play(parse(f"scenario: {name}\n{race}", name), of(build))
+        assert all(fate.took_place for fate in played.fates)
+        return played.trace, played.verdict.violations[0]
+    shrunk = seek(build, runs=400).shrunk
+    assert shrunk is not None
+    return shrunk.played.trace, shrunk.violation
+
+
+def cause(name: str) -> Cause:
+    """The cause that its story opens with."""
+    return cause_in(*finding(name))
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_the_cause_is_the_one_that_was_written_down(name: str) -> None:
+    """Who did what, and since which write of another it was wrong; with what a reader needs."""
+    fresh, found = FRESH[name], cause(name)
+    assert Truth.told(found) == fresh.truth, found.text
+    for words in fresh.says:
+        assert words in found.text
+    for words in fresh.never:
+        assert words not in found.text
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_a_stranger_can_repeat_it(name: str) -> None:
+    """Each says in few words who did it, and what the other end is."""
+    can_be_repeated(cause(name))
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_who_is_named_has_a_row(name: str) -> None:
+    """However few rows there is room for, each actor of the opening stands among them, with what
+    the opening says of it."""
+    trace, violation = finding(name)
+    slice_ = Slice(trace, violation)
+    tale = Sentences(slice_)
+    assert tale.cause is not None
+    words = set(tale.cause.text.replace(",", " ").replace(";", " ").replace("'s", "").split())
+    for fits in ((4, 4, 4), (18, 36, 37)):
+        shown = [row for row in Rows(trace, slice_, tale).shown(fits) if isinstance(row, Row)]
+        assert {row.step for row in shown}.issuperset(tale.cause.steps)
+        assert {row.actor for row in shown}.issuperset(slice_.actors & words)
