@@ -38,7 +38,7 @@ class CauseShape(StrEnum):
 
 @attrs.frozen
 class Cause:
-    """Why a claim broke: who did what, on which belief, false since when and by whom."""
+    """Why a claim broke: who did what, on which belief, and which write had made that false."""
 
     shape: CauseShape
     text: str
@@ -48,7 +48,7 @@ class Cause:
     did: str
     """What that was: the operation and its object, or the name of a record."""
     since: Version | None = None
-    """The write that made the belief false, was promised, was undone, or whose end is missing."""
+    """The write that made the belief false, that was promised or undone, or that has no end."""
     step: int = 0
     """The Step of what was done."""
     also: tuple[int, ...] = ()
@@ -62,7 +62,7 @@ class Cause:
 
     @classmethod
     def of(cls, shape: CauseShape, act: Act, text: str, since: Version | None = None) -> Cause:
-        """A cause whose last link is that act."""
+        """A cause that ends with that act."""
         return cls(shape, text, act.actor, named(act), since, act.step)
 
 

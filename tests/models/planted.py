@@ -40,6 +40,7 @@ from testbed.objects import (
     Meta,
     Node,
     Note,
+    Object,
     Pod,
     PodDisruptionBudget,
     PriorityClass,
@@ -71,6 +72,21 @@ class Planted:
         """What it is called in a test."""
         sides = [f"{name}={value}" for name, value in self.switches.items()]
         return " ".join([self.build.__name__, *sides])
+
+
+def guarded(
+    world: World,
+    guard: Object | None,
+    holds: Callable[[Evidence], str | None],
+    does: dict[str, Callable[[Client], Any]],
+) -> None:
+    """An API server, the object that is the guard, if it is on, what each actor does, and what must
+    hold at all times."""
+    world.serve(ApiServer)
+    if guard is not None:
+        world.add(guard)
+    world.start(*(Puppet(name, do) for name, do in does.items()))
+    world.claim(always(holds))
 
 
 # -- a budget is the guard, and a late kubelet the hole in it -------------------------------------
@@ -129,14 +145,10 @@ def one_is_up(see: Evidence) -> str | None:
 
 def budget_and_kubelet(world: World, *, guard: bool = False) -> None:
     """Two drainers evict the two pods of an application; a budget allows one of them."""
-    world.serve(ApiServer)
     world.add(web("web-1", is_running=True), web("web-2", is_running=False))
-    if guard:
-        world.add(budget())
     # In calm order the kubelet comes first: actors begin in the order of their names.
-    world.start(Puppet("kubelet", reports))
-    world.start(Puppet("north", drainer("web-1")), Puppet("south", drainer("web-2")))
-    world.claim(always(one_is_up))
+    does = {"kubelet": reports, "north": drainer("web-1"), "south": drainer("web-2")}
+    guarded(world, budget() if guard else None, one_is_up, does)
 
 
 def budget_always(world: World) -> None:
@@ -187,13 +199,9 @@ def one_job(see: Evidence) -> str | None:
 
 def quota_and_count(world: World, *, guard: bool = False) -> None:
     """Two users each create a pod if there is none; a quota allows one. Something lies about."""
-    world.serve(ApiServer)
     world.add(note("clutter"))
-    if guard:
-        world.add(quota())
-    world.start(Puppet("counter", counts))
-    world.start(Puppet("alpha", starter("a")), Puppet("beta", starter("b")))
-    world.claim(always(one_job))
+    does = {"counter": counts, "alpha": starter("a"), "beta": starter("b")}
+    guarded(world, quota() if guard else None, one_job, does)
 
 
 # -- a class is the guard, and its renewal the hole in it -----------------------------------------
@@ -235,12 +243,8 @@ def no_own_defaults(see: Evidence) -> str | None:
 
 def class_and_renewal(world: World, *, guard: bool = False) -> None:
     """Two admins each want to be the default; while another class is, none of them can."""
-    world.serve(ApiServer)
-    if guard:
-        world.add(agreed())
-    world.start(Puppet("keeper", renews))
-    world.start(Puppet("alpha", admin("alpha")), Puppet("beta", admin("beta")))
-    world.claim(always(no_own_defaults))
+    does = {"keeper": renews, "alpha": admin("alpha"), "beta": admin("beta")}
+    guarded(world, agreed() if guard else None, no_own_defaults, does)
 
 
 # -- nodes ----------------------------------------------------------------------------------------

@@ -188,30 +188,36 @@ def test_a_sentence_is_shortened_from_its_end() -> None:
     assert len(sentence("w " * 90).split()) == WORDS_MAX
 
 
-def test_the_whole_sentences() -> None:
-    """One of each shape, to the letter."""
-    assert cause("double_bind").text == (
+WHOLE = {
+    "double_bind": (
         "alpha bound pods/default/c to n1 (step 22), believing that pods/default/d was on no node, "
         "as it listed at rv 4 (step 5); false since beta bound it to n1 at rv 5 (step 20)."
-    )
-    assert cause("stolen_slot").text == (
+    ),
+    "stolen_slot": (
         "beta bound pods/default/late to n1 (step 146), into the room that alpha had set aside "
         "there for pods/default/urgent at rv 11 (step 98); beta had been told of that and did not "
         "go by it."
-    )
-    assert cause("moved").text == (
+    ),
+    "moved": (
         "mover deleted notes/default/old-place at rv 3 (step 2) and crashed (step 3) before it "
         "wrote anything more; its next life wrote nothing."
-    )
-    assert cause("paid_twice").text == (
+    ),
+    "paid_twice": (
         "payer created notes/default/payment-1 (step 5), not knowing that its create of "
         "notes/default/payment-0 had taken effect at rv 2 (step 2): it got no answer (step 3)."
-    )
-    assert cause("fence").text == (
+    ),
+    "fence": (
         "blues and greens undo each other's writes of data.colour of notes/default/fence, 5 times: "
         'blues set it "green" → "blue" (step 42), greens set it "blue" → "green" (step 50); each '
         "knew what the other had written."
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_whole_sentences(name: str) -> None:
+    """One of each shape, to the letter."""
+    assert cause(name).text == WHOLE[name]
 
 
 async def sign(client: Client) -> None:
