@@ -2,5 +2,6 @@
 
 May use: version, errors, objects, words, store, turns, client, faults, invariant, chooser, races.
 In order: causality, sightings, knowledge, asking, requests, slice, behind, slowness, wording,
-  promises, cause, causes, opening, beat, sentences, diagram, mermaid, explain, growth, parting.
+  left, promises, cause, causes, opening, beat, sentences, diagram, mermaid, explain, growth,
+  parting.
 """

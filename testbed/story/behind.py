@@ -55,14 +55,15 @@ class Behind(Slice):
         named = slice_.named_keys
         # Of what it went by, what was done to the objects that the Violation names comes first.
         ranked = sorted(acts, key=lambda act: (named.isdisjoint(act.keys), -act.step))
-        found.named_keys = named | {version.key for version in known}
+        found.named_keys = named | {version.key for version in known} | _about(slice_)
         found.__dict__["breaking"] = ranked[:WITHIN_MAX]
         found.__dict__["shared"] = slice_.shared | found.named_keys
         return found
 
     def has(self, version: Version | None) -> bool:
-        """Whether the reporter knew of that write."""
-        return version is None or (version.key, version.step) in self.known
+        """Whether the reporter knew of that write, or the Violation is about it."""
+        is_about = version is not None and version.step in self.about
+        return version is None or is_about or (version.key, version.step) in self.known
 
 
 def _known(slice_: Slice, act: Act) -> Iterator[Version]:
@@ -83,6 +84,12 @@ def _known(slice_: Slice, act: Act) -> Iterator[Version]:
             is_known = version.revision <= known.sighting.revision and version.step < act.decided
             if is_known and version.actor != act.actor:
                 yield version
+
+
+def _about(slice_: Slice) -> set[str]:
+    """The objects that the Violation is about, named or not."""
+    written = ((key, v) for key, some in slice_.knowledge.versions.items() for v in some)
+    return {key for key, version in written if version.step in slice_.about}
 
 
 def _objects(slice_: Slice, read: str) -> list[str]:

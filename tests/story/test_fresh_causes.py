@@ -10,6 +10,7 @@ from functools import cache
 
 import attrs
 import fresh_incidents
+import fresh_neighbours
 import pytest
 from truths import Truth, can_be_repeated, cause_in
 
@@ -124,11 +125,67 @@ holds:
     ),
 }  # fmt: skip
 
+NEIGHBOURS = {
+    "given_up": Fresh(
+        Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
+        ("so owner recorded gave up",),
+    ),
+    "late_count": Fresh(
+        Truth(
+            OLD,
+            "counter",
+            "update/status resourcequotas/default/one",
+            "beta create pods/default/b",
+        ),
+        ("so alpha created pods/default/a",),
+    ),
+    "two_objects": Fresh(
+        Truth(DISAGREE, "ann", "update notes/default/x", "ben update notes/default/y"),
+        ("data.on of notes/default/x", "data.on of notes/default/y"),
+    ),
+    "one_rule": Fresh(
+        Truth(DISAGREE, "ann", "update notes/default/x", "ann update notes/default/x"),
+        ("ann undoes its own writes of data.on",),
+    ),
+    "third_writer": Fresh(
+        FRESH["two_fields"].truth, FRESH["two_fields"].says, (*FRESH["two_fields"].never, "stamp")
+    ),
+    "finalizer_conflict": Fresh(
+        Truth(OLD, "keeper", "update notes/default/volume", "toucher update notes/default/volume"),
+        ("refused, Conflict", "still has its finalizer testbed.example/keeper"),
+    ),
+    "keeper_gone": Fresh(
+        Truth(HALF, "keeper", "crash keeper", ""),
+        ("never came back", "still has its finalizer testbed.example/keeper"),
+        ("ann",),
+    ),
+    "slow_create": Fresh(
+        Truth(
+            HAPPENED,
+            "payer",
+            "create notes/default/payment-1",
+            "payer create notes/default/payment-0",
+        ),
+        ("timed out", "its create took 3,000 ms, as the scenario states"),
+    ),
+    "taken_for_no": Fresh(
+        Truth(HAPPENED, "ann", "not created", "ann create notes/default/a"),
+        ("got no answer",),
+        ("failed",),
+    ),
+    "slow_answer": Fresh(
+        Truth(OLD, "ann", "create notes/default/mine", "ben create notes/default/other"),
+        ("its list took 20,000 ms, as the scenario states",),
+    ),
+}
+ALL = {**FRESH, **NEIGHBOURS}
+
 
 @cache
 def finding(name: str) -> tuple[Trace, Violation]:
     """The Run of an incident, and what it breaks."""
-    build, race = getattr(fresh_incidents, name), FRESH[name].race
+    room = fresh_incidents if name in FRESH else fresh_neighbours
+    build, race = getattr(room, name), ALL[name].race
     if race:
         played = play(parse(f"scenario: {name}\n{race}", name), of(build))
         assert all(fate.took_place for fate in played.fates)
@@ -143,10 +200,10 @@ def cause(name: str) -> Cause:
     return cause_in(*finding(name))
 
 
-@pytest.mark.parametrize("name", FRESH)
+@pytest.mark.parametrize("name", ALL)
 def test_the_cause_is_the_one_that_was_written_down(name: str) -> None:
     """Who did what, and since which write of another it was wrong; with what a reader needs."""
-    fresh, found = FRESH[name], cause(name)
+    fresh, found = ALL[name], cause(name)
     assert Truth.told(found) == fresh.truth, found.text
     for words in fresh.says:
         assert words in found.text
@@ -154,13 +211,13 @@ def test_the_cause_is_the_one_that_was_written_down(name: str) -> None:
         assert words not in found.text
 
 
-@pytest.mark.parametrize("name", FRESH)
+@pytest.mark.parametrize("name", ALL)
 def test_a_stranger_can_repeat_it(name: str) -> None:
     """Each says in few words who did it, and what the other end is."""
     can_be_repeated(cause(name))
 
 
-@pytest.mark.parametrize("name", FRESH)
+@pytest.mark.parametrize("name", ALL)
 def test_who_is_named_has_a_row(name: str) -> None:
     """However few rows there is room for, each actor of the opening stands among them, with what
     the opening says of it."""

@@ -2,6 +2,7 @@
 
 1. A to and fro over one object: two actors write it in turn.
 2. One makes objects of a kind, and another removes them, whatever they are called.
+3. Each answers what the other writes, to objects of their own; or one undoes what it did itself.
 """
 
 from __future__ import annotations
@@ -31,14 +32,64 @@ def found(slice_: Slice) -> Iterator[Cause]:
     if slice_.violation is None:
         return
     is_lap = _is_lap(slice_)
-    keys = slice_.named_keys & slice_.knowledge.versions.keys()
-    for key in sorted(keys or slice_.shared):
+    keys = sorted(slice_.named_keys & slice_.knowledge.versions.keys() or slice_.shared)
+    for key in keys:
         turns = to_and_fro(slice_.knowledge.versions[key])
         # A lap that is proved comes back for ever, so it takes one write fewer.
         if len(turns) >= TURNS_MIN - is_lap:
             yield _in_turn(slice_, turns)
     if is_lap:
+        yield from _past_others(slice_, keys)
         yield from _made_and_removed(slice_)
+        yield from _answering(slice_, keys)
+
+
+def _past_others(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
+    """(1) The same of one field, though others write other fields of the object in between."""
+    for key in keys:
+        for field, versions in sorted(_by_field(slice_.knowledge.versions[key]).items()):
+            turns = to_and_fro(versions)
+            if len(turns) >= TURNS_MIN - 1 and fought_over(turns) == field:
+                yield _in_turn(slice_, turns)
+
+
+def _by_field(versions: list[Version]) -> dict[str, list[Version]]:
+    found: dict[str, list[Version]] = {}
+    for version in versions:
+        old, new = version.change.old, version.change.new
+        for field in changed_fields(old.value, new.value) if old and new else ():
+            found.setdefault(field, []).append(version)
+    return found
+
+
+def _answering(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
+    """(3) Each sets a field of its own, one because of the other; or one actor sets a field and
+    sets it back."""
+    flips = []
+    for key in keys:
+        for field, versions in sorted(_by_field(slice_.knowledge.versions[key]).items()):
+            if len(versions) > 1 and fought_over(versions[-2:]) == field:
+                flips.append((field, versions))
+    flips.sort(key=lambda flip: -flip[1][-1].step)
+    if not flips:
+        return
+    field, versions = flips[0]
+    last = versions[-1]
+    others = [flip for flip in flips if flip[1][-1].actor != last.actor]
+    if others:
+        its, since = others[0][0], others[0][1][-1]
+        head = f"{since.actor} and {last.actor} answer each other's writes again and again"
+        each = f"{_set_of(since, its)}, {_set_of(last, field)}"
+    else:
+        since = versions[-2]
+        head = f"{last.actor} undoes its own writes of {field} of {last.key} again and again"
+        each = f"{_set(since, field)}, {_set(last, field)}"
+    text, did_ = sentence(f"{head}: {each}"), f"{last.word} {last.key}"
+    yield Cause(CauseShape.DISAGREE, text, last.actor, did_, since, last.step)
+
+
+def _set_of(version: Version, field: str) -> str:
+    return _set(version, field).replace(" set it ", f" set {field} of {version.key} ", 1)
 
 
 def _is_lap(slice_: Slice) -> bool:

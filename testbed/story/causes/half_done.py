@@ -12,18 +12,15 @@ what ended it, and what came of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from testbed.objects.event import Event
-from testbed.objects.meta import field_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
+from testbed.story.left import still_there
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
-from testbed.story.wording import DELETED, EVICT, acted, did, listed, wrote
+from testbed.story.wording import EVICT, acted, did, wrote
 from testbed.turns.option import HOLD, SERVE
-
-FINALIZERS = "meta.finalizers"
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -32,6 +29,7 @@ def found(slice_: Slice) -> Iterator[Cause]:
     yield from _failed(slice_)
     yield from _cut_off(slice_)
     yield from _crashed(slice_)
+    yield from _never_back(slice_)
 
 
 def _end(slice_: Slice) -> int:
@@ -76,11 +74,26 @@ def _crashed(slice_: Slice) -> Iterator[Cause]:
         text = sentence(
             f"{wrote(last)} and crashed (step {crash})",
             _before_more(slice_, actor, crash),
-            _still(slice_, undone),
+            still_there(slice_, undone),
             (rest, ""),
         )
         did_ = f"{last.word} {last.key}"
         yield Cause(CauseShape.HALF_DONE, text, actor, did_, last, crash)
+
+
+def _never_back(slice_: Slice) -> Iterator[Cause]:
+    """(1) A crash for good, when something that is to go stays for its finalizer."""
+    still = still_there(slice_, [])
+    gone = [
+        (actor, crash)
+        for actor, crash in slice_.requests.ends
+        if crash <= _end(slice_) and all(b < crash for b in slice_.knowledge.births(actor))
+    ]
+    # Of several that are gone, no trace shows which it was that had to let it go.
+    if still and len(gone) == 1:
+        actor, crash = gone[0]
+        text = sentence(f"{actor} crashed (step {crash}) and never came back", still)
+        yield Cause(CauseShape.HALF_DONE, text, actor, f"crash {actor}", None, crash)
 
 
 def _failed(slice_: Slice) -> Iterator[Cause]:
@@ -98,7 +111,7 @@ def _failed(slice_: Slice) -> Iterator[Cause]:
         text = sentence(
             (f"{wrote(last)}, and then its {sent.word} of {sent.key} {how} (step {sent.step})"),
             (f", after {wrote(why)}" if why is not None else ""),
-            _still(slice_, [sent.key]),
+            still_there(slice_, [sent.key]),
             ("; it never made up for that" if why is None else "", ""),
         )
         did_ = f"{last.word} {last.key}" if why is None else f"{sent.word} {sent.key}"
@@ -135,22 +148,6 @@ def _before_more(slice_: Slice, actor: str, crash: int) -> tuple[str, ...]:
         if sent.actor == actor and sent.let_go == crash and sent.is_write and not sent.changes:
             return (f"before its {sent.word} of {sent.key} took effect", plain)
     return (plain,)
-
-
-def _still(slice_: Slice, keys: list[str]) -> tuple[str, ...]:
-    """What was left undone: an object that is to go and stays, and for which finalizers."""
-    named = [*keys, *sorted(slice_.named_keys)]
-    for key in dict.fromkeys(named):
-        versions = slice_.knowledge.versions.get(key, [])
-        before = [v for v in versions if v.step <= _end(slice_)]
-        new = before[-1].change.new if before else None
-        if new is None or field_of(new.value, DELETED) is None:
-            continue
-        kept: Any = field_of(new.value, FINALIZERS)
-        if kept:
-            return (f"; {key} still has its finalizer {listed([*kept])}",)
-        return (f"; {key}, which was to be gone, is still there", "")
-    return ("",)
 
 
 def _why_refused(slice_: Slice, sent: Sent) -> Version | None:

@@ -16,6 +16,7 @@ import attrs
 from testbed.objects.meta import changed_fields, field_of
 from testbed.story.cause import Cause, CauseShape, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
+from testbed.story.left import still_there
 from testbed.story.promises import uncounted
 from testbed.story.requests import Sent
 from testbed.story.sightings import GET, LIST
@@ -259,7 +260,11 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
         for stale in slice_.knowledge.stale(act, keys):
             link = f": {sent.actor} believed that"
             cause = _believing(slice_, stale, f"{head}(step {sent.step})", link)
-            yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
+            since = cause.since or stale.missed[0]
+            known_by_ = known_by(stale.known, since)
+            said, still = cause.text.removesuffix("."), still_there(slice_, [sent.key])
+            text = fitting((said, still), (said.replace(f", {known_by_}", ""), still), (said,))
+            yield attrs.evolve(cause, text=text, did=f"{sent.word} {sent.key}")
 
 
 def _made_good(slice_: Slice, sent: Sent) -> bool:

@@ -2,7 +2,7 @@
 
 1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off. A
    budget protects its pods from evictions, and from nothing else.
-2. An object that the Violation names, and of which whoever broke it had never read anything.
+2. An object that the Violation names, and that the one who broke it had never read.
 
 That somebody *knew* of a promise and did not go by it can be said of (1) alone: what these fields
 promise is Kubernetes' own rule.
@@ -94,9 +94,19 @@ def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
         made = [v for v in knowledge.versions.get(key, []) if v.step < act.decided]
         if not made or made[-1].actor == act.actor or made[-1].change.new is None:
             continue
+        if made[-1].asked:
+            continue  # changed by a server for a request: it is no promise to other clients
         # A write whose answer tells what the object is has read it, in a way.
-        if knowledge.has_met(act.actor, key, act.decided):
+        if knowledge.has_met(act.actor, key, act.decided) or _was_checked(slice_, act, key):
             continue
         what = "it" if key in act.keys else key
         text = sentence(f"{acted(act)} without ever having read {what}; {wrote(made[-1], 'it')}")
         yield Cause.of(CauseShape.UNREAD, act, text, made[-1])
+
+
+def _was_checked(slice_: Slice, act: Act, key: str) -> bool:
+    """Whether the Endpoint looked at that object for the act: then its client need not read it."""
+    sent = slice_.requests.of(act.step) if act.versions else None
+    plural = key.partition("/")[0]
+    looked = {read for part in sent.parts for read in part.marks.reads} if sent is not None else ()
+    return any(read == key or read.split(".")[0] == f"log:{plural}" for read in looked)
