@@ -45,6 +45,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),
         _behind(slice_, unread.weaker),
+        lost_reply.given_up(slice_),
     )
     yield _unknown(slice_)
 

@@ -106,7 +106,8 @@ def believed(known: Known, version: Version, field: str = "", what: str = "") ->
     was = field_of(entry.value, first)
     if first in STATES:
         empty, full = STATES[first]
-        is_plain = was is None or was == ""
+        # A time of 0 is no empty field.
+        is_plain = was is None or was is False or was == ""
         return f"{key} {empty if is_plain else full.format(was)}"
     whose = "its " + first if key == "it" else f"{first} of {key}"
     return f"{whose} was {_shown(_others(was, field_of(change.new.value, first)))}"

@@ -177,6 +177,14 @@ NEIGHBOURS = {
         Truth(OLD, "ann", "create notes/default/mine", "ben create notes/default/other"),
         ("its list took 20,000 ms, as the scenario states",),
     ),
+    "never_bound": Fresh(
+        Truth(HAPPENED, "binder", "get pods/default/c", ""),
+        ("got no answer", "binder wrote nothing after that"),
+    ),
+    "drained": Fresh(
+        Truth(OLD, "binder", "bind pods/default/c", "drainer update nodes/n1"),
+        ("believing that nodes/n1 was not cordoned",),
+    ),
 }
 ALL = {**FRESH, **NEIGHBOURS}
 

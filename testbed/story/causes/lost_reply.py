@@ -4,6 +4,7 @@
    did the same again, or what builds on a failure.
 2. The reverse: nothing happened, and the caller went on as if it had.
 3. The caller did nothing more, and the effect stayed.
+4. The caller did nothing more, and there was no effect.
 """
 
 from __future__ import annotations
@@ -45,6 +46,25 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)
+
+
+def given_up(slice_: Slice) -> Iterator[Cause]:
+    """(4) The last request for what the Violation names that came to nothing, and after which its
+    caller did no more."""
+    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    for sent in reversed(slice_.requests.all):
+        is_vain = bool(sent.refused or sent.let_go) and not sent.changes and sent.why != CRASHED
+        if not is_vain or sent.step > end or not slice_.is_named(sent.key):
+            continue
+        if any(a.actor == sent.actor and sent.step < a.step <= end for a in slice_.knowledge.acts):
+            continue
+        how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
+        text = sentence(
+            f"{sent.actor}'s {sent.word} of {sent.key} {how} (step {sent.step})",
+            f"and took no effect; {sent.actor} wrote nothing after that",
+        )
+        did = f"{sent.word} {sent.key}"
+        yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, None, sent.step)
 
 
 def _is_open(sent: Sent) -> bool:

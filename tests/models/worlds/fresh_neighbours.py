@@ -9,12 +9,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import attrs
 import fresh_incidents
 import planted
 from incidents import note, notes_of, pay_in_haste
 from stage import Puppet
 
 from actors.apiserver import ApiServer
+from actors.shared.verbs import bind
 from testbed import (
     ApiError,
     Cache,
@@ -29,7 +31,8 @@ from testbed import (
 )
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.objects import Note, Pod
+from testbed.faults.lose_request import LoseRequest
+from testbed.objects import Node, Note, Pod
 
 # -- behind two reporters -------------------------------------------------------------------------
 
@@ -223,3 +226,58 @@ def slow_answer(world: World) -> None:
     world.latency("list notes", answer_ms=20_000)
     world.claim(always(one_note))
     world.needs_no_race = "the answer is too late in every Run"
+
+
+# -- a state at the end ---------------------------------------------------------------------------
+
+
+async def bind_once(client: Client) -> None:
+    """Bind the pod; if there is no answer, leave it at that."""
+    with suppress(ApiError):
+        await bind(client, await client.get(Pod, "c"), "n1")
+
+
+def no_pod_waits(see: Evidence) -> str | None:
+    """The pod got its node."""
+    pod: Any = see.store.peek("pods/default/c")
+    return None if pod.value.is_bound else "pods/default/c waits for ever"
+
+
+def never_bound(world: World) -> None:
+    """TRUTH: a request of binder got no answer and took no effect, and binder did no more."""
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000), Pod.of("c", cpu_m=100))
+    world.start(Puppet("binder", bind_once))
+    world.allow(LoseRequest("binder"))
+    world.claim(quiescent(no_pod_waits))
+
+
+async def close_node(client: Client) -> None:
+    """Cordon the node."""
+    node = await client.get(Node, "n1")
+    await client.update(attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True)))
+
+
+async def bind_if_open(client: Client) -> None:
+    """Bind the pod to the node if that is not cordoned."""
+    node = await client.get(Node, "n1")
+    if not node.spec.unschedulable:
+        with suppress(ApiError):
+            await bind(client, Pod.of("c"), "n1")
+
+
+def no_bind_to_a_cordoned_node(see: Evidence) -> str | None:
+    """No pod comes to a node that is cordoned."""
+    node: Any = see.store.peek("nodes/n1")
+    is_bind = any(change.key == "pods/default/c" for change in see.changes)
+    if is_bind and node.value.spec.unschedulable:
+        return "nodes/n1 is cordoned, and pods/default/c was bound to it"
+    return None
+
+
+def drained(world: World) -> None:
+    """TRUTH: binder bound the pod believing that n1 was not cordoned; drainer had cordoned it."""
+    world.serve(ApiServer)
+    world.add(Node.of("n1", cpu_m=1000), Pod.of("c", cpu_m=100))
+    world.start(Puppet("binder", bind_if_open), Puppet("drainer", close_node))
+    world.claim(always(no_bind_to_a_cordoned_node))
