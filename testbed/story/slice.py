@@ -32,6 +32,8 @@ from testbed.turns.trace import Step, Trace
 NAME = re.compile(r"[\w./-]+")
 STALE_MAX = 3
 """At most this many stale acts are told; one or two explain most races."""
+ASKED_MAX = 20
+"""The Run is played again for at most this many beliefs."""
 ACTS_MAX = 400
 """Only the last acts are looked at, at most this many."""
 
@@ -221,6 +223,8 @@ class Slice:
         act = stale.act
         asked = (act.step, act.decided, stale.known.sighting.step, since.key, since.step)
         if asked not in self._asked:
+            if len(self._asked) >= ASKED_MAX:
+                return False
             claim = self.violation.invariant if self.violation is not None else ""
             self._asked[asked] = is_same_anyway(self.trace, stale, since, claim)
         return self._asked[asked]
