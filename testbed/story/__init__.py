@@ -1,6 +1,6 @@
 """The story: reads a Trace and tells who knew what, and why a claim broke.
 
-May use: version, errors, objects, words, store, turns, client, faults, invariant, chooser, races.
+May use: version, objects, words, store, turns, client, faults, invariant, chooser, races.
 In order: causality, sightings, knowledge, asking, requests, slice, behind, slowness, wording,
   left, promises, cause, causes, opening, beat, sentences, diagram, mermaid, explain, growth,
   parting.
