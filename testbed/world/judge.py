@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import partial
 from typing import TypeVar, cast
@@ -24,13 +24,15 @@ from testbed.invariant import (
     Violation,
 )
 from testbed.invariants.confluence import Confluent
-from testbed.store.footprint import HISTORY, Footprint
+from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.store import Store
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
 from testbed.world.audited_evidence import asked
 from testbed.world.seen_store import SeenStore
 
+LISTS = {RECORDS: RECORD, DEATHS: DEATH}
+"""The occasions at which something is added to the lists that a claim may read."""
 SEEN = "log:@seen"
 """The log of turns whose outcome a claim may see, at a later turn than the one that made it."""
 
@@ -139,7 +141,8 @@ class Judge:
 
         A claim looks between two turns. Two turns that commute may still breach it in one order
         and hold it in the other. So all turns that change what it reads write one key,
-        `claim:<name>`, and keep their order.
+        `claim:<name>`, and keep their order. If it does not look at each of them, then what it sees
+        when it looks depends on how many came before, and that turn reads the key.
 
         A claim that does not declare what it reads may read anything. So the turns at which it
         looks keep their order, and so do those that add to a list that it may see: of commits, of
@@ -147,18 +150,9 @@ class Judge:
         other turn adds to the log SEEN, and the turn at which the claim looks reads that log. Those
         that add to such a list read it even if the claim looks at the end alone.
         """
-        did, table, wire = step.did, self._table, self._wire
-        is_recorded = len(table.records) > self._records_seen
-        has_died = len(table.deaths) > self._deaths_seen
-        is_listed = is_recorded or has_died or step.marks.changes
-        lists = {RECORDS} if is_recorded else set()
-        if has_died:
-            lists.add(DEATHS)
-        occasions = {TURN}
-        if wire.served is not None:
-            occasions.add(SERVED)
-        if wire.streams.delivered:
-            occasions.add(DELIVERY)
+        did, occasions = step.did, self._occasions(step)
+        is_listed = not occasions.isdisjoint((COMMIT, RECORD, DEATH))
+        lists = {name for name, occasion in LISTS.items() if occasion in occasions}
         reads: set[str] = set()
         writes: set[str] = set()
         for invariant in self._invariants:
@@ -175,7 +169,22 @@ class Judge:
                 Footprint(reads=declared)
             ):
                 writes.add(f"claim:{invariant.name}")
+            elif occasions & invariant.looks_at and not _looks_at_each(invariant, declared):
+                reads.add(f"claim:{invariant.name}")
         return Footprint(frozenset(reads), frozenset(writes))
+
+    def _occasions(self, step: Step) -> set[str]:
+        """The occasions to look that this turn gives."""
+        table, wire = self._table, self._wire
+        given = {
+            TURN: True,
+            COMMIT: step.marks.changes,
+            SERVED: wire.served is not None,
+            DELIVERY: wire.streams.delivered,
+            RECORD: len(table.records) > self._records_seen,
+            DEATH: len(table.deaths) > self._deaths_seen,
+        }
+        return {occasion for occasion, is_given in given.items() if is_given}
 
     def come_to_rest(self) -> None:
         """Let each invariant judge the end of a Run at rest, before the teardown."""
@@ -238,3 +247,12 @@ class _Counting(Invariant):
         if evidence.served is not None:
             self._served.add(evidence.served, evidence.table.marks)
         return None
+
+
+def _looks_at_each(invariant: Invariant, reads: Iterable[str]) -> bool:
+    """Whether it looks at each turn that changes what it reads. A look at another turn then sees
+    what it has seen before."""
+    changed = {
+        LISTS.get(key, COMMIT if key.startswith(LOG) or ":" not in key else TURN) for key in reads
+    }
+    return TURN in invariant.looks_at or changed <= invariant.looks_at
