@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from testbed.client.audit import audited
 from testbed.client.client import Client
-from testbed.client.stream import Stream
+from testbed.client.stream import NextDelivery, Stream
 from testbed.errors import ApiError, Expired
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
 from testbed.store.delivery import BOOKMARK, DELETED, Delivery
@@ -158,7 +158,7 @@ class Cache(Generic[O]):
                         kind, self._revision, self.selector, options=watched
                     )
                 else:
-                    news = await stream.next()
+                    news = await NextDelivery(stream, minds_bookmarks=False)
             except Expired:
                 # Relist, and accept nothing older than what was seen. If no list was seen since
                 # the last Expired, `at` becomes unset here, and the Store itself is asked: the

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from testbed.client.latency import Latency, latency_of
 from testbed.errors import ApiError, WatchBroken
 from testbed.objects.meta import looked, text_of
+from testbed.store.change import Change
 from testbed.store.delivery import BOOKMARK, Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.footprint import HISTORY, Footprint
@@ -97,6 +98,8 @@ class Stream:
         streams.table.marks.writes += (self.head, self._named)
         for change in watch.queue:
             watch.cursor.store.heard(change, self.tail)
+        self._since = operation.revision
+        self._shows_bookmarks = False
         self._error: ApiError | None = None
         self._reader: tuple[Seat, Callable[[Any], Any]] | None = None
         """The task that waits for a delivery, if one does, and what its value passes through."""
@@ -149,6 +152,7 @@ class Stream:
         """End the watch with an error. Its reader gets the error now, or when it next waits; it is
         never left to wait in silence."""
         self.watch.close()
+        self.watch.cursor.store.unlisten(self.plural, self._pass_over)
         self._withdraw()
         self._mark_all()
         self.note()
@@ -160,8 +164,10 @@ class Stream:
         if self.life.is_alive:
             self._look()
 
-    def read(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
+    def read(self, seat: Seat, wrap: Callable[[Any], Any], *, minds_bookmarks: bool) -> None:
         """Let this task be the reader, and offer it what there is to deliver."""
+        if minds_bookmarks and self.watch.bookmarks and not self._shows_bookmarks:
+            self._show_bookmarks()
         if self._reader is not None:
             readers = f"{self._reader[0].path}, {seat.path}"
             raise self.streams.table.refused(
@@ -173,6 +179,24 @@ class Stream:
         # What is offered here depends on whether it was closed or compacted before.
         self.streams.table.marks.reads += (self.head, HISTORY)
         self._look()
+
+    # Whether a bookmark is owed depends on the order of what the watch shows and of what it does
+    # not. A Cache does nothing when one comes. Any other reader sees it, or sees that none comes.
+    def _show_bookmarks(self) -> None:
+        """Have what the watch does not show keep its order, too."""
+        self._shows_bookmarks = True
+        store = self.watch.cursor.store
+        for change in store.log(self.plural).after(self.watch.since):
+            self._pass_over(change)
+        store.listen(self.plural, self._pass_over, None, Footprint(writes=frozenset({self.tail})))
+        # A list of some fields commutes with commits of others, and the revision of an object says
+        # nothing of what was not shown.
+        if self.watch.view.fields is not None or self._since.is_commit:
+            store.look_back()
+
+    def _pass_over(self, change: Change) -> None:
+        if not self.watch.view.delivers(change):
+            self.watch.cursor.store.heard(change, self.tail)
 
     def leave(self) -> None:
         """Forget the reader, which no longer waits; what was offered to it is withdrawn."""
@@ -283,16 +307,18 @@ class NextDelivery(Waitable):
 
     is_idle = True
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, *, minds_bookmarks: bool = True) -> None:
+        """A reader that does nothing when a bookmark comes, as a Cache, does not mind them."""
         super().__init__(stream.streams.table)
         self.stream = stream
+        self._minds_bookmarks = minds_bookmarks
         self.reason = f"watch {stream.plural}"
 
     def note(self) -> None:
         self.stream.note()
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        self.stream.read(seat, wrap)
+        self.stream.read(seat, wrap, minds_bookmarks=self._minds_bookmarks)
 
     def disarm(self, seat: Seat) -> None:
         self.stream.leave()

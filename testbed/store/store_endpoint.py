@@ -216,6 +216,8 @@ class StoreEndpoint:
         if since is None:
             since = self.store._revision
             self.store.mark(reads=sorted(operation.view.logs))
+            if operation.options.get("bookmarks"):
+                self.store.mark_revision_read()
         cursor = self.cursor(operation.plural)
         options = operation.options
         return Watch(
