@@ -39,6 +39,10 @@ class RunInfo:
     """How late an Option may be performed. At 0, time passes only when nothing else can happen."""
     switches: Mapping[str, Any] = attrs.field(factory=dict)
     """The switches that the scenario was given, for the line that plays it again."""
+    turns_max: int = 0
+    """How many turns a Run may have; 0: as many as it takes."""
+    instant_turns_max: int = 0
+    """How many turns it may have before time passes; 0: as many as it takes."""
 
 
 @attrs.frozen

@@ -20,17 +20,25 @@ Footprint names, orders that matter are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import AT_REST, Seen, write
 from testbed.choosers.equivalence.classes import Classes
-from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, open_part, with_path
+from testbed.choosers.equivalence.orders import (
+    Keys,
+    OrderedTurn,
+    Past,
+    open_part,
+    turn_of,
+    with_path,
+)
+from testbed.choosers.equivalence.refusals import check_delays, check_ended, check_limits
 from testbed.choosers.equivalence.repeats import Repeats
-from testbed.choosers.equivalence.tree import REST, Fork, Name, Tried, TurnNode, Walk, named
-from testbed.errors import HarnessError, ScenarioError
+from testbed.choosers.equivalence.tree import Fork, Name, Tried, TurnNode, Walk, named, offered_at
+from testbed.errors import HarnessError
 from testbed.invariant import Verdict
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.turns.option import FAULT, PICK
@@ -77,7 +85,7 @@ class Complete(Exhaustive):
         self._nodes: list[TurnNode] = []
         """The turns of that path alone."""
         self._repeats = Repeats()
-        self._walk = Walk()
+        self._walk: Walk
         self._faults_max = 0
         self._spends: Footprint | None = None
         """What a fault touches beside its own, if fewer may strike than the scenario allows."""
@@ -123,31 +131,21 @@ class Complete(Exhaustive):
 
     def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
         """Write the certificate that `testbed certify` checks. The terms say what was searched."""
-        keeps = self._classes.keeps
-        if not self.is_complete or not keeps:
-            raise ScenarioError(
-                f"{path}: there is nothing to certify, since this search "
-                f"{'has not ended' if keeps else 'kept no classes'}: {self.summary}.\n"
-                "Next: play Complete(keeps=True) until `is_complete`, then ask again."
-            )
+        keeps, summary = self._classes.keeps, self.summary
+        check_ended(path, is_complete=self.is_complete, keeps=keeps, summary=summary)
+        check_limits(path, self.limits)
         write(path, self.header, {**terms, "faults_max": self._faults_max}, self.seen)
 
     # -- one Run --------------------------------------------------------------------------------
 
     def begin(self, run: RunInfo) -> Plan | None:
-        if run.delay_max_ms:
-            raise ScenarioError(
-                f"{run.scenario} lets time pass over what is ready (delay_max_ms="
-                f"{run.delay_max_ms}), so which turns can change places depends on the clock, and "
-                "no search of it is complete.\n"
-                "Next: world.limit(delay_max_ms=0), or sample it with --chooser uniform."
-            )
+        check_delays(run)
         if self._is_exhausted or self.runs == self.runs_max:
             return None
         allowed = run.faults_max
         self._faults_max = allowed if self.faults_max is None else min(self.faults_max, allowed)
         self._spends = ANY_FAULT if self._faults_max < allowed else None
-        self._walk = Walk()
+        self._walk = Walk(run)
         self._repeats.begin(run)
         return Plan(f"complete, run {self.runs}")
 
@@ -165,7 +163,7 @@ class Complete(Exhaustive):
         if self._walk.strikes == self._faults_max or not options.faults:
             return None
         node = self._node(options, at_rest=True)
-        if node.chosen is None or node.chosen == REST:
+        if node.chosen is None or node.is_left:
             return None
         self._walk.strikes += 1
         return node.index[node.chosen]
@@ -181,6 +179,7 @@ class Complete(Exhaustive):
                 self._nodes.append(node)
                 self._repeats.arrive(options)
         self._walk.depth += 1
+        self._walk.ready = () if at_rest else options.in_line()
         return node
 
     def _pick(self, options: Alternatives) -> int:
@@ -205,7 +204,7 @@ class Complete(Exhaustive):
             before = "it picked" if isinstance(node, Fork) else counted(node.ready, "option")
             raise self._diverged(counted(ready, "option"), before)
         assert node.chosen is not None
-        if node.chosen == REST:
+        if node.is_left:
             return node
         place = node.index[node.chosen]
         there = options[place] if place < len(options) else None
@@ -227,19 +226,21 @@ class Complete(Exhaustive):
         if self._nodes:
             self._grow(len(self._walk.steps) - 1)
             last, turns = self._nodes[-1], self._past.turns
-            self._withdrawn(last, turns[-1], index)
+            ready = () if at_rest else options.in_line()
+            names = last.still_there(self._walk.ready, ready, index)
+            self._withdrawn(last, turns[-1], names)
             has_passed = turns[-1].now_ms > (turns[-2].now_ms if len(turns) > 1 else 0)
             still = last.still_asleep(self._walk.touch, has_passed)
-            asleep = {name: tried for name, tried in still if name in index}
+            asleep = {names[name]: tried for name, tried in still if name in names}
         due_ms = options[first].due_ms
         return TurnNode(index, 0 if at_rest else options.ready, due_ms, asleep)
 
-    def _withdrawn(self, last: TurnNode, turn: OrderedTurn, index: dict[Name, int]) -> None:
-        """Note at the last node what was ready there, was not chosen, and is ready no more."""
+    def _withdrawn(self, last: TurnNode, turn: OrderedTurn, names: Container[Name]) -> None:
+        """Note at the last node what was ready there, was not chosen, and is there no more."""
         if last.due_ms > turn.now_ms:
             return
         for name in last.names:
-            if name != last.chosen and name not in index:
+            if name != last.chosen and name not in names:
                 last.withdraw(name)
 
     def ended(self, step: Step) -> None:
@@ -258,9 +259,7 @@ class Complete(Exhaustive):
         walk = self._walk
         step, picks = walk.steps[place]
         did = self._did(step)
-        causes = tuple(walk.place_of[number] for number in step.causes if number)
-        touch, settings = self._keys.touch(did), str(getattr(step.option, "fault", ""))
-        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes, settings)
+        turn = turn_of(step, picks, walk.place_of, did, self._keys.touch(did))
         for first in (*self._past.add(turn), *self._silent_races(turn, place)):
             self._race(first, place)
         walk.touch = turn.touch.joined(self._keys.touch(open_part(did, self._looks_back)))
@@ -270,9 +269,7 @@ class Complete(Exhaustive):
     def _did(self, step: Step) -> Footprint:
         """What a turn touched, its own path included."""
         did = with_path(step.did, step.option.path)
-        if self._spends is None or step.kind != FAULT:
-            return did
-        return Footprint(did.reads, did.writes | self._spends.writes)
+        return did if self._spends is None or step.kind != FAULT else did | self._spends
 
     def _grow(self, since: int = 0) -> None:
         """Add turns again, from the first that has touched more than was known when it ended:
@@ -309,12 +306,15 @@ class Complete(Exhaustive):
         # woken by another: `second` may look back, and then their order matters.
         #
         # If `first` is a fault, nothing is added: where it struck, going on without it is tried in
-        # any case, and so is the same fault at each turn that comes later.
+        # any case, and so is the same fault at each turn that comes later. If `second` is a fault
+        # that became possible by `first`, another turn may make it so as well.
         past = self._past
-        if past.turns[first].is_fault or self._is_due_to(first, second):
+        if past.turns[first].is_fault:
             return
-        node = self._nodes[first]
+        node, is_due = self._nodes[first], self._is_due_to(first, second)
         names = [(self._nodes[place].chosen, place) for place in past.reversed(first, second)]
+        if is_due and not (names := [each for each in names if each[1] != second]):
+            return
         for name, place in names:
             if name in node.wanted:
                 return
@@ -328,17 +328,11 @@ class Complete(Exhaustive):
             node.want(name)
 
     def _is_due_to(self, first: int, fault: int) -> bool:
-        """Whether a fault could strike only because of that earlier turn. A fault does not tell
-        its causes, so they are taken from the turn after which it was first offered."""
-        name = self._nodes[fault].chosen
+        """Whether it could not yet strike when that earlier turn was chosen."""
         if not self._past.turns[fault].is_fault:
             return False
-        since = fault
-        while since and name in self._nodes[since - 1].index:
-            since -= 1
-        offered_by = since - 1
-        is_earlier = first < offered_by and self._past.is_before(first, offered_by)
-        return first == offered_by or is_earlier
+        turn = offered_at(self._nodes, fault)
+        return first == turn or (first < turn and self._past.is_before(first, turn))
 
     # -- the end of a Run -----------------------------------------------------------------------
 
@@ -359,14 +353,17 @@ class Complete(Exhaustive):
         """Note what the end of a Run leaves untried.
 
         At rest, the last turn has withdrawn whatever was still ready. A limit hides the races that
-        would have come later, so everything is tried at every node of such a Run.
+        would have come later, or a fault at rest, so all is tried at every node of such a Run.
         """
-        if verdict.end not in AT_REST:
-            self.limits.add(verdict.end.partition(":")[0])
-            for node in self._nodes:
-                node.want_all()
-        elif self._nodes and self._nodes[-1].chosen != REST:
-            self._withdrawn(self._nodes[-1], self._past.turns[-1], {})
+        if verdict.end in AT_REST:
+            limits = self._walk.spent if self._walk.strikes < self._faults_max else set()
+            if self._nodes and not self._nodes[-1].is_left:
+                self._withdrawn(self._nodes[-1], self._past.turns[-1], ())
+        else:
+            limits = {verdict.end.partition(":")[0]}
+        self.limits |= limits
+        for node in self._nodes if limits else ():
+            node.want_all()
 
     def _go_back(self) -> None:
         """Backtrack to the last node with something left to try.

@@ -176,7 +176,7 @@ class Wire:
                 del self.paused[request]
                 if option is None:
                     request.announce()
-                else:
+                elif option.due_ms > self.table.now_ms:
                     self.table.pending.remove(option)
                     option.due_ms = self.table.now_ms
                     option.causes = (*option.causes, self.table.step)

@@ -56,14 +56,18 @@ class Ending:
             return False
         return not ready or self._is_far_off()
 
-    def is_out_of_time(self, turns: int) -> bool:
+    def is_out_of_time(self) -> bool:
         """Whether the Run ends only since what comes next is due after all virtual time. A fault
         may strike first: whether it could do so sooner depends on which actor moves last."""
         is_stopped = self._table.failure is not None or self._table.stop is not None
         if is_stopped or (self._judge.violations and not self._goes_on):
             return False
-        is_late = self._table.pending.next_due_ms > self._budget.virtual_ms_max
-        return is_late and turns < self._budget.turns_max
+        return self._table.pending.next_due_ms > self._budget.virtual_ms_max
+
+    def has_room(self, turns: int, instant_turns: int) -> bool:
+        """Whether one more turn may be played before time passes."""
+        budget = self._budget
+        return turns < budget.turns_max and instant_turns < budget.instant_turns_max
 
     def why(self, ready: int, turns: int, instant_turns: int) -> End | None:
         """The end of the Run, or None if it goes on. It is given how many Options are ready, how
@@ -75,8 +79,7 @@ class Ending:
             return End("violated", "violated")
         due_ms = table.pending.next_due_ms
         if (
-            turns < budget.turns_max
-            and instant_turns < budget.instant_turns_max
+            self.has_room(turns, instant_turns)
             and due_ms <= self._rest_after_ms(budget)
             and self._trace.bytes_written <= budget.trace_bytes_max
         ):

@@ -67,7 +67,7 @@ class Play(Head):
         self._wants_steps = type(chooser).ended is not Chooser.ended
         self._keeps_steps = trace.is_read or self._wants_steps
         self._flushes = self._keeps_steps and (trace.sink is not None or not trace.keep)
-        self._options = Options(table.pending, world.find_faults)
+        self._options = Options(table.pending, self._find_faults)
         happened: list[Happening] | None = [] if world.judge.follows else None
         self._happened = world.evidence.happened = happened
         self._asides = Asides(
@@ -215,13 +215,19 @@ class Play(Head):
             # nothing that is ready, not even a timer in the far future: it must release something.
             options.ready = 0
             return None
-        is_over = is_rest or ending.is_out_of_time(self._turns_played)
+        is_over = is_rest or ending.is_out_of_time()
         strike = self._chooser.strike(options) if is_over else None
         if strike is None:
             end = ending.why(options.ready, self._turns_played, self._instant_turns)
             if end is not None:
                 self._finish(end)
         return strike
+
+    def _find_faults(self) -> list[Option]:
+        """Every fault that could strike now; none where a limit lets no turn follow. A fault takes
+        one of the turns that a Run may have, so that how far it goes does not depend on when."""
+        has_room = self._ending.has_room(self._turns_played, self._instant_turns)
+        return self._world.find_faults() if has_room else []
 
     def _begin_turn(self, option: Option, choice: int, ready: int) -> None:
         """Open a Step: from now until the next turn, all that is touched is marked on it."""

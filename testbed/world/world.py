@@ -243,10 +243,11 @@ class World:
         self.in_force.check(self.scenario)
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
-        late_ms, length, is_up = self.budget.delay_max_ms, self.turns_expected, self._is_up
+        budget = self.budget
         info = RunInfo(
-            self.scenario, number, self.faults_max, length, is_up, late_ms, self.switches
-        )
+            self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
+            budget.delay_max_ms, self.switches, budget.turns_max, budget.instant_turns_max,
+        )  # fmt: skip
         if (plan := chooser.begin(info)) is None:
             return False
         self.trace = Trace({}) if trace is None else trace

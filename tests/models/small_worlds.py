@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 from stage import Apart, Puppet, note
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
-from testbed.choosers.equivalence.orders import Keys, OrderedTurn, Past, Picked, with_path
+from testbed.choosers.equivalence.orders import Keys, OrderedTurn
 from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
 from testbed.errors import ApiError
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.objects import Note
-from testbed.turns.option import PICK, Choice
+from testbed.store.delivery import BOOKMARK
+from testbed.testing.complete.unsound import Form, Witness, form_of
+from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
-from testbed.turns.trace import Step, Trace
+from testbed.turns.trace import Trace
 from testbed.turns.waits import Queue, Signal
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
 
 Action = tuple[Any, ...]
 """A word, and what it needs: `("update", "x")`, `("spawn", "w", (("get", "x"),))`."""
+
+
+REQUESTS = ("get", "update", "swap", "create", "delete", "list", "cache")
+"""The words for what a server is asked."""
 
 
 @attrs.frozen
@@ -72,7 +78,7 @@ class Hands:
         self.hidden: list[int] = []
         """What no Footprint tells of."""
         self.tasks: dict[str, list[Task]] = {}
-        """By whoever has spawned them."""
+        """By the task that has spawned them."""
 
     async def do(self, task: str, actions: tuple[Action, ...]) -> None:
         """One action after another; what each comes to is recorded."""
@@ -85,40 +91,49 @@ class Hands:
 
     async def act(self, task: str, word: str, *given: Any) -> str:
         """One of them."""
+        ask: Callable[..., Any] = self.requests if word in REQUESTS else self.others
+        return str(await ask(task, word, *given) or "")
+
+    async def requests(self, task: str, word: str, *given: Any) -> object:
+        """What its server answers."""
         client = self.client
         match word:
             case "get":
-                return str(dict((await client.get(Note, given[0])).data))
+                return dict((await client.get(Note, given[0])).data)
             case "update":
                 new = note(given[0], by=task)
-                return str(dict((await client.update(new, whatever_it_was=True)).data))
+                return dict((await client.update(new, whatever_it_was=True)).data)
             case "swap":
                 old = await client.get(Note, given[0])
                 seen = f"{old.data['by']}+{task}"
-                return str(dict((await client.update(old.saying(by=seen))).data))
+                return dict((await client.update(old.saying(by=seen))).data)
             case "create":
-                return str(dict((await client.create(note(given[0], by=task))).data))
+                return dict((await client.create(note(given[0], by=task))).data)
             case "delete":
                 await client.delete(note(given[0]), whatever_it_was=True)
             case "list":
-                return str([(n.key, dict(n.data)) for n in (await client.list(Note)).items])
+                return [(n.key, dict(n.data)) for n in (await client.list(Note)).items]
             case "cache":
                 self.cache = Cache(client, Note)
                 await self.cache.synced()
-            case "look":
-                if self.cache is not None:
-                    return str([(n.key, dict(n.data)) for n in self.cache.all()])
+        return None
+
+    async def others(self, task: str, word: str, *given: Any) -> object:
+        """What its tasks do among themselves."""
+        client = self.client
+        match word:
+            case "look" if self.cache is not None:
+                return [(n.key, dict(n.data)) for n in self.cache.all()]
             case "put":
                 self.queue.put(task)
             case "take":
-                return str(await self.queue.get())
+                return await self.queue.get()
             case "set":
                 self.signal.set()
             case "clear":
                 self.signal.clear()
             case "wait":
-                won = await client.first(self.signal.wait(), client.sleep(5))
-                return str(won[0])
+                return str((await client.first(self.signal.wait(), client.sleep(5)))[0])
             case "sleep":
                 await client.sleep(given[0])
             case "pick":
@@ -133,10 +148,10 @@ class Hands:
                 client.cancel(self.tasks[task].pop())
             case "hide":
                 self.hidden.append(given[0])
-                return str(self.hidden)
+                return self.hidden
             case "die":
                 raise RuntimeError("meant")
-        return ""
+        return None
 
 
 def _but_meta(value: Any) -> str:
@@ -158,60 +173,41 @@ def outcome_of(world: World) -> object:
     return verdict.outcome, verdict.end, broken, stored, tasks
 
 
-class Watched(Chooser):
+class Watched(Witness):
     """Whatever another Chooser does, with the class of each whole Run of it."""
 
     def __init__(self, inner: Chooser) -> None:
-        self.inner = inner
-        self.goes_on = True
-        self.minds_order = True
-        self.form: object = None
+        super().__init__(inner)
+        self.form: Form | None = None
         """Of the last Run; None if it was cut."""
-        self.sentences: list[str] = []
+        self.bare: Form | None = None
+        """The same without the bookmarks of Caches."""
         self._keys = Keys()
-        self._past = Past()
-        self._picks: list[Picked] = []
-        self._place: dict[int, int] = {}
-        self._steps: list[tuple[Step, tuple[Picked, ...]]] = []
-
-    def begin(self, run: RunInfo) -> Plan | None:
-        self._past, self._picks, self._place = Past(), [], {}
-        self._steps = []
-        self.sentences = []
-        return self.inner.begin(run)
-
-    def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        choice = self.inner.choose(options)
-        if isinstance(options, Alternatives) and isinstance(choice, int):
-            one = options[choice]
-            self._picks.append((one.verb, one.label, choice, len(options)))
-        return choice
-
-    def strike(self, options: Options) -> int | None:
-        return self.inner.strike(options)
-
-    def ended(self, step: Step) -> None:
-        self.inner.ended(step)
-        if step.kind != PICK:
-            picks, self._picks = tuple(self._picks), []
-            self._steps.append((step, picks))
-
-    def _see(self, step: Step, picks: tuple[Picked, ...]) -> None:
-        """Once the Run is over, since a later turn may add to what an earlier one did."""
-        self._place[step.number] = len(self._past)
-        did = with_path(step.did, step.option.path)
-        causes = tuple(self._place[number] for number in step.causes if number)
-        touch, settings = self._keys.touch(did), str(getattr(step.option, "fault", ""))
-        turn = OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes, settings)
-        self._past.add(turn)
-        self.sentences.append(str(step.sentence))
 
     def end(self, trace: Trace, verdict: Verdict) -> None:
-        for step, picks in self._steps:
-            self._see(step, picks)
-        form = tuple((turn.content, directly) for turn, directly in self._past.form())
-        self.form = None if verdict.end.startswith("cut") else form
-        self.inner.end(trace, verdict)
+        super().end(trace, verdict)
+        run = self.runs.pop() if self.runs else None
+        self.form = self.bare = None
+        if run is not None:
+            self.form = self.bare = form_of(run, self._keys)
+            if any(_is_bookmark(turn) for turn in run):
+                self.bare = form_of(_without_bookmarks(run), self._keys)
+
+
+def _is_bookmark(turn: OrderedTurn) -> bool:
+    """Whether a Cache is told nothing but how far its server has read."""
+    to_cache = any(key.startswith("cache:") for key in turn.did.writes)
+    return turn.sentence.change == BOOKMARK and to_cache
+
+
+def _without_bookmarks(run: list[OrderedTurn]) -> Iterator[OrderedTurn]:
+    """The other turns. What a bookmark has caused follows from what came before it on its path."""
+    places: dict[int, int] = {}
+    for place, turn in enumerate(run):
+        if not _is_bookmark(turn):
+            causes = tuple(places[cause] for cause in turn.causes if cause in places)
+            places[place] = len(places)
+            yield attrs.evolve(turn, causes=causes)
 
 
 class Brute(Chooser):

@@ -77,8 +77,8 @@ def write(
     terms: Mapping[str, Any],
     classes: Sequence[Seen],
 ) -> None:
-    """Write the file, if the terms are those of what was searched and no limit was reached. Each
-    option, step and offer stands once, before the first line that names it."""
+    """Write the file, if the terms are those of what was searched. Each option, step and offer
+    stands once, before the first line that names it."""
     for name, was in searched.items():
         if terms.get(name) != was:
             raise ScenarioError(
@@ -86,12 +86,6 @@ def write(
                 f"theirs is {terms.get(name)!r}.\n"
                 "Next: make them of the same scenario and switches."
             )
-    limits = {seen.end.partition(":")[0] for seen in classes} - {*AT_REST}
-    if limits:
-        raise ScenarioError(
-            f"{path}: there is nothing to certify, since what comes after a limit was not seen.\n"
-            f"Next: raise {' and '.join(sorted(limits))} (world.limit), and search again."
-        )
     _check_settings(path, classes)
     found = {"verdict": verdict_of(classes), "classes": len(classes)}
     total = 0

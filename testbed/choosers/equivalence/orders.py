@@ -13,12 +13,13 @@ the same such orders are one class, and all of them come to the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import attrs
 
 from testbed.store.footprint import HISTORY, LOG, Footprint
-from testbed.turns.option import FAULT, Sentence
+from testbed.turns.option import FAULT, Option, Sentence
+from testbed.turns.trace import Step
 
 Picked = tuple[str, str, int, int]
 """One pick of a turn: its label, the alternative, that one's place, and how many there were."""
@@ -131,9 +132,23 @@ class OrderedTurn:
         return self.sentence, self.picks, self.now_ms, self.did, self.settings
 
 
+def settings_of(option: Option) -> str:
+    """How a fault would strike; empty if it is no fault."""
+    return str(getattr(option, "fault", ""))
+
+
 def with_path(did: Footprint, path: str) -> Footprint:
     """A Footprint that also writes the path whose turn it was."""
     return Footprint(did.reads, did.writes | {path})
+
+
+def turn_of(
+    step: Step, picks: tuple[Picked, ...], place_of: Mapping[int, int], did: Footprint, touch: Touch
+) -> OrderedTurn:
+    """A Step as a turn of its Run, in which the Steps before it have these places."""
+    causes = tuple(place_of[number] for number in step.causes if number)
+    settings = settings_of(step.option)
+    return OrderedTurn(step.sentence, picks, step.now_ms, did, touch, causes, settings)
 
 
 ORDER = "order"

@@ -50,7 +50,7 @@ class Repeats:
         self._last = None
 
     def cut(self, turns: int) -> None:
-        """Keep so many turns, and of the last only what was pending before it: it is new again."""
+        """Keep that number of turns; of the last, what was pending before it: it is new again."""
         del self._turns[max(turns - 1, 0) :]
         del self._pending[turns:]
 
@@ -86,7 +86,7 @@ class Repeats:
     def diverged(
         self, turn: int, run: int, said: str, offered: Sequence[Option] = ()
     ) -> HarnessError:
-        """The error that names the last turn before something was not the same. Whoever has offered
+        """The error that names the last turn before something was not the same. What has offered
         this Option has decided it, or else that turn."""
         where, option = f"turn {turn} of run {run}", next(iter(offered), None)
         return diverged(self._last, where, said, twice_line(self._run), option)

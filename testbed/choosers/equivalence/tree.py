@@ -7,20 +7,28 @@ belongs to one Run alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 
 import attrs
 
+from testbed.chooser import RunInfo
 from testbed.choosers.equivalence.certificate import Offer
-from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn, Picked, Touch
+from testbed.choosers.equivalence.orders import (
+    NO_TOUCH,
+    OrderedTurn,
+    Picked,
+    Touch,
+    settings_of,
+)
 from testbed.turns.option import FAULT, Option, Sentence
 from testbed.turns.trace import Step
 
-Name = tuple[Sentence, int]
-"""An Option among those of one turn: its sentence, and its number among those of that sentence,
-oldest first."""
+Name = tuple[Sentence, str, int]
+"""An Option among those of one turn: its sentence, the settings of a fault, and its number among
+those that these are alike for, oldest first."""
 
 
 @attrs.define
@@ -28,6 +36,7 @@ class Walk:
     """One Run on its way down the tree. What is known of its turns stands in the `Past`, since the
     next Run begins with most of them."""
 
+    run: RunInfo
     depth: int = 0
     """How many turns and picks of it have been chosen."""
     strikes: int = 0
@@ -42,6 +51,16 @@ class Walk:
     """The place of a turn among its turns, by the number of its Step; picks are Steps as well."""
     touch: Touch = NO_TOUCH
     """What its last turn touched, or may turn out to have touched."""
+    ready: Sequence[Option] = ()
+    """What was ready at its last turn, in calm order."""
+
+    @property
+    def spent(self) -> set[str]:
+        """The limits that its turns have just reached: there, no fault could strike."""
+        run, at = self.run, Counter(step.now_ms for step, _ in self.steps)
+        limits = {"turns_max": run.turns_max, "instant_turns_max": run.instant_turns_max}
+        reached = {"turns_max": at.total(), "instant_turns_max": max(at.values(), default=0)}
+        return {name for name, most in limits.items() if reached[name] == most > 0}
 
 
 @attrs.define
@@ -59,7 +78,7 @@ def is_fault(name: Name | None) -> bool:
     return name is not None and name[0].kind == FAULT
 
 
-REST: Name = (Sentence("rest", "", "", "", "", 1), 0)
+REST: Name = (Sentence("rest", "", "", "", "", 1), "", 0)
 """Stands for the end of a Run at which a fault could still have struck."""
 
 
@@ -91,10 +110,15 @@ class TurnNode:
         """What slept or was tried here and was withdrawn by the one chosen, and what it would
         touch: it could have happened later, had the one chosen waited."""
 
+    @property
+    def is_left(self) -> bool:
+        """Whether the Run ends here, and no fault strikes at rest."""
+        return self.chosen == REST
+
     @cached_property
     def offer(self) -> Offer:
         """What may happen, as a certificate says it."""
-        sentences = [sentence for sentence, _ in self.names]
+        sentences = [sentence for sentence, _, _ in self.names]
         return Offer(tuple(sentences[: self.ready]), tuple(sentences[self.ready :]), self.due_ms)
 
     @property
@@ -103,6 +127,18 @@ class TurnNode:
         chosen = self.chosen
         is_turn = chosen is not None and chosen in self.index
         return self.offer, self.names.index(chosen) if is_turn and chosen is not None else -1
+
+    def still_there(
+        self, was: Sequence[Option], now: Sequence[Option], index: dict[Name, int]
+    ) -> dict[Name, Name]:
+        """What is called so here and has not been withdrawn since, and its name at the next turn:
+        there, `now` is ready, and `index` has the places. Here, `was` was ready."""
+        # What was withdrawn may have a successor of its name at once, which is not it: the next
+        # timer of a task, or a delivery that is offered again. A fault has nothing but its name.
+        names = {now[at]: name for name, at in index.items() if at < len(now)}
+        found = {name: names.get(was[at]) for name, at in self.index.items() if at < self.ready}
+        found |= {name: name for name in self.names[self.ready :] if name in index}
+        return {name: other for name, other in found.items() if other is not None}
 
     def want(self, name: Name) -> None:
         """Have this tried as well, unless it is to be tried anyway or sleeps."""
@@ -158,18 +194,27 @@ class TurnNode:
                 yield name, tried
 
 
+def offered_at(nodes: Sequence[TurnNode], fault: int) -> int:
+    """The place of the turn after which the fault that was chosen there was first offered; -1 if
+    it was from the beginning. A fault does not tell its causes, so that turn stands for them."""
+    name, since = nodes[fault].chosen, fault
+    while since and name in nodes[since - 1].index:
+        since -= 1
+    return since - 1
+
+
 def named(options: Sequence[Option], first: int = 0) -> dict[Name, int]:
     """The place of every Option by its name, counted from `first`. Of two with one sentence the
     older one is numbered first."""
     names: dict[Name, int] = {}
     for at, option in enumerate(options):
-        sentence, nth = option.sentence, 0
-        while (sentence, nth) in names:
+        sentence, settings, nth = option.sentence, settings_of(option), 0
+        while (sentence, settings, nth) in names:
             nth += 1
-        while nth and options[names[sentence, nth - 1] - first].causes > option.causes:
-            names[sentence, nth] = names[sentence, nth - 1]
+        while nth and options[names[sentence, settings, nth - 1] - first].causes > option.causes:
+            names[sentence, settings, nth] = names[sentence, settings, nth - 1]
             nth -= 1
-        names[sentence, nth] = at + first
+        names[sentence, settings, nth] = at + first
     return names
 
 

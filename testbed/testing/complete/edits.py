@@ -61,12 +61,12 @@ def no_writes(true: Any) -> Any:
 
 
 def no_logs(true: Any) -> Any:
-    """Whoever reads a log commutes with whoever adds to it."""
+    """A turn that reads a log commutes with one that adds to it."""
     return lambda self, keys: true(self, [key for key in keys if key.partition(":")[0] != "log"])
 
 
 def fields_apart(true: Any) -> Any:
-    """Whoever reads all of a log commutes with a commit to one of its fields."""
+    """A turn that reads all of a log commutes with a commit to one of its fields."""
 
     def number(self: Keys, key: str) -> tuple[int, int]:
         bit, _ = self._bits.setdefault(key, (1 << len(self._bits), 0))
@@ -219,10 +219,26 @@ def struck_or_not_at_all(true: Any) -> Any:
 def faults_race_with_nothing(true: Any) -> Any:
     """A fault does not come before a turn that it clashes with."""
 
-    def is_due_to(self: Complete, first: int, fault: int) -> bool:
-        return self._past.turns[fault].is_fault
+    def race(self: Complete, first: int, second: int) -> None:
+        if not self._past.turns[second].is_fault:
+            true(self, first, second)
 
-    return is_due_to
+    return race
+
+
+def known_by_name(true: Any) -> Any:
+    """What was withdrawn is taken to be there still, if something has its name."""
+    return lambda self, was, now, index: {name: name for name in self.names if name in index}
+
+
+def due_to_the_turn_before(true: Any) -> Any:
+    """A fault is possible only by the turn after which it was first offered."""
+
+    def race(self: Complete, first: int, second: int) -> None:
+        if not self._is_due_to(first, second):
+            true(self, first, second)
+
+    return race
 
 
 def nothing_else_wanted(true: Any) -> Any:

@@ -10,7 +10,11 @@ Not among them are parts of the search without which no class was missed in any 
 - that a fault wakes when time has passed, or when what withdraws it happens; that faults clash if
   fewer may strike than are allowed; that each of several faults is tried at once: the turns clash
   all the same, by `log:@time`, by what they share, and by the races of a fault;
-- that a search starts over at the first look back, and tells two Options of one sentence apart.
+- that a search starts over at the first look back, and tells two Options of one sentence apart, or
+  two faults of one sentence by their settings.
+
+That a limit may let no fault strike at rest needs a World that is larger than these: see
+`tests/choosers/test_once_missed.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from testbed.choosers.equivalence.orders import Keys, Past, Touch
 from testbed.choosers.equivalence.tree import TurnNode
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
+from testbed.faults.stall import Stall
 from testbed.testing.complete import edits
 from testbed.testing.complete.unsound import CLAIM, Unsound
 from testbed.testing.complete.worlds import Scene
@@ -56,6 +61,14 @@ LOTS = Scene(((("pick", "white", "black"),), (GET,)))
 LOST = Scene(((("cache",), UPDATE),), faults=(LoseReply(),))
 """The reply to a Cache is lost, or that to a write that the Cache hears of."""
 
+TIMED = Scene(((("hurried", "x", 3), ("hurried", "x", 3)),), slow_ms=3)
+"""Two requests of one name, each answered at the moment at which its caller gives it up."""
+STALLED = Scene(
+    ((("spawn", "v", (GET,)), ("spawn", "v", ())),),
+    faults=(Stall("*", by_ms=20), Stall("a", until_ms=5, by_ms=3)),
+)
+"""Two tasks are held up once or twice, for as long as either of two faults says."""
+
 
 def _without(edit: Any, owner: Any, part: str, scene: Scene) -> Unsound:
     """The search with that part of it edited. The edit says by its name and its docstring what is
@@ -82,12 +95,14 @@ MUTANTS = (
     _without(edits.never_wakes, TurnNode, "still_asleep", CREATED),
     _without(edits.withdrawn_unwanted, TurnNode, "withdraw", QUEUE),
     _without(edits.nothing_left_over, Complete, "_left_over", QUEUE),
+    _without(edits.known_by_name, TurnNode, "still_there", TIMED),
     _without(edits.never_silent, TurnNode, "silences", LOST),
     _without(edits.faults_never_silent, TurnNode, "silences", LOST),
     _without(edits.silent_only_once, Complete, "_silent_races", LOST),
     _without(edits.no_fault_at_rest, Complete, "strike", STORELESS),
     _without(edits.struck_or_not_at_all, TurnNode, "__init__", IDLE),
-    _without(edits.faults_race_with_nothing, Complete, "_is_due_to", STORELESS),
+    _without(edits.faults_race_with_nothing, Complete, "_race", STORELESS),
+    _without(edits.due_to_the_turn_before, Complete, "_race", STALLED),
     _without(edits.two_at_most, TurnNode, "want", CRASHED),
     _without(edits.limits_hide, Complete, "_left_over", SHORT),
     _without(edits.nothing_else_wanted, TurnNode, "want_all", SHORT),

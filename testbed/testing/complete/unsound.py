@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from testbed.choosers.equivalence.orders import (
     OrderedTurn,
     Past,
     Picked,
+    turn_of,
     with_path,
 )
 from testbed.invariant import Verdict
@@ -72,24 +73,26 @@ class Witness(Chooser):
     def end(self, trace: Trace, verdict: Verdict) -> None:
         if not verdict.end.startswith("cut"):
             place_of = {step.number: place for place, (step, _) in enumerate(self._steps)}
-            self.runs.append([_turn(*each, place_of) for each in self._steps])
+            turns = []
+            for step, picks in self._steps:
+                did = with_path(step.did, step.option.path)
+                turns.append(turn_of(step, picks, place_of, did, NO_TOUCH))
+            self.runs.append(turns)
         self.inner.end(trace, verdict)
 
     def forms(self) -> frozenset[Form]:
         """The classes of these Runs. To be asked only when nothing is edited any more."""
-        keys, found = Keys(), set()
-        for run in self.runs:
-            past = Past()
-            for turn in run:
-                past.add(attrs.evolve(turn, touch=keys.touch(turn.did)))
-            found.add(tuple((turn.content, causes) for turn, causes in past.form()))
-        return frozenset(found)
+        keys = Keys()
+        return frozenset(form_of(run, keys) for run in self.runs)
 
 
-def _turn(step: Step, picks: tuple[Picked, ...], place_of: Mapping[int, int]) -> OrderedTurn:
-    did = with_path(step.did, step.option.path)
-    causes = tuple(place_of[number] for number in step.causes if number)
-    return OrderedTurn(step.sentence, picks, step.now_ms, did, NO_TOUCH, causes)
+def form_of(run: Iterable[OrderedTurn], keys: Keys) -> Form:
+    """The class of a Run: what it has in common with all that differ in the order alone of turns
+    that commute."""
+    past = Past()
+    for turn in run:
+        past.add(attrs.evolve(turn, touch=keys.touch(turn.did)))
+    return tuple((turn.content, directly) for turn, directly in past.form())
 
 
 def seen_by(chooser: Chooser, scene: Scene, runs_max: int = RUNS_MAX) -> tuple[Witness, int]:

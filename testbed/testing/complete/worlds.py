@@ -43,6 +43,8 @@ class Scene:
     reads: tuple[str, ...] | None = ()
     """What its claim, which never breaks, says that it reads; None: anything."""
     turns_max: int = 1_000
+    slow_ms: int = 0
+    """How long the Store takes to serve a request."""
 
     def build(self, world: World) -> None:
         """Assemble it."""
@@ -50,6 +52,8 @@ class Scene:
             world.add(Note(name).saying(by="nobody"))
         for name, words in zip("abc", self.scripts, strict=False):
             world.start(Scripted(name, words))
+        if self.slow_ms:
+            world.latency("get notes", serve_ms=self.slow_ms)
         world.allow(*self.faults)
         world.claim(always(_nothing_is_wrong, reads=self.reads))
         world.limit(turns_max=self.turns_max)
@@ -81,6 +85,8 @@ class _Hands:
         match word:
             case "get":
                 return (await client.get(Note, given[0])).data["by"]
+            case "hurried":
+                return (await client.get(Note, given[0], timeout_ms=given[1])).data["by"]
             case "past":
                 return (await client.get(Note, given[0], at=Revision(given[1]))).data["by"]
             case "list":

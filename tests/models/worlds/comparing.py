@@ -39,8 +39,23 @@ SHORT = Reach()
 LONG = Reach(complete=400, guessing=20, brute=1_000, sampled=3_000, per_class=100)
 
 
-Classes = dict[object, tuple[object, ...]]
-"""By the normal form of a class, what its Runs come to."""
+@attrs.frozen
+class Classes:
+    """What the Runs of each class come to."""
+
+    whole: dict[object, tuple[object, ...]] = attrs.Factory(dict)
+    """By the normal form of a class."""
+    bare: dict[object, tuple[object, ...]] = attrs.Factory(dict)
+    """By that form without the bookmarks of Caches."""
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def add(self, watched: Watched, outcome: tuple[object, ...]) -> tuple[object, ...]:
+        """Note what a Run has come to; returns what its class came to before, or else that."""
+        assert watched.form is not None
+        self.bare.setdefault(watched.bare, outcome)
+        return self.whole.setdefault(watched.form, outcome)
 
 
 @attrs.define
@@ -54,6 +69,8 @@ class Compared:
     """Whether it was compared with every Run there is."""
     classes: int = 0
     runs: int = 0
+    excused: int = 0
+    """Runs of no class that was seen, but for the bookmarks of Caches."""
 
 
 class Counted(Chooser):
@@ -105,7 +122,7 @@ def compare(drawn: Drawn, reach: Reach = SHORT) -> Compared:
     came to; if all Runs are played, all classes are met."""
     scenario, compared = drawn.scenario(), Compared()
     search = Complete(keeps=False)
-    classes: Classes = {}
+    classes = Classes()
     compared.runs = _play(scenario, search, reach.complete, classes, compared)
     if compared.difference:
         return compared
@@ -150,12 +167,16 @@ def _play(
         if watched.form is None:
             return True
         outcome = outcome_of(world)
-        if is_known and watched.form not in classes:
+        before = classes.whole.get(watched.form)
+        if is_known and before is None:
+            before = classes.bare.get(watched.bare)
+            compared.excused += before is not None
+        if not is_known:
+            before = classes.add(watched, outcome)
+        if before is None:
             compared.difference = f"no Run of this class was played: {_told(outcome)}"
-        else:
-            before = classes.setdefault(watched.form, outcome)
-            if before != outcome:
-                compared.difference = _differ(before, outcome)
+        elif before != outcome:
+            compared.difference = _differ(before, outcome)
         return not compared.difference
 
     try:
