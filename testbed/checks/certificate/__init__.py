@@ -14,15 +14,15 @@ the certificate has one Run of each class.
    the same and has the same causes; no class is there twice.
 4. Coverage (`coverage`): wherever another Run could branch off, some class begins in just that way:
    a. two turns in order, of which the first did not cause the second, come the other way round;
-   b. a turn that was ready and then withdrawn happens first;
+   b. whatever else is ready at a turn happens in its place;
    c. each fault that could strike does, also at the end; and wherever one struck, a class goes on
       without it through everything that does not follow from it;
    d. each alternative of a pick is taken.
 
 Why that is enough: suppose a Run has no class here. Go along it as far as some class begins in the
 same way. Its next turn was offered there, by coherence. In that class this turn comes later behind
-another one, was withdrawn, is a fault or picks otherwise; and in each case coverage says that some
-class begins so, one turn further. So there is no such Run.
+another one, was ready and withdrawn, is a fault or picks otherwise; and in each case coverage says
+that some class begins so, one turn further. So there is no such Run.
 
 Taken on trust is what single turns touched, what caused them, what was offered, how each class was
 judged, and the header; docs/search.md lists it, and `testbed certify --replay` plays it again.

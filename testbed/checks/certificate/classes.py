@@ -183,7 +183,7 @@ class Index:
         self._of_option: dict[int, dict[int, tuple[Any, ...]]] = {}
         """The numbers of the turns that are an option, and what was picked in each."""
         self._by_strikes: dict[int, int] = {}
-        """The classes in which so many faults strike, as bits."""
+        """The classes in which that number of faults strikes, as bits."""
 
     def add(self, run: RunClass, bit: int) -> None:
         """Take in a class, which has this bit."""
@@ -202,7 +202,7 @@ class Index:
         self._by_strikes[run.strikes] = self._by_strikes.get(run.strikes, 0) | bit
 
     def has(self, run: RunClass, places: Sequence[int], strikes: int) -> bool:
-        """Whether a class has these turns of another one, and so many faults strike in it."""
+        """Whether a class has these turns of another one, and that number of strikes."""
         classes = self._by_strikes.get(strikes, 0)
         for place in places:
             classes &= self._having[self._numbers[run.names[place]]]

@@ -48,7 +48,7 @@ class _Coverage:
                     self._need_races(run, place)
                     self._need_picks(run, place)
                     self._need_faults(run, place)
-                    self._need_withdrawn(run, place)
+                    self._need_others(run, place)
                 self._need_spared(run, place)
             self._need_faults(run, len(run.steps))
 
@@ -101,13 +101,11 @@ class _Coverage:
                 f"{where} need not happen at turn {fault + 1}, and no class goes on without a fault"
             )
 
-    def _need_withdrawn(self, run: RunClass, place: int) -> None:
-        """4b: what was ready here, and is not after this turn, happens in its place."""
+    def _need_others(self, run: RunClass, place: int) -> None:
+        """4b: whatever else was ready here happens in its place. What is ready next may bear the
+        same words and not be the same."""
         step, offer = run.steps[place], run.offers[place]
-        if step.is_fault or offer.due > step.at:
-            return
-        later = run.offers[place + 1].ready
-        for option in (o for o in offer.ready if o != step.option and o not in later):
+        for option in (o for o in offer.ready if o != step.option):
             why = f"was ready at {self._in_words(step.option)!r}"
             self._need(run, range(place), (option, ()), why)
 

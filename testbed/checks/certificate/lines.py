@@ -1,7 +1,7 @@
 """Lines: reads the file of a certificate, and refuses whatever is no line of one.
 
 Each line is a JSON object that ends in a checksum over itself and all lines before it. That is
-against accidents only: whoever edits the file can write the sums anew. So nothing of its content is
+against accidents only: an editor can write new sums as well. So nothing of its content is
 believed before it has the shape that is stated here.
 """
 

@@ -42,6 +42,8 @@ def _check_bounds(header: Mapping[str, Any], run: RunClass, where: str) -> None:
         raise CertificateRefused("the header names no limits")
     if len(run.steps) > turns_max or any(step.at > ms_max for step in run.steps):
         raise CertificateRefused(f"{where}: it goes beyond a limit")
+    if len(run.steps) == turns_max and run.strikes < faults_max:
+        raise CertificateRefused(f"{where}: a limit has let no fault strike at its end")
     strikes = 0
     for offer, step in zip(run.offers, [*run.steps, None], strict=False):
         if strikes >= faults_max and offer.faults:
