@@ -110,13 +110,15 @@ class BareServer(StoreEndpoint):
 
     def cached(self, plural: str, key: str) -> Any:
         """The object at `key` as this server has it cached, or None."""
-        entry = self.store.get(key, self._cached_at(plural))
+        at = self._cached_at(plural)
+        entry = self.store.get(key) if at is None else self.store.peek(key, at)
         return None if entry is None else entry.value
 
     def all_cached(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind as this server has them cached."""
-        at = self._cached_at(kind.plural)
-        return [entry.value for entry in self.store.range(prefix_of(kind, namespace), at)]
+        at, prefix = self._cached_at(kind.plural), prefix_of(kind, namespace)
+        read = self.store.range(prefix) if at is None else self.store.snapshot(prefix, at)
+        return [entry.value for entry in read]
 
     def all_stored(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind as the Store has them now."""
@@ -127,7 +129,7 @@ class BareServer(StoreEndpoint):
         follows the Store."""
         cursor = self.cursor(plural)
         if not cursor.follows:
-            self.store.mark(reads=(cursor.key,))
+            self.store.mark(reads=(cursor.key, HISTORY))
         return self.read_to(cursor)
 
     def remember(self, item: Object) -> None:

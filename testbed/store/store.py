@@ -98,13 +98,17 @@ class Store:
         """The Entry at a key, now or at an old revision; None if there is none."""
         if self.marks is not None:
             self.marks.reads.append(key if at is None else HISTORY)
-        return self._live.get(key) if at is None else self.peek(key, at)
-
-    def peek(self, key: str, at: int | None = None) -> Entry | None:
-        """The Entry at a key, now or at an old revision; None if there is none. Leaves no mark."""
         if at is None:
             return self._live.get(key)
-        self._check_readable(at)
+        self.check_readable(at)
+        return self.peek(key, at)
+
+    def peek(self, key: str, at: int | None = None) -> Entry | None:
+        """As `get`, for the harness: it leaves no mark. It also knows the state before the oldest
+        Change that is kept, as a server does that has not read that yet."""
+        if at is None:
+            return self._live.get(key)
+        self.check_readable(at, self._compacted - 1)
         for change in islice(self._log.changes, self._filed - self._log.first, None):
             self._past.setdefault(change.key, []).append(change)
         self._filed = self._log.end
@@ -121,10 +125,12 @@ class Store:
     ) -> list[Entry]:
         """All Entries from `start` up to, but not including, `end` (etcd's range), by key."""
         self.mark(reads=(f"{LOG}{one_kind(start, end) or ''}" if at is None else HISTORY,))
+        if at is not None:
+            self.check_readable(at)
         return self._read(start, end, at, limit)
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
-        """All Entries under a prefix (`pods/`), sorted by key. Leaves no mark."""
+        """As `range`, for the harness: it leaves no mark, and knows as much as `peek`."""
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:
@@ -147,6 +153,15 @@ class Store:
         """Expired if a Change after `since` may have been compacted."""
         if since + 1 < self._compacted:
             raise self._expired(since)
+
+    def check_readable(self, at: int, oldest: int | None = None) -> None:
+        """Expired if the state at that revision is compacted, Invalid if there was none."""
+        if at > self._revision:
+            raise self._future(at)
+        if at < 1:
+            raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
+        if at < (self._compacted if oldest is None else oldest):
+            raise self._expired(at)
 
     def put(self, key: str, value: object) -> Entry:
         """Write one key, at a revision of its own."""
@@ -185,7 +200,7 @@ class Store:
         operations = otherwise if failed else then
         for operation in operations:
             if isinstance(operation, Get) and operation.at is not None:
-                self._check_readable(operation.at)
+                self.check_readable(operation.at)
         changes: list[Change] = []
         answers = tuple([self._perform(operation, changes) for operation in operations])
         if changes:
@@ -253,7 +268,7 @@ class Store:
         # The `old` of a key's first Change after `at` is what it held then.
         was: dict[str, Entry | None] = {}
         if at is not None:
-            self._check_readable(at)
+            self.check_readable(at, self._compacted - 1)
             for change in self.log(one_kind(start, end)).after(at):
                 key = change.key
                 if key not in was and start <= key and (to is None or key < to):
@@ -323,13 +338,6 @@ class Store:
         if self.window is not None and self._revision - self._compacted > 2 * self.window:
             self.compact(self._revision - self.window)
 
-    def _check_readable(self, at: int) -> None:
-        if at > self._revision:
-            raise self._future(at)
-        if at < 1:
-            raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
-        if at < self._compacted:
-            raise self._expired(at)
 
     def _expired(self, asked: int) -> Expired:
         kept = f"history is kept from revision {self._compacted} on; list again"

@@ -100,9 +100,9 @@ class StoreEndpoint:
 
     def read_to(self, cursor: Cursor) -> int | None:
         """The revision up to which it has read a kind; None: it follows the Store."""
-        # If the first unread Change is the one at `compacted`, the cursor has lost nothing, but the
-        # state before that Change can no longer be read. Then the answer includes it.
-        return None if cursor.follows else max(cursor.revision, self.store.compacted)
+        # If the first unread Change is the one at `compacted`, the cursor has lost nothing, and the
+        # state before that Change is the last that can be worked out.
+        return None if cursor.follows else max(cursor.revision, self.store.compacted - 1)
 
     def _lag(self, plural: str) -> None:
         if self.on_behind is not None:
@@ -199,6 +199,8 @@ class StoreEndpoint:
         plural, selector = operation.plural, operation.selector
         prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
         cursor = self.cursor(plural)
+        if at is not None:
+            self.store.check_readable(at)
         if at is None and not live and not cursor.follows:
             at = self.read_to(cursor)
             self.store.mark(reads={cursor.key})

@@ -407,17 +407,21 @@ def test_a_cursor_that_a_compaction_has_overtaken_begins_anew() -> None:
 
 
 def test_a_cursor_that_a_compaction_has_just_not_overtaken_goes_on() -> None:
-    """What it has still to read is kept, though no longer what it has read: a list is of the
-    oldest state there is, and no watch misses anything."""
+    """What it has still to read is kept, and by that what was before: a list shows no Change that
+    the cursor has not read, and a watch from there misses none. A reader that names that revision
+    is refused, as by etcd."""
     bare = BareStore(lags=("notes",))
-    bare.list()
+    before = bare.list(revision=ANY_READ)
     watch = bare.answer(Operation("watch", "notes"))
     bare.create(note("a"))
     bare.store.compact(2)
-    assert bare.list() == Listing((bare.get("a"),), Revision(2))
+    assert bare.list(revision=ANY_READ) == before == Listing((), Revision(1))
+    with pytest.raises(Expired):
+        bare.list(revision=before.revision)
+    late = bare.answer(Operation("watch", "notes", revision=before.revision))
     bare.endpoint.cursor("notes").advance()
-    assert watch.take().key == "notes/default/a"
-    assert bare.list().revision == Revision(2)
+    assert watch.take().key == late.take().key == "notes/default/a"
+    assert bare.list(revision=ANY_READ) == Listing((bare.get("a"),), Revision(2))
 
 
 # -- footprints ---------------------------------------------------------------------------------

@@ -110,12 +110,18 @@ class StoreBesideModel(RuleBasedStateMachine):
 
     @rule(key=keys, prefix=prefixes, back=st.integers(0, 20), limit=st.none() | st.integers(1, 3))
     def read(self, key: str, prefix: str, back: int, limit: int | None) -> None:
-        """Any state of the model that is not compacted can be read, of the others none."""
-        at = max(1, self.store.revision - back)
-        if at < self.store.compacted:
-            for ask in (self.store.peek, self.store.snapshot):
-                with pytest.raises(Expired):
-                    ask(key, at)
+        """Any state of the model that is not compacted can be read, of the others none; but the
+        harness knows one state more, by the oldest Changes that are kept."""
+        at, oldest = max(1, self.store.revision - back), self.store.compacted
+        asks: list[Callable[[str, int], object]] = [self.store.get, self.store.range]
+        for ask in asks if at < oldest else ():
+            with pytest.raises(Expired):
+                ask(key, at)
+        asks = [self.store.peek, self.store.snapshot]
+        for ask in asks if at < oldest - 1 else ():
+            with pytest.raises(Expired):
+                ask(key, at)
+        if at < oldest - 1:
             return
         assert self.store.peek(key, at) == self.states[at].get(key)
         assert self.store.snapshot(prefix, at, limit) == self.under(prefix, at)[:limit]
