@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from testbed.errors import Invalid
 from testbed.objects.labels import Requirement
 from testbed.objects.meta import Object, Revision, field_of, text_of
 from testbed.store.change import Change, Entry
@@ -22,6 +23,15 @@ class Selector:
     """Dotted paths and the values excluded there: `(("status.phase", "Failed"),)`."""
     labels: tuple[Requirement, ...] = ()
     """Requirements on the labels, as `labels.parse("app=web,tier!=db")` returns them."""
+
+    def __attrs_post_init__(self) -> None:
+        # Which object has a revision depends on the order of all commits, and to select by it would
+        # be a look at that which leaves no mark.
+        if any(is_whole(path) for path, _ in (*self.fields, *self.unlike)):
+            raise Invalid(
+                "a selector cannot name meta.revision: no server selects by it. "
+                "Select by something else, and compare the revisions of what you are given"
+            )
 
     @property
     def filed_under(self) -> tuple[str, str | int | bool] | None:

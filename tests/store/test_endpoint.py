@@ -364,6 +364,15 @@ def test_a_lagging_kind_is_read_so_much_later(given: dict[str, Any], lag_ms: int
     assert endpoint.cursor("notes").lag_ms == lag_ms
 
 
+@pytest.mark.parametrize("path", ["meta.revision", "meta"])
+@pytest.mark.parametrize("given", ["fields", "unlike"])
+def test_nothing_is_selected_by_its_revision(path: str, given: str) -> None:
+    """No server of Kubernetes knows such a selector; it would look at the order of all commits."""
+    named: dict[str, Any] = {given: ((path, "2"),)}
+    with pytest.raises(Invalid, match="no server selects by it"):
+        Selector(**named)
+
+
 def test_a_write_is_never_judged_by_what_a_lagging_server_has_read() -> None:
     """A precondition is held against the Store itself, however stale the lists are."""
     bare = BareStore(lags=("notes",))
