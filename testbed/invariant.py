@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
 
 from testbed.client.request import Request
 from testbed.client.wire import Wire
+from testbed.errors import ScenarioError
 from testbed.store.change import Change
 from testbed.store.store import Store
 from testbed.turns.happening import Happening
@@ -49,12 +51,18 @@ class Evidence:
         self.play_lap: PlayLap | None = None
         """Plays choices in another World of the scenario, and then a lap of them again and again.
         None if this World was not assembled by a scenario alone."""
+        self.ask: Callable[[Invariant, Callable[[Evidence], Any]], Any] = self._ask
+        """Asks a function of a user's own that a claim calls; for the testbed itself. In an audit
+        it is shown no more than the claim has declared."""
         self.laps_from = 0
         """The number of choices after which a lap may begin, if that is known; else 0."""
         self.calm_end: Callable[[], Any] | None = None
         """Returns what the calm run of this scenario has come to in which the same faults strike at
         the same points, or why there is none. It is None itself in such a calm run, and in a World
         that does not know its scenario."""
+
+    def _ask(self, _: Invariant, look: Callable[[Evidence], Any]) -> Any:
+        return look(self)
 
     def forget_scenario(self) -> None:
         """Called when something is added to a World that its scenario had assembled: no other
@@ -151,12 +159,26 @@ Claim = Callable[[Evidence], str | None]
 """What a scenario writes: a function that says what is wrong, or returns None."""
 
 
+def _name_of(claim: Any) -> str:
+    """The name of a claim's function, also if some arguments of it are given already."""
+    named = claim
+    while isinstance(named, partial):
+        named = named.func
+    name: str | None = getattr(named, "__name__", None)
+    if not callable(claim) or name is None:
+        raise ScenarioError(
+            f"a claim was made of {claim!r}: expected a function that says what is wrong, or "
+            "returns None.\nNext: write it as `def all_is_well(see)`."
+        )
+    return name
+
+
 class _Always(Invariant):
     declares = True
     looks_at = frozenset({COMMIT, RECORD})
 
     def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
-        self.name = claim.__name__
+        self.name = _name_of(claim)
         self.claim = claim
         self.reads = reads
 
@@ -171,7 +193,7 @@ class _Quiescent(Invariant):
     declares = True
 
     def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
-        self.name = claim.__name__
+        self.name = _name_of(claim)
         self.claim = claim
         self.reads = reads
 
@@ -183,7 +205,7 @@ class _Eventually(Invariant):
     looks_at = frozenset({TURN})
 
     def __init__(self, claim: Claim, within_ms: int | None) -> None:
-        self.name = claim.__name__
+        self.name = _name_of(claim)
         self.claim = claim
         self.within_ms = within_ms
         self._met_after_ms: int | None = None

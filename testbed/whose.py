@@ -8,11 +8,16 @@ get wrong: the testbed itself may be installed among the libraries; the user's c
 
 from __future__ import annotations
 
+import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from traceback import FrameSummary
+from traceback import FrameSummary, extract_tb
+from types import FrameType
+
+from testbed.errors import HarnessError
 
 TESTBED, SHIPPED, INSTALLED, PYTHON, OWN = "testbed", "shipped", "installed", "python", "own"
 """The testbed; the actors and scenarios that come with it; a library; Python's own; the user's."""
@@ -24,6 +29,9 @@ USED = frozenset(
 )  # fmt: skip
 """The libraries that the testbed calls itself, or that the user's code must not wait with. What
 they raise was caused by the code that called them."""
+
+SWITCHED = ("in_force.py", "switches.py")
+"""What these refuse was said on a command line or in a race file, and not where it shows up."""
 
 _HERE = Path(__file__).resolve().parent
 _SITES = ("site-packages", "dist-packages")
@@ -74,3 +82,30 @@ def readers_frame(frames: Iterable[FrameSummary]) -> FrameSummary | None:
     that comes with the testbed, or of a library. None if all are the testbed's and Python's."""
     kinds: dict[str, FrameSummary] = {whose(frame.filename): frame for frame in frames}
     return next((kinds[kind] for kind in (OWN, SHIPPED, INSTALLED) if kind in kinds), None)
+
+
+def place_of_call() -> str:
+    """The file and the line of the nearest caller's code that a reader can mend; empty if all
+    callers are the testbed's and Python's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and whose(frame.f_code.co_filename) in (TESTBED, PYTHON):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+@contextmanager
+def at_place(place: str = "") -> Iterator[None]:
+    """Let an error for people that is raised here begin with that place; if none is given, with the
+    last line of a reader's own code on its way."""
+    try:
+        yield
+    except HarnessError as error:
+        frames = extract_tb(error.__traceback__)
+        found = readers_frame(frames) if not place else None
+        if any(Path(frame.filename).name in SWITCHED for frame in frames):
+            found = None
+        if found is not None and whose(found.filename) != SHIPPED:
+            place = f"{found.filename}, line {found.lineno}"
+        if place and place.partition(",")[0] not in str(error):
+            error.args = (f"{place}: {error}",)
+        raise

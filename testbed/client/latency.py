@@ -14,6 +14,7 @@ import attrs
 from testbed.errors import ScenarioError, UnknownName, did_you_mean
 from testbed.objects.kinds import kinds_below
 from testbed.store.endpoint import Operation
+from testbed.whose import at_place
 from testbed.words import MEANT, PAST, meant, spoken
 
 GLOB = re.compile(r"[*?\[]")
@@ -36,6 +37,8 @@ class Latency:
     """From its effect until its caller is told."""
     deliver_ms: int | None = None
     """Of a watch: from a commit until a reader is told of it."""
+    place: str = attrs.field(default="", eq=False, repr=False)
+    """The file and the line that states it."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what could never match, or says no time."""
@@ -111,4 +114,5 @@ def check_names(stated: Iterable[Latency], actors: Iterable[str], endpoints: Ite
         ):
             if name != "*" and not any(fnmatchcase(each, name) for each in known):
                 see = f"name one of these in world.latency({latency.what!r}, …)"
-                raise UnknownName(f"{what} of this World", name, known, see=see)
+                with at_place(latency.place):
+                    raise UnknownName(f"{what} of this World", name, known, see=see)

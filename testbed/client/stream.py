@@ -152,7 +152,7 @@ class Stream:
         """End the watch with an error. Its reader gets the error now, or when it next waits; it is
         never left to wait in silence."""
         self.watch.close()
-        self.watch.cursor.store.unlisten(self.plural, self._pass_over)
+        self.watch.cursor.store.listeners.remove(self.plural, self._pass_over)
         self._withdraw()
         self._mark_all()
         self.note()
@@ -188,7 +188,9 @@ class Stream:
         store = self.watch.cursor.store
         for change in store.log(self.plural).after(self.watch.since):
             self._pass_over(change)
-        store.listen(self.plural, self._pass_over, None, Footprint(writes=frozenset({self.tail})))
+        store.listeners.add(
+            self.plural, self._pass_over, None, Footprint(writes=frozenset({self.tail}))
+        )
         # A list of some fields commutes with commits of others, and the revision of an object says
         # nothing of what was not shown.
         if self.watch.view.fields is not None or self._since.is_commit:

@@ -239,13 +239,68 @@ def _check_path(path: str) -> None:
     first, _, rest = path.partition(".")
     kinds = [kind for kind in kinds_below() if kind.plural]
     within = [kind for kind in kinds if kind.plural == first]
-    parts = (rest if within else path).split(".")
-    if any(_has(kind, parts) for kind in within or kinds):
+    start, own = (f"{first}.", rest) if within else ("", path)
+    if any(has_field(kind, own) for kind in within or kinds):
         return
-    fields = {field.name for kind in within or kinds for field in attrs.fields(kind) if field.init}
-    known = {f"{first}.{name}" for name in fields} if within else {*fields, *_plurals()}
+    # As far as it is right, what may stand next is known; else its last word may be a field, too.
+    parts = own.split(".")
+    right = next(
+        n for n in range(len(parts) - 1, -1, -1)
+        if not n or any(has_field(kind, ".".join(parts[:n])) for kind in within or kinds)
+    )  # fmt: skip
+    above = start + "".join(f"{part}." for part in parts[:right])
+    known = {above + name for kind in within or kinds for name in _below(kind, parts[:right])}
+    if not right:
+        known |= set() if within else _plurals()
+        nested = {f"{start}{each}" for kind in within or kinds for each in _paths(kind)}
+        known |= {each for each in nested if _is_near(each.rpartition(".")[2], parts[-1])}
     see = "name a kind (`leases`), or a field of one (`spec.node_name`, `pods.status.phase`)"
     raise UnknownName("kind or field to leave out", path, sorted(known), see=see)
+
+
+def has_field(kind: Any, path: str) -> bool:
+    """Whether a kind of object has the field of that dotted path."""
+    return _has(kind, path.split("."))
+
+
+def _is_near(name: str, asked: str) -> bool:
+    return name.replace("_", "") == asked.replace("_", "").lower()
+
+
+def _types(kind: Any) -> list[Any]:
+    """The classes with fields that a type is made of: itself, or what it holds."""
+    origin = typing.get_origin(kind) or kind
+    if attrs.has(origin):
+        return [origin]
+    return [found for each in typing.get_args(kind) for found in _types(each)]
+
+
+def _below(kind: Any, parts: Sequence[str]) -> Iterator[str]:
+    """The names of the fields under that path of a type."""
+    for found in _types(kind):
+        hints = _hints(found)
+        for field in attrs.fields(found):
+            if not parts and field.init:
+                yield field.name
+            elif parts and field.name == parts[0]:
+                yield from _below(hints.get(field.name, Any), parts[1:])
+
+
+def _paths(kind: Any, start: str = "", deep: int = 4) -> Iterator[str]:
+    """The dotted paths of all fields of a type, some levels deep."""
+    for found in _types(kind) if deep else ():
+        hints = _hints(found)
+        for field in attrs.fields(found):
+            if field.init:
+                yield f"{start}{field.name}"
+                yield from _paths(hints.get(field.name, Any), f"{start}{field.name}.", deep - 1)
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind)
+    except NameError:
+        return {}
 
 
 def _has(kind: Any, parts: Sequence[str]) -> bool:

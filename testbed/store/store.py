@@ -338,7 +338,6 @@ class Store:
         if self.window is not None and self._revision - self._compacted > 2 * self.window:
             self.compact(self._revision - self.window)
 
-
     def _expired(self, asked: int) -> Expired:
         kept = f"history is kept from revision {self._compacted} on; list again"
         return Expired(Numbered(f"too old resource version: {asked} ({self._compacted}): {kept}"))

@@ -3,6 +3,6 @@
 May use: errors, version, whose, objects, switches, policy, store, turns, client, fault, faults,
   invariant, invariants, chooser, choosers.
 In order: budget, seen_store, audited_evidence, judge, ending, asides, fault_settings,
-  fault_kinds, chooser_kinds, in_force, play, world, lap_proof, counterpart, keeping, scenario,
-  chooser_by_name.
+  fault_kinds, chooser_kinds, in_force, play, reading, world, lap_proof, counterpart, keeping,
+  scenario, chooser_by_name.
 """

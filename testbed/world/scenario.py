@@ -26,7 +26,7 @@ from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
-from testbed.whose import readers_frame
+from testbed.whose import at_place, readers_frame
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
@@ -192,7 +192,8 @@ class Scenario:
         return f"say {named}" if named else LISTED
 
     def _assemble(self, world: World, values: Mapping[str, Any]) -> None:
-        self.build(world, **{name: values[name] for name in self.switches})
+        with at_place():
+            self.build(world, **{name: values[name] for name in self.switches})
 
     def _turns_of_calm_run(self, values: dict[str, Any]) -> int:
         key = repr(sorted(values.items()))

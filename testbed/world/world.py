@@ -40,11 +40,13 @@ from testbed.turns.session import guarded, play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.version import VERSION
+from testbed.whose import place_of_call
 from testbed.world.budget import Budget
 from testbed.world.fault_kinds import fault_as_dict
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
+from testbed.world.reading import Claimed, check_reads
 
 
 class World:
@@ -88,6 +90,8 @@ class World:
         """The record of its Run; empty until `prepare`."""
         self._levers = Levers(table, self.wire, self.store, self.offer_start)
         self._allowed: list[Allowed] = []
+        self._claimed: list[Claimed] = []
+        """The claims that declare what they read, and where they were made."""
         self._play: Play | None = None
         """Its one Run; None until it is prepared."""
         self.store.marks = table.marks
@@ -109,6 +113,12 @@ class World:
         """Put objects into the Store before anything moves, in this order. They are completed as if
         created through the front, but keep the status, identity and age that they are given."""
         self.evidence.forget_scenario()
+        for item in items:
+            if not isinstance(item, Object):
+                raise ScenarioError(
+                    f"world.add was given {item!r}: expected an object of testbed.objects.\n"
+                    'Next: world.add(Node.of("n1", cpu_m=1000)).'
+                )
         for item in [item for item in items if item.key not in self.without]:
             self._write("create", self._front.completed(item))
 
@@ -143,7 +153,11 @@ class World:
         before the Store. If `at` names several, each life speaks to the next of them, as behind a
         load balancer.
         """
-        homes = (at,) if isinstance(at, str) else tuple(at)
+        homes = (at,) if isinstance(at, str) and at else tuple(at)
+        for home in homes:
+            if home not in self.wire.posts:
+                see = "name one of these, or world.serve(…) it before"
+                raise UnknownName("Endpoint of this World", home, self.wire.posts, see=see)
         self.evidence.forget_scenario()
         for given in actors:
             factory = factory_of(given)
@@ -159,7 +173,10 @@ class World:
             if is_out:
                 continue
             if name in self.table.roles or name in self.wire.posts:
-                raise ScenarioError(f"two actors are called {name!r}; give each its own name")
+                raise ScenarioError(
+                    f"two actors or Endpoints are called {name!r}: expected a name of its own.\n"
+                    "Next: give one of them another name."
+                )
             role = Role(name, factory, actor.rank, actor.shares_memory)
             role.switches = switches
             role.homes = tuple([self.wire.post(home).name for home in homes])
@@ -178,6 +195,8 @@ class World:
     def claim(self, *invariants: Invariant) -> None:
         """Judge the Run by these, too."""
         self.judge.claim(*invariants)
+        place = place_of_call() if any(each.reads for each in invariants) else ""
+        self._claimed += [Claimed(each, place) for each in invariants if each.reads]
         if self._levers.tally is None and self.judge.claimed(Confluent):
             self._levers.tally = ServedSoFar()
             self.judge.count(self._levers.tally)
@@ -187,7 +206,8 @@ class World:
         known = {field.name for field in attrs.fields(Budget)}
         for name in limits:
             if name not in known:
-                raise UnknownName("limit", name, known)
+                see = "say world.limit(turns_max=10_000), or another of these"
+                raise UnknownName("limit", name, known, see=see)
         self.budget = attrs.evolve(self.budget, **limits)
 
     def latency(
@@ -208,7 +228,7 @@ class World:
         commit after `deliver_ms`. Of several that name the same, the last one counts.
         """
         self.evidence.forget_scenario()
-        given = Latency(what, actor, at, serve_ms, answer_ms, deliver_ms)
+        given = Latency(what, actor, at, serve_ms, answer_ms, deliver_ms, place_of_call())
         self.wire.latencies.append(given)
 
     # -- playing --------------------------------------------------------------------------------
@@ -243,6 +263,8 @@ class World:
         self.in_force.check(self.scenario)
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
+        keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
+        check_reads(self._claimed, names, keys)
         budget = self.budget
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,

@@ -117,7 +117,7 @@ def test_a_fault_that_strikes_at_a_time_keeps_its_time() -> None:
 
         world.start(Puppet("alpha", alpha))
         world.allow(Crash())
-        world.claim(quiescent(both_or_none, reads=("notes",)))
+        world.claim(quiescent(both_or_none, reads=("log:notes",)))
 
     race = parse("scenario: slow\nfaults:\n  - crash: alpha\n    at: 2s\n", "own")
     shrunk = shrink(race, of(slow))

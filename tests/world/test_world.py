@@ -58,7 +58,7 @@ def test_objects_are_there_before_anything_moves() -> None:
 def test_two_actors_or_endpoints_never_share_a_name() -> None:
     """A sentence about one would be about the other."""
     world = world_of(alpha=reads)
-    with pytest.raises(ScenarioError, match="two actors are called 'alpha'"):
+    with pytest.raises(ScenarioError, match="two actors or Endpoints are called 'alpha'"):
         world.start(Puppet("alpha", reads))
     with pytest.raises(ScenarioError, match="'store'"):
         world.start(Puppet("store", reads))

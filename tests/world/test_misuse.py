@@ -1,0 +1,100 @@
+"""Misuse: what a scenario says wrongly to its World is told with the line that says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from stage import Puppet, note
+
+from testbed import World, always, confluent, eventually, quiescent
+from testbed.choosers.calm import Calm
+from testbed.client.client import Client
+from testbed.errors import HarnessError
+from testbed.invariant import Evidence
+from testbed.world.scenario import find, of
+
+
+async def idle(client: Client) -> None:
+    """Do nothing."""
+
+
+def _late(world: World) -> None:
+    world.start(Puppet("alpha", idle))
+    world.latency("get pods", actor="alhpa", serve_ms=3)
+
+
+def _twice(world: World) -> None:
+    for _ in range(2):
+        world.start(Puppet("alpha", idle))
+
+
+WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
+    "limit": (lambda w: w.limit(turn_max=3), "Did you mean 'turns_max'?"),
+    "limit's text": (lambda w: w.limit(turns_max="3"), "turns_max='3'): expected a whole number"),
+    "limit's sign": (lambda w: w.limit(virtual_ms_max=-1), "expected a whole number from 0"),
+    "limit's none": (lambda w: w.limit(turns_max=None), "expected a whole number from 0 to"),
+    "latency's verb": (lambda w: w.latency("bnd pods", serve_ms=3), "Did you mean 'bind'?"),
+    "latency's kind": (lambda w: w.latency("get pod", serve_ms=3), "Did you mean 'pods'?"),
+    "latency's time": (lambda w: w.latency("get pods", serve_ms=0.5), "in whole milliseconds"),
+    "latency's actor": (_late, "Did you mean 'alpha'?"),
+    "confluent's field": (
+        lambda w: w.claim(confluent(ignoring=["spec.nodename"])), "Did you mean 'spec.node_name'?"
+    ),
+    "confluent's word": (
+        lambda w: w.claim(confluent(ignoring=["nodename"])), "Did you mean 'spec.node_name'?"
+    ),
+    "confluent's leaf": (
+        lambda w: w.claim(confluent(unordered=["pods.status.fase"])),
+        "Did you mean 'pods.status.phase'?\nKnown: pods.status.conditions,",
+    ),
+    "confluent's kind": (lambda w: w.claim(confluent(ignoring=["pod"])), "Did you mean 'pods'?"),
+    "claim": (lambda w: w.claim(len), "expected a claim that says when it holds"),
+    "always": (lambda w: w.claim(always(3)), "expected a function that says what is wrong"),  # type: ignore[arg-type]
+    "allow": (lambda w: w.allow("crash"), "expected a fault"),
+    "start": (lambda w: w.start(Puppet("a", idle), at="stor"), "Did you mean 'store'?"),
+    "start twice": (_twice, "two actors or Endpoints are called 'alpha'"),
+    "add": (lambda w: w.add("n1"), "world.add was given 'n1': expected an object"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_told_with_its_line(name: str) -> None:
+    """The file and the line first, then what was expected, then the next step."""
+    wrong, said = WRONG[name]
+
+    def build(world: World) -> None:
+        wrong(world)
+
+    with pytest.raises(HarnessError) as refused:
+        of(build).world().run(Calm(), driver="direct")
+    text = str(refused.value)
+    line = wrong.__code__.co_firstlineno
+    lines = [f"{__file__}, line {at}: " for at in range(line, line + 4)]
+    assert text.startswith(tuple(lines))
+    assert text.count(__file__) == 1
+    assert said in text
+    assert "\nNext: " in text
+
+
+def test_a_scenario_of_the_testbed_tells_no_line() -> None:
+    """What is wrong there is the switch, and that is the user's."""
+    with pytest.raises(HarnessError, match=r"^writers=99: expected 1 to"):
+        find("lost_update").world({"writers": 99})
+
+
+def test_a_claim_of_which_a_part_is_given_has_its_name() -> None:
+    """A `partial` has none of its own."""
+
+    def so_many(count: int, see: Evidence) -> str | None:
+        return None if len(see.store) == count else "not so many"
+
+    def build(world: World) -> None:
+        world.add(note("n"))
+        world.claim(always(partial(so_many, 1)), eventually(partial(partial(so_many), 1)))
+        world.claim(quiescent(partial(so_many, 2)))
+
+    verdict = of(build).world().run(Calm(), driver="direct")
+    assert [violation.invariant for violation in verdict.violations] == ["so_many"]
