@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from testbed.errors import ScenarioError
 from testbed.invariant import DEATHS, RECORDS, Evidence, Invariant
@@ -28,14 +28,24 @@ from testbed.world.seen_store import SeenStore
 
 LIVES = ("life:", "cache:", "mem:")
 """The keys by which a claim declares that it looks at actors."""
+T = TypeVar("T")
 Ask = Callable[[Evidence], str | None]
 """`look` or `end` of an Invariant, given what it may look at."""
 
 
 def asked(invariant: Invariant, evidence: Evidence, ask: Ask, *, at_end: bool) -> str | None:
     """What the claim says, given no more than it has declared."""
+    if not invariant.declares:
+        return ask(evidence)
+    return shown_less(invariant, evidence, ask, at_end=at_end)
+
+
+def shown_less(
+    invariant: Invariant, evidence: Evidence, ask: Callable[[Evidence], T], *, at_end: bool = False
+) -> T:
+    """What a function of the user's own says, given no more than the claim has declared."""
     reads = invariant.reads
-    if reads is None or not invariant.declares:
+    if reads is None:
         return ask(evidence)
     shown = AuditedEvidence(invariant.name, evidence, reads, at_end=at_end)
     token = LOOKED.set(lambda: shown.refuse("a number that counts all commits", "nothing"))

@@ -28,7 +28,7 @@ from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.store import Store
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
-from testbed.world.audited_evidence import asked
+from testbed.world.audited_evidence import asked, shown_less
 from testbed.world.seen_store import SeenStore
 
 LISTS = {RECORDS: RECORD, DEATHS: DEATH}
@@ -47,6 +47,8 @@ class Judge:
         self._table = table
         self._wire = wire
         self._evidence = evidence
+        if table.audits:
+            evidence.ask = lambda claim, look: shown_less(claim, evidence, look)
         self._invariants: list[Invariant] = []
         self._lookers: dict[str, list[Invariant]] = {}
         self._looked: set[str] | None = None

@@ -17,16 +17,18 @@ from actors.apiserver import ApiServer
 from actors.shared.recorder import Recorder
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
+from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
 from testbed.client.actor import Actor
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.errors import Conflict
+from testbed.errors import Conflict, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, Verdict
 from testbed.invariants.lasso.likeness import Likeness
 from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso, no_lasso
 from testbed.objects.condition import Condition
+from testbed.objects.lease import Lease
 from testbed.objects.meta import Meta
 from testbed.objects.note import Note
 from testbed.store.endpoint import Handler, Operation
@@ -796,3 +798,91 @@ def test_a_conflict_is_no_write() -> None:
 
     verdict = calm(world_that(run, turns_max=300))
     assert verdict.end == "turns_max: 300 turns were played"
+
+
+# -- what it reads --------------------------------------------------------------------------------
+
+
+def beside(claim: Callable[[], NoLasso] | None) -> Scenario:
+    """One note that is written twice, and two actors that create leases."""
+
+    async def flip(client: Client) -> None:
+        for said in "01":
+            await client.update(note(a=said), whatever_it_was=True)
+
+    async def beat(client: Client) -> None:
+        for name in "xy":
+            await client.create(Lease(f"{client.name}-{name}"))
+
+    def build(world: World) -> None:
+        world.add(note(a="0"))
+        world.start(Puppet("flip", flip), Puppet("one", beat), Puppet("two", beat))
+        if claim is not None:
+            world.claim(claim())
+
+    return of(build)
+
+
+@pytest.mark.parametrize(
+    ("claim", "classes"),
+    [(None, 1), (lambda: no_lasso(reads=("log:notes",)), 1), (no_lasso, 500)],
+    ids=["no claim", "it declares the notes", "it reads all"],
+)
+def test_a_complete_search_keeps_only_the_order_of_what_it_reads(
+    claim: Callable[[], NoLasso] | None, classes: int
+) -> None:
+    """One class as long as it looks at notes alone; if it may look at all, there are thousands."""
+    complete = Complete()
+    play_runs(beside(claim), complete, lambda _: True, runs_max=500, driver="direct")
+    assert sum(complete.outcomes.values()) == classes
+    assert complete.is_complete is (classes == 1)
+
+
+def test_it_proves_the_same_if_it_declares_what_is_written() -> None:
+    """And what it does not read makes no lap."""
+
+    def declared(*reads: str) -> Scenario:
+        def build(world: World) -> None:
+            world.add(note(a="0", b="0"), Lease("other"))
+            world.start(Puppet("p0", for_ever))
+            world.claim(no_lasso(reads=reads))
+            world.limit(turns_max=300, instant_turns_max=300)
+
+        return of(build)
+
+    whole = calm(scenario_of(for_ever).world())
+    for reads in (("log:notes",), ("log:notes.data",), ("notes/default/n",), ("log:",)):
+        assert calm(declared(*reads).world()).violations == whole.violations
+    for reads in (("log:leases",), ("leases/default/n",)):
+        verdict = calm(declared(*reads).world())
+        assert not verdict.violations
+        assert verdict.outcome == "undecided"
+
+
+def test_an_audit_catches_what_it_has_not_declared() -> None:
+    """What the user's own abstraction looks at, in any Run."""
+
+    def world(*reads: str, audit: bool) -> World:
+        def build(world: World) -> None:
+            world.add(note(a="0"), Lease("other"))
+            world.start(Puppet("p0", for_ever))
+            world.claim(no_lasso(abstraction=leases, reads=reads or None))
+            world.limit(turns_max=300, instant_turns_max=300)
+
+        return of(build).world(audit=audit)
+
+    def leases(see: Evidence) -> object:
+        return [entry.key for entry in see.store.snapshot("leases/")]
+
+    with pytest.raises(ScenarioError, match="no_lasso reads leases/ in the Store, and declared"):
+        calm(world("log:notes", audit=True))
+    calm(world("log:notes", audit=False))
+    calm(world("log:notes", "log:leases", audit=True))
+    calm(world(audit=True))
+
+
+def test_to_look_at_nothing_is_refused() -> None:
+    """It could prove nothing, and would say that all is well."""
+    for reads in ((), ("records",)):
+        with pytest.raises(ScenarioError, match="expected at least one kind or key"):
+            no_lasso(reads=reads)

@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 
 import attrs
 
+from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.invariants.lasso.likeness import Likeness, Unlike, digest_of
 from testbed.invariants.lasso.moment import EVENTS, Moment, moment, ready, starved, tells_time
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
-from testbed.store.change import Change
+from testbed.store.change import Change, plural_of
+from testbed.store.footprint import LOG
 from testbed.turns.option import Option
 from testbed.turns.trace import Step
 from testbed.words import counted
@@ -82,8 +84,14 @@ class NoLasso(Invariant):
     follows: ClassVar[bool] = True
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
-    def __init__(self, abstraction: Abstraction | None, named_anew: tuple[str, ...]) -> None:
-        self._coarse = _Multiset() if abstraction is None else _Abstracted(abstraction)
+    def __init__(
+        self,
+        abstraction: Abstraction | None,
+        named_anew: tuple[str, ...],
+        reads: tuple[str, ...] | None = None,
+    ) -> None:
+        self.reads = None if reads is None else frozenset(reads)
+        self._coarse = _Multiset(self) if abstraction is None else _Abstracted(abstraction, self)
         self._named_anew = named_anew
         self._renamed: dict[str, str] = {}
         self._states: dict[str, Moment | None] = {}
@@ -101,10 +109,17 @@ class NoLasso(Invariant):
     def suspicion(self) -> str:
         return f"suspected: a ping-pong, not proved: {self._doubt}" if self._doubt else ""
 
+    def minds(self, key: str) -> bool:
+        """Whether it looks at that object."""
+        if key.startswith(EVENTS) or self.reads is None or LOG in self.reads:
+            return not key.startswith(EVENTS)
+        log = f"{LOG}{plural_of(key)}"
+        return any(each in (key, log) or each.startswith(f"{log}.") for each in self.reads)
+
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.wire.served
         who = "somebody" if request is None else request.role.name
-        changes = [change for change in evidence.changes if not change.key.startswith(EVENTS)]
+        changes = [change for change in evidence.changes if self.minds(change.key)]
         if not changes:
             return None
         for change in changes:
@@ -244,21 +259,34 @@ class NoLasso(Invariant):
         return f"{who} sets {key} {', '.join(fields)}{over}"
 
 
-def no_lasso(*, abstraction: Abstraction | None = None, named_anew: Iterable[str] = ()) -> NoLasso:
+def no_lasso(
+    *,
+    abstraction: Abstraction | None = None,
+    named_anew: Iterable[str] = (),
+    reads: tuple[str, ...] | None = None,
+) -> NoLasso:
     """No two actors undo each other's work for ever.
 
     `abstraction` says the state coarsely, in plain data, if comparing all that the objects say is
     too fine to suspect anything. `named_anew` has the kinds (`pods`) with objects that get a new
-    name in each lap, if no actor decides by that name.
+    name in each lap, if no actor decides by that name. `reads` has what is written over and over
+    (`("log:pods",)`): writes of other kinds make no lap then, and a complete search need not keep
+    the order of anything else for it.
     """
-    return NoLasso(abstraction, tuple(named_anew))
+    if reads is not None and not any(each.startswith(LOG) or "/" in each for each in reads):
+        raise ScenarioError(
+            f"no_lasso(reads={reads!r}): expected at least one kind or key; it would look at "
+            'nothing.\nNext: say reads=("log:pods",), or leave it out to look at all.'
+        )
+    return NoLasso(abstraction, tuple(named_anew), reads)
 
 
 class _Multiset:
     """What all objects say, without their names, as a sum with one number for each object. So a
     commit costs only what it changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, claim: NoLasso) -> None:
+        self._claim = claim
         self._weights: dict[str, int] = {}
         self._sum = 0
         self._has_begun = False
@@ -274,7 +302,7 @@ class _Multiset:
         return f"{self._sum:x}"
 
     def _weigh(self, key: str, value: object) -> None:
-        if key.startswith(EVENTS):
+        if not self._claim.minds(key):
             return
         weight = 0 if value is None else _weight(key, value)
         self._sum = (self._sum + weight - self._weights.pop(key, 0)) % WORD
@@ -285,14 +313,15 @@ class _Multiset:
 class _Abstracted:
     """What the scenario's own `abstraction` says of the state."""
 
-    def __init__(self, abstraction: Abstraction) -> None:
+    def __init__(self, abstraction: Abstraction, claim: NoLasso) -> None:
         self._abstraction = abstraction
+        self._claim = claim
 
     def state(self, evidence: Evidence) -> str:
         """The state now; called at each commit."""
         likeness = Likeness({}, {})
         likeness.begin("what the abstraction says")
-        likeness.write(self._abstraction(evidence))
+        likeness.write(evidence.ask(self._claim, self._abstraction))
         return digest_of(repr(likeness.digests()).encode())
 
 

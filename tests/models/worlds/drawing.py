@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 from doing import Action
-from drawn_claims import DECLARED, LOOKS, OCCASIONS, Claimed
+from drawn_claims import ALL_NOTES, DECLARED, LOOKS, OCCASIONS, Claimed
 from drawn_world import Drawn, Program, words_of
 from phrases import OFTEN, THEMES, Draw
 
@@ -170,6 +170,8 @@ def _alike(draw: Draw, look: str) -> Claimed:
 
 def _ends(draw: Draw, _: str) -> Claimed:
     given = {"coarsely": draw.in_(2), "named_anew": draw.one((), ("notes",))}
+    if draw.in_(3):
+        given["reads"] = ALL_NOTES
     return Claimed("no_lasso", given=given)
 
 
