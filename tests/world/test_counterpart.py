@@ -35,11 +35,11 @@ from testbed.faults.partition import Partition
 from testbed.faults.restart import Restart
 from testbed.faults.server_error import ServerError
 from testbed.faults.stall import Stall
-from testbed.objects import Map, Note
+from testbed.objects import Map, Node, Note
 from testbed.races.playing import play, race_of
 from testbed.races.racefile import parse
 from testbed.races.shrink import shrink
-from testbed.turns.option import DELIVER, FAULT, SERVE
+from testbed.turns.option import DELIVER, FAULT, SERVE, LetPass
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.counterpart import key_of_hits, play_counterpart
@@ -294,6 +294,280 @@ def test_a_complete_search_sees_what_random_runs_see(guard: bool) -> None:
     found = said(verdicts(of(half_again), 2_000, CRASH, chooser=Complete(), guard=guard))
     assert found == said(verdicts(of(half_again), 500, CRASH, guard=guard))
     assert bool(found) is not guard
+
+
+# -- where it strikes ---------------------------------------------------------------------------
+
+
+class Struck(Chooser):
+    """Calm; but as soon as it may, it lets each fault strike whose time has come, in order. A time
+    comes after that many turns, at a moment, or at rest."""
+
+    def __init__(self, *when: tuple[str, int | str, int]) -> None:
+        self.when = list(when)
+        self.turns = 0
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("struck")
+
+    def choose(self, options: Options | Alternatives) -> int | LetPass:
+        if isinstance(options, Options) and self.when:
+            key, turns, at_ms = self.when[0]
+            if turns == self.turns and options.now_ms < at_ms:
+                return LetPass(at_ms)
+            if turns == self.turns and (found := self._found(options, key)) is not None:
+                return found
+        self.turns += 1
+        return 0
+
+    def strike(self, options: Options) -> int | None:
+        is_now = bool(self.when) and self.when[0][1] == "rest"
+        return self._found(options, self.when[0][0]) if is_now else None
+
+    def _found(self, options: Options, key: str) -> int | None:
+        for index, option in enumerate(options.faults):
+            if option.key == key:
+                del self.when[0]
+                return options.ready + index
+        return None
+
+
+def compared(build: Any, chooser: Chooser, *faults: Fault) -> tuple[World, World]:
+    """A struck Run, and its counterpart, which there is."""
+    recipe = of(build)
+    world, other = recipe.world(faults=faults), recipe.world(faults=faults)
+    world.run(chooser, driver="direct", trace=Trace({}, keep=True))
+    assert not play_counterpart(other, world.hits, Trace({}, keep=True))
+    assert set(other.hits) == set(world.hits)
+    assert world.hits
+    return world, other
+
+
+def test_it_strikes_at_the_same_moment_and_not_before() -> None:
+    """While nothing moves: time passes up to it, and what is begun again is begun then."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            with suppress(AlreadyExists):
+                await client.create(note(f"at-{client.now()}"))
+            await client.sleep(1000, "rest")
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    world, other = compared(build, Struck(("alpha", 3, 50)), CRASH)
+    assert [hit.now_ms for hit in other.hits] == [50]
+    assert facts(other) == facts(world)
+    assert other.store.peek("notes/default/at-50") is not None
+
+
+def test_a_request_of_the_next_life_is_another_one() -> None:
+    """The crash comes when the first life has its answer; what is lost is sent by the second."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            with suppress(Unavailable, AlreadyExists):
+                await client.create(note("n"))
+            await client.sleep(10, "rest")
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    chooser = Struck(("alpha", 3, 0), ("alpha create notes/default/n", 4, 0))
+    world, other = compared(build, chooser, CRASH, LoseRequest("alpha"))
+    for each in (world, other):
+        assert [hit.fault.word for hit in each.hits] == ["crash", "lose_request"]
+    assert facts(other) == facts(world)
+
+
+def test_two_faults_on_one_actor_strike_in_their_order() -> None:
+    """Both could strike at once; a clock that jumps before a crash is another one for the actor."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            with suppress(AlreadyExists):
+                await client.create(note(f"at-{client.now()}"))
+            await client.sleep(1000, "rest")
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    faults = (Crash("alpha"), Restart("alpha"), ClockStep("alpha", by_ms=7))
+    for place in (0, 1, 2):
+        when = [("alpha", 3, 0), ("alpha", 3, 0)]
+        chooser = Struck(*when)
+        given = faults if place < 2 else faults[::-1]
+        world, other = compared(build, chooser, *given)
+        assert [hit.fault.word for hit in other.hits] == [hit.fault.word for hit in world.hits]
+        assert facts(other) == facts(world)
+
+
+def test_what_strikes_at_rest_strikes_at_rest() -> None:
+    """Nothing can move any more in either Run, and then an actor begins again."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            items = (await client.list(Note)).items
+            await client.create(note(f"n{len(items)}"))
+            await client.queue("inbox", idle=True).get()
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    for at_rest in (CRASH, Crash("store", restart_after_ms=0), Stall("alpha")):
+        target = at_rest.target
+        world, other = compared(build, Struck((target, "rest", 0)), at_rest)
+        assert facts(other) == facts(world)
+
+
+def many_tasks(world: World) -> None:
+    """Two tasks of alpha, one of which also reads a watch, and whichever is first."""
+
+    async def alpha(client: Client) -> None:
+        async def asks(name: str) -> None:
+            for _ in range(3):
+                with suppress(Unavailable, WatchBroken):
+                    await client.list(Note)
+            with suppress(Unavailable):
+                await client.create(note(name))
+
+        async def hears() -> None:
+            with suppress(WatchBroken):
+                since = (await client.list(Node)).revision
+                await (await client.watch(Node, since=since)).next()
+
+        for name in ("x", "y"):
+            client.spawn(name, asks, name)
+        client.spawn("hears", hears)
+
+    world.start(Puppet("alpha", alpha))
+    world.claim(confluent())
+
+
+@pytest.mark.parametrize("fault", [LoseRequest("alpha"), BreakWatch("alpha")], ids=titled)
+def test_what_other_tasks_have_done_does_not_matter(fault: Fault) -> None:
+    """A request is its own task's, and a watch its reader's: so every Run has a counterpart,
+    whichever task was faster."""
+    worlds = [world for world in verdicts(of(many_tasks), 60, fault) if world.hits]
+    assert len(worlds) > 20
+    missed = [world for world in worlds if world.judge.not_compared]
+    named = [hit.target for world in missed for hit in world.hits]
+    assert not missed, named
+
+
+def test_a_watch_of_the_next_life_is_another_one() -> None:
+    """The reader of either life was told nothing yet; the first one lives on for a while."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            with suppress(WatchBroken):
+                since = (await client.list(Note)).revision
+                stream = await client.watch(Note, since=since)
+                await client.list(Node)
+                await client.sleep(5, "rest")
+                await stream.next()
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    chooser = Struck(("alpha", 7, 0), ("notes to alpha", 12, 0))
+    world, other = compared(build, chooser, CRASH, BreakWatch("alpha"))
+    assert [getattr(hit.point, "life", 0) for hit in world.hits] == [1, 2]
+    assert [hit.fault.word for hit in other.hits] == ["crash", "break_watch"]
+    assert facts(other) == facts(world)
+
+
+@pytest.mark.parametrize("task", ["main", "x"])
+def test_a_request_to_which_a_task_came_another_way_is_not_the_same(task: str) -> None:
+    """Alpha asks once more if beta was faster, and then for the same: what it had to do by then is
+    another thing."""
+
+    def build(world: World) -> None:
+        async def asks(client: Client) -> None:
+            if (await client.list(Note)).items:
+                await client.list(Node)
+            with suppress(Unavailable):
+                await client.create(note("work"))
+
+        async def alpha(client: Client) -> None:
+            if task == "main":
+                await asks(client)
+            else:
+                client.spawn(task, asks, client)
+
+        async def beta(client: Client) -> None:
+            await client.create(note("b"))
+
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(confluent())
+
+    fault = LoseRequest("alpha")
+    worlds = verdicts(of(build), 100, fault)
+    lost = [w for w in worlds if any("create" in hit.target for hit in w.hits)]
+    asked = {len(hit.point.sent) for w in lost for hit in w.hits if hit.point}  # type: ignore[attr-defined]
+    assert asked == {2, 3}
+    assert {bool(w.judge.not_compared) for w in lost} == {False, True}
+
+
+def test_a_watch_breaks_when_its_reader_was_told_the_same() -> None:
+    """After the first of two, and not before."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            stream = await client.watch(Note, since=(await client.list(Note)).revision)
+            with suppress(WatchBroken):
+                for name in ("a", "b"):
+                    await client.create(note(name))
+                    await stream.next()
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    broken = 0
+    for turn in range(1, 12):
+        world, other = (
+            of(build).world(faults=[BreakWatch()]),
+            of(build).world(faults=[BreakWatch()]),
+        )
+        world.run(AtTurn(turn, 0), driver="direct", trace=Trace({}, keep=True))
+        if world.hits:
+            assert not play_counterpart(other, world.hits, Trace({}, keep=True))
+            assert len(other.store) == len(world.store)
+            broken += 1
+    assert broken >= 4
+
+
+def test_what_comes_to_its_point_at_another_time_does_not_come_to_it() -> None:
+    """In calm order alpha waits for beta, and sends the same only then."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            if not (await client.list(Note)).items:
+                await client.sleep(100, "wait")
+            await client.create(note("work"))
+
+        async def beta(client: Client) -> None:
+            await client.create(note("b"))
+
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(confluent())
+
+    worlds = [w for w in verdicts(of(build), 200, Crash("alpha")) if w.hits]
+    sent = [(w, len(getattr(w.hits[0].point, "sent", ())), w.hits[0].now_ms) for w in worlds]
+    assert any(count == 2 and now_ms == 0 for _, count, now_ms in sent)
+    for world, count, now_ms in sent:
+        assert bool(world.judge.not_compared) is (count == 2 and now_ms == 0)
+
+
+def test_each_switch_and_each_strike_has_its_own_counterpart() -> None:
+    """One scenario plays Runs of both sides, in turn: neither is held against the other's."""
+    recipe = of(half_again)
+    for number in range(60):
+        for guard in (False, True):
+            world = recipe.world({"guard": guard}, faults=[CRASH])
+            verdict = world.run(Uniform(5), number=number, driver="direct")
+            alone = of(half_again).world({"guard": guard}, faults=[CRASH])
+            assert verdict == alone.run(Uniform(5), number=number, driver="direct")
 
 
 # -- what is not compared -------------------------------------------------------------------------
