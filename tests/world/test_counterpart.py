@@ -559,6 +559,77 @@ def test_what_comes_to_its_point_at_another_time_does_not_come_to_it() -> None:
         assert bool(world.judge.not_compared) is (count == 2 and now_ms == 0)
 
 
+def test_two_kinds_on_one_actor_keep_their_order() -> None:
+    """Whatever their words are: the first that has struck strikes first."""
+    for faults in ([Partition("alpha"), ClockStep("alpha")], [ClockStep("alpha"), Stall("alpha")]):
+        for order in (faults, faults[::-1]):
+            chooser = Struck(("alpha", 3, 0), ("alpha", 3, 0))
+            _, other = compared(lonely, chooser, *order)
+            assert [hit.fault for hit in other.hits] == order
+
+
+def test_an_actor_that_has_come_as_far_waits_for_the_others() -> None:
+    """In calm order one of two is done before the other begins; an Endpoint that dies between, and
+    a history that is forgotten there, are found all the same."""
+
+    def build(world: World) -> None:
+        async def writes(client: Client) -> None:
+            for name in ("1", "2", "3"):
+                with suppress(Unavailable, AlreadyExists):
+                    await client.create(note(f"{client.name}-{name}"))
+
+        world.start(Puppet("alpha", writes), Puppet("beta", writes))
+        world.claim(confluent())
+
+    for fault in (Crash("store", restart_after_ms=0), Compact()):
+        struck = [world for world in verdicts(of(build), 120, fault) if world.hits]
+        missed = [world for world in struck if world.judge.not_compared]
+        assert len(struck) > 30
+        assert len(missed) <= len(struck) // 10, f"{len(missed)} of {len(struck)}"
+
+
+def test_one_side_of_a_switch_is_not_held_against_the_other() -> None:
+    """A scenario that ends otherwise by its switch has two calm runs."""
+
+    def build(world: World, *, name: str = "a") -> None:
+        world.add(note(name))
+        world.claim(confluent())
+
+    recipe = of(build)
+    for name in ("a", "b", "a"):
+        assert recipe.world({"name": name}).run(Uniform(1), driver="direct").is_held
+
+
+def test_history_is_forgotten_after_the_same_commits_and_lists() -> None:
+    """Turn by turn; a get between them tells nothing of the history."""
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            for name in ("a", "b"):
+                await client.create(note(name))
+                await client.list(Note)
+                await client.get(Note, name)
+
+        world.start(Puppet("alpha", alpha))
+        world.claim(confluent())
+
+    def before(world: World) -> list[str]:
+        kinds = [step.kind for step in world.trace.steps]
+        steps = world.trace.steps[: kinds.index(FAULT)]
+        return [s.option.verb for s in steps if s.kind == SERVE and s.option.verb != "get"]
+
+    seen = set()
+    for turn in range(1, 14):
+        world, other = [of(build).world(faults=[Compact()]) for _ in range(2)]
+        world.run(AtTurn(turn, 0), driver="direct", trace=Trace({}, keep=True))
+        if world.hits:
+            assert not play_counterpart(other, world.hits, Trace({}, keep=True))
+            assert before(other) == before(world)
+            assert other.store.compacted == world.store.compacted
+            seen.add(len(before(world)))
+    assert seen == {1, 2, 3, 4}
+
+
 def test_each_switch_and_each_strike_has_its_own_counterpart() -> None:
     """One scenario plays Runs of both sides, in turn: neither is held against the other's."""
     recipe = of(half_again)
