@@ -24,7 +24,8 @@ from testbed.turns.imprint import check_steps, check_texts, imprint_of, suspects
 from testbed.turns.session import DRIVERS
 from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import parse_fault
-from testbed.world.scenario import find, import_first_from, in_file
+from testbed.world.scenario import find
+from testbed.world.users_code import import_first_from, in_file
 from testbed.world.world import World
 
 DRIVER = f"How actors are run: {', '.join(DRIVERS)}; the Runs are the same."

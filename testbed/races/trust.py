@@ -24,7 +24,8 @@ import attrs
 
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.policy import words
-from testbed.world.scenario import PACKAGE, Scenario, find, import_first_from, in_file
+from testbed.world.scenario import Scenario, find
+from testbed.world.users_code import PACKAGE, import_first_from, in_file
 
 NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
 INSTALLED = Path(__file__).resolve().parent.parent.parent / PACKAGE

@@ -38,7 +38,8 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
-from testbed.world.scenario import COLLECT_EVERY, find, import_first_from
+from testbed.world.scenario import COLLECT_EVERY, find
+from testbed.world.users_code import import_first_from
 from testbed.world.world import World
 
 

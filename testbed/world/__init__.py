@@ -4,5 +4,5 @@ May use: errors, version, whose, objects, switches, policy, store, turns, client
   invariant, invariants, chooser, choosers.
 In order: budget, seen_store, audited_evidence, judge, ending, asides, fault_settings,
   fault_kinds, chooser_kinds, in_force, play, reading, world, lap_proof, counterpart, keeping,
-  scenario, chooser_by_name.
+  users_code, scenario, chooser_by_name.
 """

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from testbed.chooser import Chooser
 from testbed.errors import ScenarioError
 from testbed.world.chooser_kinds import chooser_of
-from testbed.world.scenario import import_first_from, in_file, standing_at
+from testbed.world.users_code import import_first_from, in_file, standing_at
 
 
 def maker_of(name: str, seed: int) -> Callable[[], Chooser]:

@@ -16,7 +16,8 @@ from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.turns.trace import Trace
-from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs, standing_at
+from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
+from testbed.world.users_code import standing_at
 from testbed.world.world import World
 
 
