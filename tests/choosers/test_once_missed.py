@@ -12,6 +12,7 @@ from drawn_world import Drawn, Program
 from testbed.choosers.complete import Complete
 from testbed.errors import ScenarioError
 from testbed.faults.compact import Compact
+from testbed.faults.crash import Crash
 from testbed.faults.partition import Partition
 from testbed.faults.restart import Restart
 from testbed.faults.stall import Stall
@@ -88,6 +89,15 @@ def test_what_is_withdrawn_may_have_a_successor(drawn: Drawn) -> None:
     """What was ready and is withdrawn might have happened first, also if something of the same name
     is ready at once."""
     compared = compare(drawn, LONG)
+    assert (compared.difference, compared.is_whole) == ("", True)
+
+
+def test_requests_of_three_lives_keep_their_names() -> None:
+    """An actor crashes twice, and all three of its lives have asked for the same: which of the
+    requests is which does not change when one of them is served."""
+    asks = does(("ask", {"endpoint": "diary", "verb": "behind"}))
+    crash = Crash("b", times_max=2, until_ms=30, restart_after_ms=5)
+    compared = compare(Drawn((does(), asks), endpoints=("diary",), faults=(crash,)), LONG)
     assert (compared.difference, compared.is_whole) == ("", True)
 
 

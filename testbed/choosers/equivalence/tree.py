@@ -23,12 +23,13 @@ from testbed.choosers.equivalence.orders import (
     Touch,
     settings_of,
 )
+from testbed.errors import HarnessBug
 from testbed.turns.option import FAULT, Option, Sentence
 from testbed.turns.trace import Step
 
-Name = tuple[Sentence, str, int]
-"""An Option among those of one turn: its sentence, the settings of a fault, and its number among
-those that these are alike for, oldest first."""
+Name = tuple[Sentence, int, str]
+"""What tells an Option from all others of one turn, and it keeps it while it waits: its sentence,
+its life, and the settings of a fault."""
 
 
 @attrs.define
@@ -78,7 +79,7 @@ def is_fault(name: Name | None) -> bool:
     return name is not None and name[0].kind == FAULT
 
 
-REST: Name = (Sentence("rest", "", "", "", "", 1), "", 0)
+REST: Name = (Sentence("rest", "", "", "", "", 1), 0, "")
 """Stands for the end of a Run at which a fault could still have struck."""
 
 
@@ -204,17 +205,10 @@ def offered_at(nodes: Sequence[TurnNode], fault: int) -> int:
 
 
 def named(options: Sequence[Option], first: int = 0) -> dict[Name, int]:
-    """The place of every Option by its name, counted from `first`. Of two with one sentence the
-    older one is numbered first."""
-    names: dict[Name, int] = {}
-    for at, option in enumerate(options):
-        sentence, settings, nth = option.sentence, settings_of(option), 0
-        while (sentence, settings, nth) in names:
-            nth += 1
-        while nth and options[names[sentence, settings, nth - 1] - first].causes > option.causes:
-            names[sentence, settings, nth] = names[sentence, settings, nth - 1]
-            nth -= 1
-        names[sentence, settings, nth] = at + first
+    """The place of every Option by its name, counted from `first`."""
+    names = {(o.sentence, o.life, settings_of(o)): at for at, o in enumerate(options, first)}
+    if len(names) < len(options):
+        raise HarnessBug(f"two of these have one name: {', '.join(map(str, options))}")
     return names
 
 

@@ -10,12 +10,12 @@ Not among them are parts of the search without which no class was missed in any 
 - that a fault wakes when time has passed, or when what withdraws it happens; that faults clash if
   fewer may strike than are allowed; that each of several faults is tried at once: the turns clash
   all the same, by `log:@time`, by what they share, and by the races of a fault;
-- that a search starts over at the first look back, and tells two Options of one sentence apart, or
-  two faults of one sentence by their settings. These stay: what sleeps at a turn was found without
-  the order of all commits, and an Option that shares its name with another would not be tried.
+- that a search starts over at the first look back, and tells two faults of one sentence apart by
+  their settings. These stay: what sleeps at a turn was found without the order of all commits, and
+  a fault that shares its name with another would not be tried.
 
-That a limit may let no fault strike at rest needs a World that is larger than these: see
-`tests/choosers/test_once_missed.py`.
+That requests of several lives are told apart, and that a limit may let no fault strike at rest,
+needs Worlds that are larger than these: see `tests/choosers/test_once_missed.py`.
 """
 
 from __future__ import annotations
