@@ -84,3 +84,10 @@ def test_no_address_is_remembered_of_what_is_gone() -> None:
     assert likeness._known.keys() | likeness._met.keys() <= kept
     assert likeness._known
     assert likeness._met
+
+
+def test_code_is_written_by_its_place() -> None:
+    """An actor may hold a piece of code, as a wait holds the one that has made it."""
+    code = (lambda: 1).__code__
+    assert written(code) == written(code)
+    assert written(code) != written(test_code_is_written_by_its_place.__code__)

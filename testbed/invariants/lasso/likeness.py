@@ -118,6 +118,8 @@ class Likeness:
             return self._in_order
         if kind in (set, frozenset):
             return self._unordered
+        if kind is types.CodeType:
+            return self._code
         if issubclass(kind, type | types.ModuleType):
             return self._by_name
         if attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
@@ -137,6 +139,9 @@ class Likeness:
 
     def _by_name(self, value: Any, kind: type) -> None:
         self._part.append(f"{kind.__name__} {_named(value)}")
+
+    def _code(self, value: Any, kind: type) -> None:
+        self._part.append(f"code of {value.co_qualname}, line {value.co_firstlineno}")
 
     def _frozen(self, value: Any, kind: type) -> None:
         """Write what never changes. It is the same wherever it is met, so it is written once."""
