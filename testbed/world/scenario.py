@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import inspect
 import pkgutil
 import re
@@ -273,7 +272,7 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
 
 def known() -> list[Scenario]:
     """The scenarios with short names, in order."""
-    package = importlib.import_module(PACKAGE)
+    package = imported(PACKAGE)
     names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
     return [_short(name) for name in names]
 

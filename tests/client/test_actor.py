@@ -189,7 +189,7 @@ def test_two_actors_cannot_have_one_name() -> None:
     world = World()
     world.start(Settings("alpha"))
     for name in ("alpha", "store"):
-        with pytest.raises(ScenarioError, match=f"^two actors are called '{name}'"):
+        with pytest.raises(ScenarioError, match=f"two actors or Endpoints are called '{name}'"):
             world.start(Settings(name))
 
 

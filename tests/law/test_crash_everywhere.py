@@ -483,7 +483,7 @@ def test_a_swallower_is_named_whenever_it_crashes(
         try:
             assert world.run(chooser, driver=driver).is_held
         except ScenarioError as error:
-            named.append(str(error).partition(" (step")[0])
+            named.append(str(error).partition(": ")[2].partition(" (step")[0])
         the_store_is_whole(world.store)
         assert not any(role.is_up for role in world.table.roles.values())
 

@@ -86,6 +86,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "testbed/choosers/equivalence/certificate.py": COMPLETE,
         "testbed/choosers/equivalence/classes.py": COMPLETE,
         "testbed/choosers/equivalence/orders.py": COMPLETE,
+        "testbed/choosers/equivalence/refusals.py": COMPLETE,
         "testbed/choosers/equivalence/repeats.py": COMPLETE,
         "testbed/choosers/equivalence/tree.py": COMPLETE,
         "testbed/choosers/followed.py": (*COMPLETE, *FAULTS_AND_RUNS),
@@ -155,9 +156,7 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "Cache._read: 0 → 1": FIRST,
         "Cache._read: 0 → -1": FIRST,
     },
-    "testbed/choosers/complete.py": {
-        "Complete.__init__: self._walk = Walk() → pass": BEGIN,
-    },
+    "testbed/choosers/complete.py": {},
     "testbed/choosers/pos.py": {
         "POS.effect: 64 → 65": SCORES,
         "POS.effect: 64 → 63": SCORES,

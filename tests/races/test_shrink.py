@@ -142,7 +142,7 @@ def test_a_fault_strikes_as_early_as_it_may_also_behind_one_that_keeps_its_time(
 
         world.start(Puppet("alpha", writing("one", "two")), Puppet("beta", writing("un", "deux")))
         world.allow(Crash())
-        world.claim(quiescent(all_or_none, reads=("notes",)))
+        world.claim(quiescent(all_or_none, reads=("log:notes",)))
 
     faults = "  - crash: alpha\n    at: 2s\n  - crash: beta\n    after: beta list notes\n"
     shrunk = shrink(parse(f"scenario: both_slow\nfaults:\n{faults}", "own"), of(both_slow))
