@@ -166,7 +166,9 @@ class Stream:
 
     def read(self, seat: Seat, wrap: Callable[[Any], Any], *, minds_bookmarks: bool) -> None:
         """Let this task be the reader, and offer it what there is to deliver."""
-        if minds_bookmarks and self.watch.bookmarks and not self._shows_bookmarks:
+        # One that has ended shows no more bookmarks, and nothing would stop it listening.
+        is_new = self._error is None and not self._shows_bookmarks
+        if is_new and minds_bookmarks and self.watch.bookmarks:
             self._show_bookmarks()
         if self._reader is not None:
             readers = f"{self._reader[0].path}, {seat.path}"
