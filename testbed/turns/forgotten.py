@@ -13,13 +13,16 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TextIO
 
 from testbed.errors import ScenarioError
+from testbed.turns.life import CARRIER
 from testbed.turns.table import Table
 from testbed.whose import PYTHON, TESTBED, whose
 
+NOT_ACTORS = frozenset({TESTBED, PYTHON})
+"""Whose code no actor can mend."""
 NEVER = "coroutine .* was never awaited"
 _NAMED = re.compile(r"coroutine '(?P<name>[^']*)' was never awaited")
 _CREATED = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
@@ -83,9 +86,20 @@ def forgot(table: Table, what: str, file: str = "", line: int = 0) -> None:
     )
 
 
+def actors_frame(frame: FrameType) -> FrameType:
+    """The actor's own code that has called that one, which may be it; if there is none, that one.
+    No frame is kept, so this is done while it runs."""
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_code.co_qualname != CARRIER:
+        if whose(outer.f_code.co_filename) not in NOT_ACTORS:
+            return outer
+        outer = outer.f_back
+    return frame
+
+
 def actors_line(code: CodeType, instruction: int) -> tuple[str, int]:
     """The file and line of that instruction; ("", 0) if it is the testbed's."""
-    if whose(code.co_filename) in (TESTBED, PYTHON):
+    if whose(code.co_filename) in NOT_ACTORS:
         return "", 0
     lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
     return code.co_filename, next(lines, None) or code.co_firstlineno

@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from testbed.turns.forgotten import actors_line, forgot
+from testbed.turns.forgotten import NOT_ACTORS, actors_frame, actors_line, forgot
 from testbed.turns.life import Seat
 from testbed.turns.option import RESUME, WAKE, Option
 from testbed.turns.table import TRAP, Table
+from testbed.whose import whose
 
 
 class Waitable:
@@ -32,8 +33,10 @@ class Waitable:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        # Its own `__init__`, and the method that makes it, stand between this and who asked for it.
+        # Its own `__init__`, and the method that makes it, always stand between this and the actor.
         caller = sys._getframe(3)
+        if whose(caller.f_code.co_filename) in NOT_ACTORS:
+            caller = actors_frame(caller)
         self._made_at = (caller.f_code, caller.f_lasti)
         """Where it was asked for. Its line is worked out only if the wait is forgotten."""
 

@@ -16,9 +16,11 @@ from stage import Cued, Puppet
 
 from testbed import ApiError, Cache, Client, Operation, World
 from testbed.choosers.calm import Calm
+from testbed.client.stream import NextDelivery
 from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
+from testbed.whose import TESTBED, whose
 
 # mypy: disable-error-code="unused-coroutine, unused-awaitable"
 Doing = Callable[[Client], Coroutine[Any, Any, Any]]
@@ -166,9 +168,30 @@ async def delivery(client: Client) -> None:
     await client.sleep(1)
 
 
+async def alarmed(client: Client) -> None:
+    """An alarm."""
+    alarm = client.alarm("flush")
+    alarm.wait()  # here
+    await client.sleep(1)
+
+
+async def cached(client: Client) -> None:
+    """What a Cache makes is asked for by its caller."""
+    notes = Cache(client, Note)
+    notes.synced()  # here
+    await client.sleep(1)
+
+
+async def by_python(client: Client) -> None:
+    """What Python's own code calls for the actor, which may lie between several times."""
+    with contextlib.ExitStack() as outer, contextlib.ExitStack() as inner:  # here
+        inner.callback(outer.callback, client.sleep, 5)
+    await client.sleep(1)
+
+
 FORGOTTEN = [
     verb, kept, refused, timed_out, refused_wait, kept_wait, own, result, last, sleep, queue,
-    signal, several, joined, delivery,
+    signal, several, joined, delivery, alarmed, cached, by_python,
 ]  # fmt: skip
 
 
@@ -192,6 +215,26 @@ def test_the_line_is_where_the_wait_was_made(driver: str) -> None:
     with pytest.raises(ScenarioError) as ended:
         world_of(kept_below).run(Calm(), driver=driver)
     assert str(ended.value).startswith(f"{line_of(_made_below)}alpha/main never awaited ")
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_the_testbed_itself_waits_for_is_not_the_callers(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who plays the World has not asked for what a Cache waits for."""
+    made: set[str] = set()
+    arm = NextDelivery.arm
+
+    def arming(wait: NextDelivery, *seat_and_wrap: Any) -> None:
+        made.add(wait._made_at[0].co_filename)
+        arm(wait, *seat_and_wrap)
+
+    async def informed(client: Client) -> None:
+        await Cache(client, Note).synced()
+
+    monkeypatch.setattr(NextDelivery, "arm", arming)
+    assert world_of(informed).run(Calm(), driver=driver).is_held
+    assert list(map(whose, made)) == [TESTBED]
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
