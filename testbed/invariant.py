@@ -56,10 +56,10 @@ class Evidence:
         it is shown no more than the claim has declared."""
         self.laps_from = 0
         """The number of choices after which a lap may begin, if that is known; else 0."""
-        self.calm_end: Callable[[], Any] | None = None
+        self.calm_end: Callable[[Invariant], Any] | None = None
         """Returns what the calm run of this scenario has come to in which the same faults strike at
-        the same points, or why there is none. It is None itself in such a calm run, and in a World
-        that does not know its scenario."""
+        the same points, as that claim of this World sees it, or why there is none. It is None
+        itself in such a calm run, and in a World that does not know its scenario."""
 
     def _ask(self, _: Invariant, look: Callable[[Evidence], Any]) -> Any:
         return look(self)

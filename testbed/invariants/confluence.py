@@ -82,17 +82,19 @@ class Confluent(Invariant):
         self.was_compared = False
 
     def end(self, evidence: Evidence) -> str | None:
-        self.came_to = self._end_of(evidence)
+        came_to = self.came_to = self._end_of(evidence)
         # The calm run is played in another World, which claims the same: there `calm_end` is None,
         # and it only notes what it has come to. Otherwise each would play the next one for ever.
         if evidence.calm_end is None:
             return None
-        faults, calm_end = evidence.table.faults, evidence.calm_end()
+        faults, calm_end = evidence.table.faults, evidence.calm_end(self)
+        # One that was made outside of its scenario is a claim of the calm World, too.
+        self.came_to, self.not_compared, self.was_compared = came_to, "", False
         if isinstance(calm_end, NoCounterpart):
             self.not_compared = calm_end.why
             return None
         self.was_compared = True
-        found = self.differences(calm_end, self.came_to)
+        found = self.differences(calm_end, came_to)
         if not found:
             return None
         more = f"; and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""

@@ -206,7 +206,7 @@ class Judge:
     @property
     def notes(self) -> list[str]:
         """What invariants could not judge, a sentence each."""
-        return [invariant.note for invariant in self._invariants if invariant.note]
+        return list(dict.fromkeys(each.note for each in self._invariants if each.note))
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         for invariant in invariants:

@@ -17,6 +17,7 @@ from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Fault
+from testbed.invariant import Invariant
 from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
@@ -117,24 +118,32 @@ class Scenario:
         world.again = again
         world.evidence.play_lap = partial(breach_by_lap, again)
         key = repr((values, without))
-        world.evidence.calm_end = lambda: self._calm_end(again, key, world)
+        world.evidence.calm_end = lambda claim: self._calm_end(again, key, world, claim)
         return world
 
-    def _calm_end(self, again: Callable[[], World], like: str, here: World) -> Any:
-        """The end state of the counterpart of a Run, as `confluent` sees it; a NoCounterpart if it
-        has none, or that comes to no rest."""
+    def _calm_end(
+        self, again: Callable[[], World], like: str, here: World, claim: Invariant
+    ) -> Any:
+        """The end state of the counterpart of a Run, as that `confluent` of it sees it; a
+        NoCounterpart if it has none, or that comes to no rest."""
         key = (like, here.beside if here.hits else (), key_of_hits(here.hits))
         if key not in self._calm_ends:
             world = again()
+            claims = world.judge.claimed(Confluent)
+            for each in claims:
+                each.came_to = None
             why_not = play_counterpart(world, here.hits)
-            came_to = world.judge.claimed(Confluent)[0].came_to
+            ends = [each.came_to for each in claims]
             while len(self._calm_ends) >= CALM_ENDS_MAX:
                 del self._calm_ends[next(iter(self._calm_ends))]
-            if why_not or came_to is None:
+            if why_not or any(end is None for end in ends):
                 self._calm_ends[key] = NoCounterpart(why_not or NO_REST)
             else:
-                self._calm_ends[key] = came_to
-        return self._calm_ends[key]
+                self._calm_ends[key] = ends
+        found = self._calm_ends[key]
+        if isinstance(found, NoCounterpart):
+            return found
+        return found[[own is claim for own in here.judge.claimed(Confluent)].index(True)]
 
     def values(self, switches: Mapping[str, Any]) -> dict[str, Any]:
         """The value of every switch: those given, which are checked, and the other defaults. The

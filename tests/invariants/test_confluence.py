@@ -20,6 +20,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.errors import AlreadyExists, UnknownName
 from testbed.faults.crash import Crash
+from testbed.invariant import Evidence
 from testbed.invariants import confluence
 from testbed.invariants.confluence import Confluent
 from testbed.objects import Map, Node, Note, Pod
@@ -358,3 +359,75 @@ def test_what_is_left_out_does_not_tell_which_of_equals_is_which() -> None:
     unlike = of(lambda world: named_by_the_server(world, ()))
     assert not alarms(alike, 20)
     assert alarms(unlike, 20)
+
+
+def _in_their_order(see: Evidence) -> list[object]:
+    """The notes as their creators came."""
+    entries = see.store.snapshot("notes/")
+    return [entry.key for entry in sorted(entries, key=lambda entry: entry.revision)]
+
+
+def _all_notes(see: Evidence) -> int:
+    """How many there are, which no order changes."""
+    return len(see.store.snapshot("notes/"))
+
+
+@pytest.mark.parametrize("seen_as", [[_all_notes, _in_their_order], [_in_their_order, _all_notes]])
+@pytest.mark.parametrize("only", [None, _all_notes])
+def test_two_of_one_world_are_compared_each_with_its_own_end(
+    seen_as: list[Callable[[Evidence], Any]], only: Callable[[Evidence], Any] | None
+) -> None:
+    """Whichever was claimed first, and whichever is violated."""
+
+    def build(world: World) -> None:
+        for name in ("ann", "ben"):
+            world.start(Puppet(name, _creates))
+        world.claim(*(confluent(seen_as=only or see) for see in seen_as))
+
+    found = alarms(of(build), 20)
+    assert bool(found) is (only is None)
+    ann, ben = "notes/default/ann", "notes/default/ben"
+    assert all(f"{[ann, ben]} there, {[ben, ann]} here" in said for said in found)
+
+
+def test_two_of_one_world_say_once_that_they_are_not_compared() -> None:
+    """For the same reason: there is one calm run for both."""
+
+    async def awaits_ann(client: Client) -> None:
+        while not (await client.list(Note)).items:
+            pass
+
+    async def creates_late(client: Client) -> None:
+        await client.sleep(1, "wait")
+        await _creates(client)
+
+    def build(world: World) -> None:
+        world.start(Puppet("ann", creates_late), Puppet("ben", awaits_ann))
+        world.limit(turns_max=60, delay_max_ms=5)
+        world.claim(confluent(), confluent(ignoring=["notes"]))
+
+    played = (of(build).world().run(Uniform(seed), driver="direct") for seed in range(20))
+    held = {verdict.note for verdict in played if verdict.is_held}
+    assert held == {"confluent has compared it with nothing: the calm run comes to no rest."}
+
+
+def test_one_that_stands_outside_of_its_scenario_is_compared() -> None:
+    """As one that is made inside: it is the claim of the calm World, too."""
+    claim = confluent(seen_as=_in_their_order)
+
+    def build(world: World, *, inside: bool = False) -> None:
+        for name in ("ann", "ben"):
+            world.start(Puppet(name, _creates))
+        world.claim(confluent(seen_as=_in_their_order) if inside else claim)
+
+    def held(seed: int, *, inside: bool) -> bool:
+        world = of(build).world({"inside": inside})
+        return world.run(Uniform(seed), driver="direct").is_held and world.judge.was_compared
+
+    own = [held(seed, inside=True) for seed in range(20)]
+    assert len(set(own)) == 2
+    assert [held(seed, inside=False) for seed in range(20)] == own
+
+
+async def _creates(client: Client) -> None:
+    await client.create(note(client.name))
