@@ -174,10 +174,7 @@ class PointOfService(Point):
 
     def waits(self, option: Option, here: Whereabouts) -> bool:
         post = here.posts.get(self.endpoint)
-        now = None if post is None else point_of_service(post, here)
-        return (
-            now is not None and bool(option.actor) and now.done.is_same_of(option.actor, self.done)
-        )
+        return _has_come(option.actor, None if post is None else point_of_service(post, here), self)
 
 
 def point_of_service(post: Post, here: Whereabouts) -> PointOfService | None:
@@ -208,10 +205,7 @@ class PointOfHistory(Point):
         return now is not None and now.done == self.done and now.behind <= self.behind
 
     def waits(self, option: Option, here: Whereabouts) -> bool:
-        now = point_of_history(here)
-        return (
-            now is not None and bool(option.actor) and now.done.is_same_of(option.actor, self.done)
-        )
+        return _has_come(option.actor, point_of_history(here), self)
 
 
 def point_of_history(here: Whereabouts) -> PointOfHistory | None:
@@ -227,14 +221,13 @@ def point_of_history(here: Whereabouts) -> PointOfHistory | None:
     return PointOfHistory(ByActor(_counted(here.tally.dated)), behind)
 
 
-def _is_done(
-    point: PointOfService | PointOfHistory,
+def _has_come(
+    actor: str,
     now: PointOfService | PointOfHistory | None,
-    option: Option,
+    point: PointOfService | PointOfHistory,
 ) -> bool:
-    """Whether the actor of an Option has come as far as that point."""
-    actor = option.actor
-    return now is not None and bool(actor) and now.done.is_same_of(actor, point.done)
+    """Whether that actor, if it is one, has come as far by now as it had at that point."""
+    return bool(actor) and now is not None and now.done.is_same_of(actor, point.done)
 
 
 @attrs.frozen
