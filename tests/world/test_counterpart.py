@@ -400,6 +400,48 @@ def test_two_faults_on_one_actor_strike_in_their_order() -> None:
         assert facts(other) == facts(world)
 
 
+def alike_twins(world: World) -> None:
+    """Two actors that do the same at the same times, so that each comes where the other is; gamma
+    is there for longer."""
+
+    async def twin(client: Client) -> None:
+        with suppress(Unavailable, InternalError, AlreadyExists, WatchBroken):
+            stream = await client.watch(Note, since=(await client.list(Note)).revision)
+            await client.create(note(client.name))
+            await stream.next()
+        await client.sleep(100, "rest")
+        client.exit()
+
+    async def gamma(client: Client) -> None:
+        await client.sleep(200, "rest")
+
+    world.latency("* notes*", serve_ms=5, answer_ms=5)
+    world.start(Puppet("alpha", twin), Puppet("beta", twin), Puppet("gamma", gamma))
+    world.claim(confluent())
+
+
+GLOBS: list[Fault] = [
+    Crash(restart_after_ms=0), Stall(), Partition(), LoseReply(), LoseRequest(), ServerError(),
+    ClockStep(), BreakWatch(), Restart(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", GLOBS, ids=titled)
+def test_of_several_targets_of_a_glob_the_same_one_is_struck(fault: Fault) -> None:
+    """Whichever of two actors it was, also if both can be struck there."""
+    assert fault.target == "*"
+    struck = {0: set[str](), 1: set[str]()}
+    for turn in range(1, 30):
+        for number, targets in struck.items():
+            world, other = [of(alike_twins).world(faults=[fault]) for _ in range(2)]
+            world.run(AtTurn(turn, number), driver="direct")
+            if world.hits:
+                assert not play_counterpart(other, world.hits)
+                assert other.hits == world.hits
+                targets.add(world.hits[0].target.replace("beta", "alpha"))
+    assert struck[0] & struck[1]
+
+
 def test_what_strikes_at_rest_strikes_at_rest() -> None:
     """Nothing can move any more in either Run, and then an actor begins again."""
 
