@@ -442,6 +442,17 @@ def test_of_several_targets_of_a_glob_the_same_one_is_struck(fault: Fault) -> No
     assert struck[0] & struck[1]
 
 
+def test_of_several_kinds_the_same_one_strikes() -> None:
+    """Whichever could strike the same actor there; and of one kind, the one that says the same."""
+    kinds = [Stall("alpha"), ClockStep("alpha", by_ms=7), ClockStep("alpha", by_ms=-7)]
+    for number, kind in enumerate(kinds):
+        world, other = [of(lonely).world(faults=kinds) for _ in range(2)]
+        world.run(AtTurn(5, number), driver="direct")
+        assert [hit.fault for hit in world.hits] == [kind]
+        assert not play_counterpart(other, world.hits)
+        assert other.hits == world.hits
+
+
 def test_what_strikes_at_rest_strikes_at_rest() -> None:
     """Nothing can move any more in either Run, and then an actor begins again."""
 
