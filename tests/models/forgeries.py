@@ -6,6 +6,7 @@ verdicts and limits that agree, unless that is what the kind changes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -331,6 +332,21 @@ def _hide_limits(true: Forged) -> Iterator[Forged]:
     other.classes = [each for each in other.classes if each["end"] in ("quiet", "stuck")]
     if other.classes:
         yield other.judged()
+
+
+@kind("a limit was exceeded")
+def _lower_a_limit(true: Forged) -> Iterator[Forged]:
+    times = [[turn["at"] for turn in each["turns"]] for each in true.classes]
+    reached = {
+        "turns_max": max(len(each) for each in times),
+        "instant_turns_max": max(max(Counter(each).values(), default=0) for each in times),
+        "virtual_ms_max": max(max(each, default=0) for each in times),
+    }
+    for name, most in reached.items():
+        if most:
+            other = true.copy()
+            other.header["budget"][name] = most - 1
+            yield other
 
 
 def _header(name: str, *others: Any) -> Forging:

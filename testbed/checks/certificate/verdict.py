@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from testbed.checks.certificate.certificate import Certificate
 from testbed.checks.certificate.classes import AT_REST, RunClass
 from testbed.checks.certificate.lines import CertificateRefused
+
+LIMITS = ("turns_max", "instant_turns_max", "virtual_ms_max")
+"""The limits of a Run in the header: of its turns, of those at one time, and of that time."""
 
 
 def check_verdict(certificate: Certificate) -> None:
@@ -37,13 +41,16 @@ def _check_bounds(header: Mapping[str, Any], run: RunClass, where: str) -> None:
     budget, faults_max = header["budget"], header["faults_max"]
     if faults_max > sum(times for _, times in header["allowed"]):
         raise CertificateRefused("more faults may strike than are allowed")
-    turns_max, ms_max = budget.get("turns_max"), budget.get("virtual_ms_max")
-    if type(turns_max) is not int or type(ms_max) is not int:
+    turns_max, instant_max, ms_max = (budget.get(name) for name in LIMITS)
+    if not all(type(limit) is int for limit in (turns_max, instant_max, ms_max)):
         raise CertificateRefused("the header names no limits")
-    if len(run.steps) > turns_max or any(step.at > ms_max for step in run.steps):
+    instant = max(Counter(step.at for step in run.steps).values(), default=0)
+    is_late = any(step.at > ms_max for step in run.steps)
+    if len(run.steps) > turns_max or instant > instant_max or is_late:
         raise CertificateRefused(f"{where}: it goes beyond a limit")
-    if len(run.steps) == turns_max and run.strikes < faults_max:
-        raise CertificateRefused(f"{where}: a limit has let no fault strike at its end")
+    is_full = len(run.steps) == turns_max or instant == instant_max
+    if is_full and run.strikes < faults_max:
+        raise CertificateRefused(f"{where}: at a limit no fault could strike")
     strikes = 0
     for offer, step in zip(run.offers, [*run.steps, None], strict=False):
         if strikes >= faults_max and offer.faults:
