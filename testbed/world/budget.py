@@ -9,16 +9,20 @@ import attrs
 from testbed.errors import ScenarioError
 
 LARGEST = 10**15
+"""The largest limit, in any unit; more than any Run comes to."""
 
 
 def _check(_: object, field: attrs.Attribute[Any], value: Any) -> None:
-    """Raise ScenarioError unless it is a whole number from 0, or None where that is the default."""
+    """Raise ScenarioError unless it is a whole number, or None where that is the default. Turns
+    count from 1: a Chooser is told 0 if there is no limit of them."""
     if value is None and field.default is None:
         return
-    if type(value) is not int or not 0 <= value <= LARGEST:
+    least = 1 if field.name.endswith("turns_max") else 0
+    if type(value) is not int or not least <= value <= LARGEST:
         none = ", or None" if field.default is None else ""
         raise ScenarioError(
-            f"world.limit({field.name}={value!r}): expected a whole number from 0 to {LARGEST:,}"
+            f"world.limit({field.name}={value!r}): expected a whole number from {least} to "
+            f"{LARGEST:,}"
             f"{none}.\nNext: world.limit({field.name}={field.default or 1000})."
         )
 

@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "limit": (lambda w: w.limit(turn_max=3), "Did you mean 'turns_max'?"),
     "limit's text": (lambda w: w.limit(turns_max="3"), "turns_max='3'): expected a whole number"),
     "limit's sign": (lambda w: w.limit(virtual_ms_max=-1), "expected a whole number from 0"),
-    "limit's none": (lambda w: w.limit(turns_max=None), "expected a whole number from 0 to"),
+    "limit's none": (lambda w: w.limit(turns_max=None), "expected a whole number from 1 to"),
     "latency's verb": (lambda w: w.latency("bnd pods", serve_ms=3), "Did you mean 'bind'?"),
     "latency's kind": (lambda w: w.latency("get pod", serve_ms=3), "Did you mean 'pods'?"),
     "latency's time": (lambda w: w.latency("get pods", serve_ms=0.5), "in whole milliseconds"),
