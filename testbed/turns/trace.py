@@ -189,7 +189,9 @@ class Trace:
         """Steps and Records in order; with `keep` all of them, else those of the turn under way."""
         self.end: dict[str, Any] | None = None
         """The last line; None until the Run has ended."""
-        self.played_in: Any = None  # the World, if it is kept; for stories alone
+        self.played_in: Any = None
+        """The World of the Run, for stories; None unless the trace is kept. So a kept Trace also
+        keeps that World alive, with its Store and all its history."""
         self.bytes_written = 0
         self._sum = self._written = 0
 
