@@ -25,7 +25,7 @@ import attrs
 
 from testbed.errors import UnknownName
 from testbed.invariant import Evidence, Invariant
-from testbed.objects.kinds import kinds_below
+from testbed.objects.kinds import has_field, kinds_below
 from testbed.objects.meta import Object
 from testbed.store.change import plural_of
 
@@ -260,11 +260,6 @@ def _check_path(path: str) -> None:
     raise UnknownName("kind or field to leave out", path, sorted(known), see=see)
 
 
-def has_field(kind: Any, path: str) -> bool:
-    """Whether a kind of object has the field of that dotted path."""
-    return _has(kind, path.split("."))
-
-
 def _is_near(name: str, asked: str) -> bool:
     return name.replace("_", "") == asked.replace("_", "").lower()
 
@@ -303,23 +298,6 @@ def _hints(kind: Any) -> dict[str, Any]:
         return typing.get_type_hints(kind)
     except NameError:
         return {}
-
-
-def _has(kind: Any, parts: Sequence[str]) -> bool:
-    """Whether a type has that field; a Map has any, and of a list the items count."""
-    if not parts or kind is Any:
-        return True
-    origin = typing.get_origin(kind) or kind
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return True
-    if not attrs.has(origin):
-        return any(_has(each, parts) for each in typing.get_args(kind) if each is not type(None))
-    try:
-        hints = typing.get_type_hints(origin)
-    except NameError:
-        return True
-    names = {field.name for field in attrs.fields(origin)}
-    return parts[0] in names and _has(hints.get(parts[0], Any), parts[1:])
 
 
 def struck_alike(name: str, faults: int) -> str:
