@@ -37,6 +37,16 @@ that reads history."""
 ORDER = frozenset({"order"})
 """Added late to the writes of every commit so far, when a turn reads the order of all commits."""
 
+KIND, ACTOR, ENDPOINT, OTHER = "kind", "actor", "Endpoint", "name"
+FAMILIES = {
+    **dict.fromkeys(("log", "order"), KIND),
+    **dict.fromkeys(("life", "ends", "mem", "wire", "cache", "watches", "stream"), ACTOR),
+    **dict.fromkeys(("task", "spawn", "end", "alarm", "signal", "queue", "request"), ACTOR),
+    **dict.fromkeys(("endpoint", "memory", "cursor"), ENDPOINT),
+    **dict.fromkeys(("uids", "budget"), OTHER),
+}
+"""What stands before the colon of a key that is no object's, and what is named behind it."""
+
 
 @attrs.frozen
 class Footprint:

@@ -2,25 +2,35 @@
 
 A claim that declares a name which nothing has reads nothing by it. A search would leave out orders
 that it can tell apart, and no figure would show it. So such a name is refused before the Run.
+
+An Endpoint that is not the testbed's may mark keys of families of its own, and one of the user's
+may put objects of kinds that nothing has yet. Where one is served, an unknown name is refused only
+if it is nearly one that is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+import sys
+from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import DEATHS, RECORDS, Invariant
-from testbed.invariants.confluence import has_field
-from testbed.objects.kinds import kinds_below
-from testbed.store.footprint import HISTORY, LOG, ORDER
+from testbed.objects.kinds import has_field, kinds_below
+from testbed.store.endpoint import Endpoint
+from testbed.store.footprint import ACTOR, ENDPOINT, FAMILIES, HISTORY, KIND, LOG, ORDER, TIME
 from testbed.store.store import plural_of
-from testbed.whose import at_place
+from testbed.whose import OWN, SHIPPED, TESTBED, at_place, whose
 
-WORDS = frozenset({RECORDS, DEATHS, HISTORY, *ORDER})
-OF_ACTORS = ("life", "mem", "cache")
-"""What stands before the name of an actor in a key."""
+WORDS = frozenset({RECORDS, DEATHS, HISTORY, TIME, LOG, *ORDER})
+"""Keys that have no name in them."""
+OF_KINDS = ("cache", "cursor")
+"""In keys of these families a kind stands behind the name."""
+FAMILY, THING = "family of keys", "thing"
+NEAR = 0.7
+"""How alike a name must be to one that is known to be taken for a slip of it."""
 SEE = "say `log:pods`, `log:pods.spec`, a key, `records`, `deaths`, or `life:` with an actor's name"
 
 
@@ -33,44 +43,95 @@ class Claimed:
     """The file and the line; empty if no code of a scenario has."""
 
 
-def check_reads(claims: Iterable[Claimed], actors: Iterable[str], keys: Iterable[str]) -> None:
+@attrs.frozen
+class _Known:
+    """All names that a claim may say."""
+
+    keys: frozenset[str]
+    kinds: Mapping[str, type]
+    """The kinds of objects, by their plurals."""
+    names: Mapping[str, Collection[str]]
+    """By what they name."""
+    is_open: Mapping[str, bool]
+    """Whether there may be more of them."""
+
+    def check(self, what: str, name: str, claim: str) -> None:
+        """Raise UnknownName unless there is one of that name, or may be."""
+        known = self.names[what]
+        if name in known or (
+            self.is_open.get(what) and not difflib.get_close_matches(name, known, 1, NEAR)
+        ):
+            return
+        raise UnknownName(f"{what} for the claim `{claim}` to read:", name, known, see=SEE)
+
+
+def check_reads(
+    claims: Iterable[Claimed],
+    actors: Iterable[str],
+    keys: Iterable[str],
+    endpoints: Mapping[str, Endpoint],
+) -> None:
     """Raise UnknownName or ScenarioError if a claim declares what the World does not have. The keys
     are those that the Store begins with: one may be of no kind of object."""
-    names = sorted(actors)
+    claims = list(claims)
+    if not claims:
+        return
+    made_by = {_maker(endpoint) for endpoint in endpoints.values()}
+    there = frozenset(keys)
     kinds = {kind.plural: kind for kind in kinds_below() if kind.plural}
-    known = sorted({*kinds, *map(plural_of, keys)})
+    plurals = {*kinds, *map(plural_of, there)}
+    known = _Known(
+        there,
+        kinds,
+        {
+            KIND: plurals, ACTOR: {*actors}, ENDPOINT: {*endpoints},
+            FAMILY: {f"{family}:" for family in FAMILIES},
+            THING: {*WORDS, *(f"{LOG}{plural}" for plural in plurals)},
+        },
+        {KIND: OWN in made_by, THING: OWN in made_by, FAMILY: made_by != {TESTBED}},
+    )  # fmt: skip
     for claim in claims:
         for key in sorted(claim.invariant.reads or ()):
             with at_place(claim.place):
-                _check(key, claim.invariant.name, names, known, kinds)
+                _check(key, claim.invariant.name, known)
 
 
-def _check(
-    key: str, claim: str, actors: list[str], known: list[str], kinds: dict[str, type]
-) -> None:
-    prefix, colon, rest = key.partition(":")
-    if key in WORDS or key == LOG or rest.startswith("@"):
+def _maker(endpoint: Endpoint) -> str:
+    """Whose class it is: the testbed's, one that comes with it, or the user's."""
+    file = getattr(sys.modules.get(type(endpoint).__module__), "__file__", None)
+    maker = OWN if file is None else whose(file)
+    return maker if maker in (TESTBED, SHIPPED) else OWN
+
+
+def _check(key: str, claim: str, known: _Known) -> None:
+    family, colon, rest = key.partition(":")
+    if key in WORDS or key in known.keys:
         return
-    if colon and prefix in OF_ACTORS:
-        actor = rest.partition("/")[0]
-        if actor not in actors:
-            raise UnknownName(f"actor that the claim {claim} could read:", actor, actors, see=SEE)
-    elif colon and f"{prefix}:" == LOG:
+    if "/" in family:
+        known.check(KIND, plural_of(key), claim)
+    elif colon:
+        known.check(FAMILY, f"{family}:", claim)
+        _check_named(family, rest, claim, known)
+    elif key in known.names[KIND]:
+        raise ScenarioError(
+            f"the claim `{claim}` reads {key!r}, which is no key: expected `{LOG}{key}`.\n"
+            f"Next: {SEE}."
+        )
+    else:
+        known.check(THING, key, claim)
+
+
+def _check_named(family: str, rest: str, claim: str, known: _Known) -> None:
+    """Check what stands behind the colon, as far as it is known before the Run."""
+    what, named = FAMILIES.get(family), rest.split("/")
+    if what in (ACTOR, ENDPOINT):
+        known.check(what, named[0], claim)
+        if family in OF_KINDS and len(named) > 1:
+            known.check(KIND, named[1], claim)
+    elif what == KIND:
         plural, _, path = rest.partition(".")
-        if plural not in known:
-            raise UnknownName(f"kind that the claim {claim} could read:", plural, known, see=SEE)
-        kind = kinds.get(plural)
+        known.check(KIND, plural, claim)
+        kind = known.kinds.get(plural)
         if path and kind is not None and not has_field(kind, path):
             fields = [f"{plural}.{field.name}" for field in attrs.fields(kind) if field.init]
-            raise UnknownName(f"field that the claim {claim} could read:", rest, fields, see=SEE)
-    elif not colon and "/" not in key:
-        if key in known:
-            raise ScenarioError(
-                f"the claim {claim} reads {key!r}, which is no key: expected `{LOG}{key}`.\n"
-                f"Next: {SEE}."
-            )
-        words = [*WORDS, *(f"{LOG}{plural}" for plural in known)]
-        raise UnknownName(f"thing that the claim {claim} could read:", key, words, see=SEE)
-    elif not colon and plural_of(key) not in known:
-        what = f"kind that the claim {claim} could read:"
-        raise UnknownName(what, plural_of(key), known, see=SEE)
+            raise UnknownName(f"field for the claim `{claim}` to read:", rest, fields, see=SEE)

@@ -264,7 +264,8 @@ class World:
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
         keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
-        check_reads(self._claimed, names, keys)
+        endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}
+        check_reads(self._claimed, names, keys, endpoints)
         budget = self.budget
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
