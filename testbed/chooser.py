@@ -101,6 +101,12 @@ class Chooser:
         return ""
 
 
+def fault_of(choice: Choice, options: Options) -> int | None:
+    """That choice if it lets a fault strike, else None. A Chooser that plays choices again answers
+    `strike` with it: nothing but a fault goes on from where a Run rests."""
+    return choice if isinstance(choice, int) and choice >= options.ready else None
+
+
 class Exhaustive(Chooser):
     """Plays Runs until it has seen all there is to see, and shows what that was."""
 

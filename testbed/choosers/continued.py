@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testbed.chooser import Chooser, Cut, Plan, RunInfo
+from testbed.chooser import Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.invariant import Verdict
 from testbed.turns.option import Choice, Release
 from testbed.turns.pending import Alternatives, Options
@@ -55,12 +55,10 @@ class Continued(Chooser):
                 return None
             self._is_others = True
             return self.then.strike(options)
-        # Nothing but a fault goes on from where a Run rests.
-        choice = self._left[-1]
-        if not isinstance(choice, int) or choice < options.ready:
-            return None
-        self.choose(options)
-        return choice
+        fault = fault_of(self._left[-1], options)
+        if fault is not None:
+            self.choose(options)
+        return fault
 
     def ended(self, step: Step) -> None:
         if self._is_others:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.store.change import plural_of
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
 from testbed.story.sightings import WATCH
@@ -90,8 +90,14 @@ class _Asking(Chooser):
         news = self._news(options)
         return self._actor_first(options) if news is None else news
 
+    def strike(self, options: Options) -> int | None:
+        fault = fault_of(self._before[-1], options) if self._before else None
+        if fault is not None:
+            self._before.pop()
+        return fault
+
     def _others(self, options: Options) -> Choice | Cut:
-        """(2) Whoever else comes next, in the order of the Run; the actor is held back."""
+        """(2) The others go on, in the order of the Run; the actor is held back."""
         ready = options.in_line()
         free = [place for place, option in enumerate(ready) if not self._is_its_own(option)]
         if free:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
+from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.choosers.followed import Followed
 from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso
 from testbed.turns.happening import Happening
@@ -39,14 +39,24 @@ class Lapping(Chooser):
         return Plan(f"a lap of {len(self.lap)} choices, again and again")
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        done, into = self._done, self._done - len(self.before)
+        choice = self._next()
         self._done += 1
+        is_known = self._done <= len(self.before)
+        return choice if is_known or choice is CUT or _can_be(choice, options) else CUT
+
+    def strike(self, options: Options) -> int | None:
+        choice = self._next()
+        fault = None if isinstance(choice, Cut) else fault_of(choice, options)
+        if fault is None or fault >= len(options):
+            return None
+        self._done += 1
+        return fault
+
+    def _next(self) -> Choice | Cut:
+        into = self._done - len(self.before)
         if into < 0:
-            return self.before[done]
-        if into >= len(self.lap) * LAPS_MAX:
-            return CUT
-        choice = self.lap[into % len(self.lap)]
-        return choice if _can_be(choice, options) else CUT
+            return self.before[self._done]
+        return self.lap[into % len(self.lap)] if into < len(self.lap) * LAPS_MAX else CUT
 
 
 def _can_be(choice: Choice, options: Options | Alternatives) -> bool:

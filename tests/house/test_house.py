@@ -53,6 +53,24 @@ def test_every_room_says_what_it_is_for_and_what_it_may_use() -> None:
             assert re.search(r"^(In order|Siblings): ", said, re.MULTILINE), path
 
 
+RESTS = {"Calm", "Uniform", "Drawn", "Sampler", "Struck", "Deviating", "Bounded", "_Ending"}
+"""The Choosers that draw or derive what they choose, and let no fault strike at rest."""
+
+
+def test_a_chooser_says_whether_a_fault_may_strike_at_rest() -> None:
+    """One that plays choices again must strike where they did, or the Run ends there. So each has
+    a `strike`, or stands in RESTS."""
+    rests = set()
+    for path in sorted((ROOT / "testbed").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                does = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+                if bases & {"Chooser", "Exhaustive"} and "choose" in does and "strike" not in does:
+                    rests.add(node.name)
+    assert rests == RESTS
+
+
 def test_a_room_uses_what_it_says_it_may() -> None:
     """A line that nothing needs any more is taken back, so that the lines stay true."""
     unused = unused_rooms(ROOT)

@@ -34,7 +34,7 @@ from testbed.objects.note import Note
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
-from testbed.turns.option import SERVE, Choice, HoldBack, LetPass, Release
+from testbed.turns.option import FAULT, SERVE, Choice, HoldBack, LetPass, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.lap_proof import lasso_of, prove_lasso
@@ -709,6 +709,49 @@ def test_a_proof_is_a_function_of_the_choices() -> None:
     assert texts[0] == texts[1] == world.verdict.violations[0].said  # type: ignore[union-attr]
     guarded = prove_lasso(lambda: make({"guard": "on"}), trace.choices[:20], [0] * 4)
     assert guarded is None
+
+
+class AtRest(Calm):
+    """Lets the first fault strike once all is at rest."""
+
+    def strike(self, options: Options) -> int | None:
+        return options.ready if options.faults else None
+
+
+def toggling_after_a_crash(world: World) -> None:
+    """Its first life does nothing; each further one toggles a Note for ever."""
+    lives: list[None] = []
+
+    async def toggle(client: Client) -> None:
+        lives.append(None)
+        if len(lives) == 1:
+            await client.queue(idle=True).get()
+        while True:
+            for a in ("0", "1"):
+                found = await client.get(Note, "n")
+                await client.update(found.saying(a=a), whatever_it_was=True)
+                await client.sleep(10)
+
+    world.add(note(a="0"))
+    world.start(Puppet("p", toggle))
+    world.allow(Crash("p", restart_after_ms=10))
+    world.claim(no_lasso())
+    world.limit(turns_max=200)
+
+
+def test_a_lap_after_a_fault_at_rest_is_proved() -> None:
+    """What leads to the lap is played again with the faults that struck at rest."""
+    make, trace = of(toggling_after_a_crash).world, Trace({}, keep=True)
+    world = make()
+    world.evidence.play_lap = None
+    world.run(AtRest(), driver="direct", trace=trace)
+    (fault,) = [step.number for step in trace.steps if step.kind == FAULT]
+    updates = [s.number for s in trace.steps if s.kind == SERVE and s.option.verb == "update"]
+    assert fault < updates[2]
+    before = trace.choices[: updates[4]]
+    proof = prove_lasso(make, before, before[updates[2] :])
+    assert proof is not None
+    assert proof.trace.choices[:fault] == trace.choices[:fault]
 
 
 @pytest.mark.parametrize(

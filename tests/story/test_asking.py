@@ -8,15 +8,22 @@ from typing import Any
 import attrs
 import pytest
 from incidents import note
-from stage import Puppet
+from stage import Doing, Puppet
 from truths import cause_in
 
+from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.client.cache import Cache
 from testbed.client.client import Client
+from testbed.errors import NotFound
+from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, always
 from testbed.objects import Note
 from testbed.story.cause import CauseShape
 from testbed.testing.seek import seek
+from testbed.turns.option import FAULT, Choice, HoldBack, Release
+from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Trace
+from testbed.world.scenario import of
 from testbed.world.world import World
 
 
@@ -61,12 +68,15 @@ class Outing:
 
     minds: bool
     by_cache: bool
+    actors: tuple[Doing, ...] = ()
+    """What amy and the sky do, if not that alone."""
 
     def __call__(self, world: World) -> None:
         """Assemble it."""
+        usual = (picnic(minds=self.minds, by_cache=self.by_cache), rain)
+        amy, sky = self.actors or usual
         world.add(note("weather", sky="clear"))
-        world.start(Puppet("amy", picnic(minds=self.minds, by_cache=self.by_cache)))
-        world.start(Puppet("sky", rain))
+        world.start(Puppet("amy", amy), Puppet("sky", sky))
 
         def breaks(see: Evidence) -> str | None:
             # Rain upon a picnic is nobody's fault.
@@ -115,3 +125,93 @@ def test_who_would_have_gone_anyway_is_not_accused_of_a_belief(build: Callable[.
     cause = cause_in(shrunk.played.trace, shrunk.violation)
     assert cause.shape is CauseShape.UNKNOWN, cause.text
     assert cause.text.startswith("amy created notes/default/picnic")
+
+
+async def begin(client: Client) -> None:
+    """Its first life leaves a Note and does no more; the next go on."""
+    try:
+        await client.get(Note, f"begun-{client.name}")
+    except NotFound:
+        await client.create(note(f"begun-{client.name}"))
+        await client.queue(idle=True).get()
+
+
+def in_second_lives(world: World, *, minds: bool) -> None:
+    """The same outing, in the lives after a crash; until then all is at rest."""
+
+    async def amy(client: Client) -> None:
+        await begin(client)
+        await picnic(minds=minds)(client)
+
+    async def sky(client: Client) -> None:
+        await begin(client)
+        await rain(client)
+
+    Outing(minds=minds, by_cache=False, actors=(amy, sky))(world)
+    for name in ("amy", "sky"):
+        world.allow(Crash(name, restart_after_ms=10))
+
+
+def with_care_after_a_crash(world: World) -> None:
+    """Its second life reads the weather, and goes by it."""
+    in_second_lives(world, minds=True)
+
+
+def without_care_after_a_crash(world: World) -> None:
+    """Its second life reads the weather, and does not go by it."""
+    in_second_lives(world, minds=False)
+
+
+class Resting(Chooser):
+    """Lets amy crash when all is at rest and the sky at once after her; then the sky goes first. It
+    may hold back the first turn until all others of that time are done."""
+
+    def __init__(self, *, holds: bool) -> None:
+        self._holds = holds
+        self._strikes = 0
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("at rest")
+
+    def choose(self, options: Options | Alternatives) -> Choice:
+        if isinstance(options, Alternatives):
+            return 0
+        if self._holds:
+            self._holds = False
+            return HoldBack(0)
+        if self._strikes == 1:
+            return self._crash(options, "sky")
+        ready = options.in_line()
+        if not ready or (options.held and ready[0].due_ms > options.now_ms):
+            return Release(0)
+        now_ms = max(options.now_ms, ready[0].due_ms)
+        first = [n for n, each in enumerate(ready) if each.actor == "sky" and each.due_ms <= now_ms]
+        return first[0] if first and self._strikes == 2 else 0
+
+    def strike(self, options: Options) -> int | None:
+        return None if self._strikes else self._crash(options, "amy")
+
+    def _crash(self, options: Options, actor: str) -> int:
+        self._strikes += 1
+        return options.ready + [fault.key for fault in options.faults].index(actor)
+
+
+@pytest.mark.parametrize("holds", [False, True])
+@pytest.mark.parametrize(
+    ("build", "shape"),
+    [
+        (with_care_after_a_crash, CauseShape.OLD_NEWS),
+        (without_care_after_a_crash, CauseShape.UNKNOWN),
+    ],
+)
+def test_a_fault_at_rest_strikes_again_before_an_actor_is_asked(
+    build: Callable[..., None], shape: CauseShape, holds: bool
+) -> None:
+    """The Run is played again to where it decided, with what was held back, too."""
+    trace = Trace({}, keep=True)
+    verdict = of(build).world().run(Resting(holds=holds), driver="direct", trace=trace)
+    assert sum(step.kind == FAULT for step in trace.steps) == 2
+    assert any(isinstance(choice, HoldBack) for choice in trace.choices) is holds
+    (violation,) = verdict.violations
+    cause = cause_in(trace, violation)
+    assert (cause.shape, cause.actor) == (shape, "amy"), cause.text
