@@ -15,10 +15,12 @@ two commits clash after all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from testbed.objects.meta import changed_fields
-from testbed.store.change import Change
+from testbed.store.change import Change, plural_of
 
 LOG = "log:"
 """Prefix of a log, which turns only add to. By itself it names all logs."""
@@ -97,6 +99,16 @@ def _meet(written: frozenset[str], read: frozenset[str]) -> bool:
 
 def _is_part(key: str, of: str) -> bool:
     return key.startswith(f"{of}.")
+
+
+def has_read(keys: Iterable[str], key: str) -> bool:
+    """Whether a turn that read those keys saw that object: itself, or a log of its kind, of all
+    fields or of some."""
+    return any(
+        read in (key, LOG)
+        or (read.startswith(LOG) and read[len(LOG) :].partition(".")[0] == plural_of(key))
+        for read in keys
+    )
 
 
 class Marks:

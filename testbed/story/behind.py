@@ -6,21 +6,19 @@ reports one. What it reports was done by others, and it knew of both ends of tha
 1. The *reporter* is an act that the Violation is about. What it went by are the writes of others to
    the objects that its task knew when it decided.
 2. These writes are judged as if the Violation was about them, and about those objects; but only
-   news that the reporter had counts as what somebody should have known.
+   news that the reporter had counts as what these others should have known.
 3. If that shows nothing, what stands behind them is looked at, a few times.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import ClassVar
 
-from testbed.store.change import plural_of
+from testbed.store.footprint import has_read
 from testbed.story.knowledge import Act, Version
 from testbed.story.slice import Slice
 
-LOG = "log:"
 DEEP_MAX = 3
 """At most this many reporters, one behind another."""
 WITHIN_MAX = 60
@@ -50,7 +48,7 @@ class Behind(Slice):
         if not acts:
             return None
         found = cls.__new__(cls)
-        found.__dict__.update(copy.copy(slice_.__dict__))
+        found.__dict__.update(slice_.__dict__)
         found.reporter, found.known = reporter, frozenset(marks)
         named = slice_.named_keys
         # Of what it went by, what was done to the objects that the Violation names comes first.
@@ -71,11 +69,10 @@ def _known(slice_: Slice, act: Act) -> Iterator[Version]:
     Endpoint had looked at."""
     sent = slice_.requests.of(act.step) if act.versions else None
     for part in sent.parts if sent is not None else ():
-        for key in dict.fromkeys(part.marks.reads):
-            for name in _objects(slice_, key):
-                for version in slice_.knowledge.versions[name]:
-                    if version.step < part.number and version.actor != act.actor:
-                        yield version
+        for key, versions in slice_.knowledge.versions.items():
+            for version in versions if has_read(part.marks.reads, key) else ():
+                if version.step < part.number and version.actor != act.actor:
+                    yield version
     for key, versions in slice_.knowledge.versions.items():
         known = slice_.knowledge.known(act.path, key, act.decided)
         if known is None:
@@ -90,15 +87,6 @@ def _about(slice_: Slice) -> set[str]:
     """The objects that the Violation is about, named or not."""
     written = ((key, v) for key, some in slice_.knowledge.versions.items() for v in some)
     return {key for key, version in written if version.step in slice_.about}
-
-
-def _objects(slice_: Slice, read: str) -> list[str]:
-    """The objects that were written, of those that such a key of a footprint stands for."""
-    versions = slice_.knowledge.versions
-    plural = read.removeprefix(LOG).partition(".")[0]
-    if not read.startswith(LOG):
-        return [read] if read in versions else []
-    return [key for key in versions if plural_of(key) == plural]
 
 
 def all_behind(slice_: Slice) -> Iterator[Behind]:

@@ -81,12 +81,12 @@ class Sent:
 
     def checked(self) -> Iterator[tuple[int, str]]:
         """What its Endpoint read in a part before the one that wrote, and not again in that one:
-        the Step, and the key of an object or the plural of a list."""
+        the Step, and the key of a footprint."""
         again = set(self.parts[-1].marks.reads) if self.parts else set()
         for part in self.parts[:-1]:
             for key in dict.fromkeys(part.marks.reads):
                 if key not in again:
-                    yield part.number, key.removeprefix("log:").partition(".")[0]
+                    yield part.number, key
 
 
 class Requests:

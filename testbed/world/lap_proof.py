@@ -42,7 +42,7 @@ class Lapping(Chooser):
         choice = self._next()
         self._done += 1
         is_known = self._done <= len(self.before)
-        return choice if is_known or choice is CUT or _can_be(choice, options) else CUT
+        return choice if is_known or isinstance(choice, Cut) or _can_be(choice, options) else CUT
 
     def strike(self, options: Options) -> int | None:
         choice = self._next()

@@ -24,16 +24,17 @@ from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.client.client import Client
-from testbed.errors import Unavailable
+from testbed.errors import Forbidden, Unavailable
 from testbed.fault import Fault
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Evidence, Violation, always
+from testbed.invariant import Evidence, Violation, always, quiescent
 from testbed.objects import Note, Pod, PriorityClass
 from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
 from testbed.races.racefile import parse
-from testbed.store.endpoint import Operation
+from testbed.store.endpoint import Handler, Operation
+from testbed.store.store_endpoint import StoreEndpoint
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
 from testbed.story.diagram import Row, Rows
 from testbed.story.opening import cause_of, causes_of
@@ -429,3 +430,47 @@ def test_both_ends_of_a_cause_are_rows(name: str) -> None:
     rows = Rows(trace, slice_, Sentences(slice_))
     shown = {row.step for row in rows.shown((4, 4, 4)) if isinstance(row, Row)}
     assert shown.issuperset(cause(name).steps)
+
+
+class Warden(StoreEndpoint):
+    """Refuses to create anything once a Note says that it is closed. Of the others it looks at that
+    field alone."""
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """The same as the Store's own, but for that."""
+        if operation.verb == "create":
+            self.store.mark(reads=("log:notes.data.closed",))
+            notes: list[Any] = [entry.value for entry in self.store.snapshot("notes/")]
+            if any("closed" in each.data for each in notes):
+                raise Forbidden("it is closed")
+        return (yield from super().handle(operation, caller, now_ms))
+
+
+def test_who_changed_the_field_that_a_refusal_looked_at_is_named() -> None:
+    """A log of one field is of the objects of its kind, as that of the kind is."""
+
+    async def two(client: Client) -> None:
+        await client.create(note("job-1"))
+        with suppress(Forbidden):
+            await client.create(note("job-2"))
+
+    async def close(client: Client) -> None:
+        shop = await client.get(Note, "shop")
+        await client.update(shop.saying(closed="yes"))
+
+    def both(see: Evidence) -> str | None:
+        jobs = [entry.key for entry in see.store.snapshot("notes/default/job-")]
+        return None if len(jobs) == 2 else f"notes/default/job-2 is not there: {jobs}"
+
+    world = world_of(ann=two, ben=close)
+    world.serve(Warden)
+    world.add(note("shop"))
+    world.claim(quiescent(both))
+    trace = Trace({}, keep=True)
+    verdict = world.run(Cued(late=("*job-2*",)), driver="direct", trace=trace)
+    found = cause_of(Slice(trace, verdict.violations[0]))
+    assert found is not None
+    assert found.since is not None
+    assert (found.shape, found.since.actor) == (CauseShape.HALF_DONE, "ben")
+    assert "was refused, Forbidden (step" in found.text
+    assert "after ben updated notes/default/shop" in found.text

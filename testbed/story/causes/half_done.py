@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.objects.event import Event
+from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.left import still_there
@@ -109,8 +110,8 @@ def _failed(slice_: Slice) -> Iterator[Cause]:
         how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
         why = _why_refused(slice_, sent)
         text = sentence(
-            (f"{wrote(last)}, and then its {sent.word} of {sent.key} {how} (step {sent.step})"),
-            (f", after {wrote(why)}" if why is not None else ""),
+            f"{wrote(last)}, and then its {sent.word} of {sent.key} {how} (step {sent.step})",
+            f", after {wrote(why)}" if why is not None else "",
             still_there(slice_, [sent.key]),
             ("; it never made up for that" if why is None else "", ""),
         )
@@ -162,11 +163,11 @@ def _why_refused(slice_: Slice, sent: Sent) -> Version | None:
         if each.step < sent.step and not each.refused
     ]
     born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
-    looked = {key for part in sent.parts for key in part.marks.reads}
+    looked = [key for part in sent.parts for key in part.marks.reads]
     found = [
         version
         for key, versions in slice_.knowledge.versions.items()
-        if key in looked or f"log:{key.partition('/')[0]}" in looked
+        if has_read(looked, key)
         for version in versions
         if max([born, *like[-1:]]) < version.step < sent.step and version.actor != sent.actor
     ]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.objects.meta import changed_fields, field_of
+from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
 from testbed.story.left import still_there
@@ -237,7 +238,7 @@ def _counted(slice_: Slice, act: Act) -> Iterator[Cause]:
 
 def _between(slice_: Slice, what: str, at: int, act: Act) -> Iterator[Version]:
     for key, versions in slice_.knowledge.versions.items():
-        if what in (key, key.partition("/")[0]) and key not in act.keys:
+        if has_read((what,), key) and key not in act.keys:
             for version in versions:
                 matters = key in slice_.named_keys or slice_.is_spoken_of(version)
                 if at < version.step < act.step and version.actor != act.actor and matters:

@@ -4,7 +4,7 @@
    budget protects its pods from evictions, and from nothing else.
 2. An object that the Violation names, and that the one who broke it had never read.
 
-That somebody *knew* of a promise and did not go by it can be said of (1) alone: what these fields
+That an actor *knew* of a promise and did not go by it can be said of (1) alone: what these fields
 promise is Kubernetes' own rule.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.promises import cordons, nominations, protections
@@ -107,6 +108,4 @@ def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
 def _was_checked(slice_: Slice, act: Act, key: str) -> bool:
     """Whether the Endpoint looked at that object for the act: then its client need not read it."""
     sent = slice_.requests.of(act.step) if act.versions else None
-    plural = key.partition("/")[0]
-    looked = {read for part in sent.parts for read in part.marks.reads} if sent is not None else ()
-    return any(read == key or read.split(".")[0] == f"log:{plural}" for read in looked)
+    return sent is not None and any(has_read(part.marks.reads, key) for part in sent.parts)
