@@ -79,17 +79,13 @@ def _answering(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
     if others:
         its, since = others[0][0], others[0][1][-1]
         head = f"{since.actor} and {last.actor} answer each other's writes again and again"
-        each = f"{_set_of(since, its)}, {_set_of(last, field)}"
+        each = f"{_set(since, its, since.key)}, {_set(last, field, last.key)}"
     else:
         since = versions[-2]
         head = f"{last.actor} undoes its own writes of {field} of {last.key} again and again"
         each = f"{_set(since, field)}, {_set(last, field)}"
     text, did_ = sentence(f"{head}: {each}"), f"{last.word} {last.key}"
     yield Cause(CauseShape.DISAGREE, text, last.actor, did_, since, last.step)
-
-
-def _set_of(version: Version, field: str) -> str:
-    return _set(version, field).replace(" set it ", f" set {field} of {version.key} ", 1)
 
 
 def _is_lap(slice_: Slice) -> bool:
@@ -125,14 +121,14 @@ def fought_over(turns: list[Version]) -> str:
     return next(iter([*back, *both]), "")
 
 
-def _set(version: Version, field: str) -> str:
-    """`gitops set it "5" → "2" (step 60)`."""
+def _set(version: Version, field: str, key: str = "") -> str:
+    """`gitops set it "5" → "2" (step 60)`; with the key of the object, `set data.at of …`."""
     where = f"(step {version.step})"
     old, new = version.change.old, version.change.new
     if not field or old is None or new is None:
         return f"{version.actor} {did(version, 'it')} {where}"
     became_ = became(field_of(old.value, field), field_of(new.value, field))
-    return f"{version.actor} set it {became_} {where}"
+    return f"{version.actor} set {f'{field} of {key}' if key else 'it'} {became_} {where}"
 
 
 def _each_by_its_rule(slice_: Slice, turns: list[Version]) -> str:

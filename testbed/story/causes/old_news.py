@@ -25,6 +25,9 @@ from testbed.story.slice import Slice
 from testbed.story.slowness import slow
 from testbed.story.wording import acted, believed, did_where, known_by, wrote
 
+LEARNED = {LIST: "listed", GET: "read"}
+"""How a life learned what it went by, if it asked; else it was told."""
+
 
 def found(slice_: Slice) -> Iterator[Cause]:
     """The acts that the Violation is about and that were decided on old news: those of the Step in
@@ -48,9 +51,6 @@ def acted_on(slice_: Slice) -> Iterator[Cause]:
             *(cause for act in some for cause in _unseen(slice_, act)),
         ]
         yield from sorted(causes, key=lambda cause: not _is_told_of(slice_, cause))
-
-
-LIST_OR_TOLD = {LIST: "listed", GET: "read"}
 
 
 def _lost(slice_: Slice) -> Iterator[StaleAct]:
@@ -81,7 +81,7 @@ def _back_in_time(slice_: Slice, act: Act) -> Iterator[Cause]:
         if back is None:
             continue
         first, version = back
-        how = LIST_OR_TOLD.get(first.how, "was told")
+        how = LEARNED.get(first.how, "was told")
         who = f" from {first.server}, which was behind," if first.server else ""
         text = sentence(
             f"{acted(act)}; that life of it {how}{who} at rv {first.revision} (step {first.read}),",
@@ -127,8 +127,11 @@ def _stale(slice_: Slice, some: list[StaleAct]) -> Iterator[Cause]:
             yield cause
 
 
-def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believing that") -> Cause:
-    """`… , believing that …, as it listed at rv 4 (step 5); false since …`."""
+def _believing(
+    slice_: Slice, stale: StaleAct, head: str, link: str = ", believing that", still: str = ""
+) -> Cause:
+    """`…, believing that …, as it listed at rv 4 (step 5); false since …`; at the end what came of
+    it, if there is room."""
     act, known, missed = stale.act, stale.known, stale.missed
     gone, anew = _replaced(slice_, act, known)
     if gone is not None and known.entry is not None:
@@ -140,6 +143,7 @@ def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believi
             else f"{head}{link} {known.key} was there, as at rv {rv};",
             wrote(gone, "that" if is_same else "it"),
             (f", and {anew.actor} {did_where(anew, 'it')} anew" if anew is not None else "", ""),
+            (still, ""),
         )
         return Cause.of(CauseShape.OLD_NEWS, act, text, gone)
     since = next(filter(slice_.is_spoken_of, missed), missed[0])
@@ -154,7 +158,8 @@ def _believing(slice_: Slice, stale: StaleAct, head: str, link: str = ", believi
     shown = [(start, f", {how}", end, late), (start, end, late)]
     if slice_.is_behind:
         shown = shown[1:]
-    text = fitting(*shown, (start, f", {how}", end), (start, end))
+    shown += [(start, f", {how}", end), (start, end)]
+    text = fitting(*((*parts, still) for parts in shown), *shown)
     return Cause.of(CauseShape.OLD_NEWS, act, text, since)
 
 
@@ -260,12 +265,9 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
         head = f"{sent.actor}'s {sent.word} of {sent.key} was refused, {sent.refused} "
         for stale in slice_.knowledge.stale(act, keys):
             link = f": {sent.actor} believed that"
-            cause = _believing(slice_, stale, f"{head}(step {sent.step})", link)
-            since = cause.since or stale.missed[0]
-            known_by_ = known_by(stale.known, since)
-            said, still = cause.text.removesuffix("."), still_there(slice_, [sent.key])
-            text = fitting((said, still), (said.replace(f", {known_by_}", ""), still), (said,))
-            yield attrs.evolve(cause, text=text, did=f"{sent.word} {sent.key}")
+            still = still_there(slice_, [sent.key])
+            cause = _believing(slice_, stale, f"{head}(step {sent.step})", link, still)
+            yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
 
 
 def _made_good(slice_: Slice, sent: Sent) -> bool:
