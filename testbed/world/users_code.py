@@ -34,7 +34,8 @@ def in_file(name: str) -> tuple[str, str]:
         )
     if not match["function"]:
         raise ScenarioError(
-            f"{file}: which scenario is meant?\nNext: name its function, too: {file}:function."
+            f"{file}: which function or class of it is meant?\n"
+            f"Next: name that, too, as in {file}:race."
         )
     folder, stem = Path(os.path.abspath(file)).parent, Path(file).stem
     parts = [] if stem == "__init__" else [stem]

@@ -112,7 +112,7 @@ def test_a_file_in_a_package_may_import_from_its_package(told: Told, own: Path) 
         ("shop/none.py:race", "shop/none.py: there is no such file.\nNext: name a Python file"),
         (
             "shop/mine.py",
-            "which scenario is meant?\nNext: name its function, too: shop/mine.py:function",
+            "which function or class of it is meant?\nNext: name that, too, as in shop/mine.py:r",
         ),
         ("shop/mine.py:rase", "there is no function or class of mine 'rase'"),
         ("shop/my-race.py:race", "'my-race' is no name of a module"),
