@@ -26,7 +26,7 @@ NEXT = "\nNext: "
 DIVERGED = f"{ReplayDiverged.__name__}: "
 
 
-def told_apart(play: Callable[[], World], again: str, anew: str, *, twice: bool) -> World:
+def told_apart(play: Callable[[], World], again: str, record: str, *, twice: bool) -> World:
     """Play the recording. If it comes out otherwise, raise ReplayDiverged with the next step: with
     `twice`, that says whether it does so each time."""
     try:
@@ -43,7 +43,7 @@ def told_apart(play: Callable[[], World], again: str, anew: str, *, twice: bool)
             ) from error
         raise ReplayDiverged(
             f"{said}\nIt is so each time, here and in other processes: the code has changed since "
-            f"it was recorded.{NEXT}record it anew: {anew}"
+            f"it was recorded.{NEXT}record it again: {record}"
         ) from error
 
 
@@ -78,7 +78,7 @@ def to_tell_apart(again: str) -> str:
     return f"see which of the two it is: {again} --twice"
 
 
-def anew_line(recorded: Recorded, trust: Trust) -> str:
+def line_to_record(recorded: Recorded, trust: Trust) -> str:
     """The command that records such a Run again, or searches for its breach again."""
     header = recorded.header
     words = [trust.file] if trust.file else words_for(header["scenario"], trust.folders)
@@ -100,13 +100,13 @@ def _fault_text(told: dict[str, Any]) -> str:
     return f"{times}{told['word']}:{told['target']}{''.join(settings)}"
 
 
-def check_same(recorded: Recorded, played: list[bytes], following: str, anew: str) -> None:
+def check_same(recorded: Recorded, played: list[bytes], following: str, record: str) -> None:
     """Raise ReplayDiverged, with that next step, unless every line is the same. Three things may
     differ: the version in the header, switches that did not exist yet, and the end of a Run that
     was interrupted."""
     # Each line ends in a sum over all lines before it, so with another header all sums differ.
     lines, now = list(recorded.lines), decode(played[0])
-    _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), anew)
+    _check_switches(recorded.header.get("in_force", {}), now.get("in_force", {}), record)
     header: dict[str, Any] = {**recorded.header, "testbed": VERSION}
     if "in_force" in now:
         header = {**header, "in_force": now["in_force"]}
@@ -119,13 +119,13 @@ def check_same(recorded: Recorded, played: list[bytes], following: str, anew: st
     compare(lines, played, following)
 
 
-def _check_switches(then: dict[str, str], now: dict[str, str], anew: str) -> None:
+def _check_switches(then: dict[str, str], now: dict[str, str], record: str) -> None:
     """Refuse if a switch of the recorded Run has another value now. New switches are no matter."""
     for name in then:
         if now.get(name, then[name]) != then[name]:
             raise ReplayDiverged(
                 f"{name} was {then[name]} when it was recorded, and is {now[name]} now: the "
-                f"component has changed since.{NEXT}record it anew: {anew}"
+                f"component has changed since.{NEXT}record it again: {record}"
             )
 
 

@@ -1,4 +1,4 @@
-"""SeenStore: the Store as a claim sees it while someone follows at which keys it looks."""
+"""SeenStore: the Store as a claim sees it while the Judge notes at which keys it looks."""
 
 from __future__ import annotations
 

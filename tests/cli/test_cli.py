@@ -623,7 +623,7 @@ def test_a_choice_that_leads_elsewhere_diverges_there(run: Run) -> None:
 
 
 @pytest.mark.parametrize("changed", [(b'"do":"answer"', b'"do":"wake"'), (b"signed", b"sinned")])
-def test_a_recording_of_other_code_is_to_be_made_anew(
+def test_a_recording_of_other_code_is_to_be_made_again(
     changed: tuple[bytes, bytes], run: Run
 ) -> None:
     """If it comes out otherwise in the same way each time, it is the code that has changed. The
@@ -633,7 +633,7 @@ def test_a_recording_of_other_code_is_to_be_made_anew(
     done = run("replay", "race.jsonl", "--twice")
     assert (done.code, done.out) == (4, "")
     again = "testbed search lost_update --switch guard=off --switch writers=2 --until-first"
-    assert done.err.endswith(f"Next: record it anew: {again}\n")
+    assert done.err.endswith(f"Next: record it again: {again}\n")
 
 
 @pytest.mark.parametrize("how", ["by_chance", "by_address", "by_hash", "by_state"])

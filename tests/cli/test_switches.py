@@ -162,5 +162,5 @@ def test_a_trace_replays_though_a_component_has_got_a_switch(
     assert replayed(own, colors='"blue", "red"') == 4
     assert capsys.readouterr().err.startswith(
         "ReplayDiverged: painter.color was red when it was recorded, and is blue now: the component"
-        " has changed since.\nNext: record it anew: testbed run shop:shop "
+        " has changed since.\nNext: record it again: testbed run shop:shop "
     )

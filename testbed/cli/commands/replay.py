@@ -35,7 +35,7 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.recorded import anew_line, check_same, to_tell_apart, told_apart
+from testbed.cli.recorded import check_same, line_to_record, to_tell_apart, told_apart
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.races.expecting import Side, expect, expected_under
@@ -274,7 +274,7 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     header = recorded.header
     recipe.check(header["switches"])
     faults, without = faults_in(header), header.get("without", ())
-    following, anew = to_tell_apart(again), anew_line(recorded, trust.naming(recipe.name))
+    following, record = to_tell_apart(again), line_to_record(recorded, trust.naming(recipe.name))
 
     def play(trace: Trace) -> World:
         world = recipe.world(header["switches"], audit=how.audit, faults=faults, without=without)
@@ -285,12 +285,12 @@ def _trace(file: str, trust: Trust, how: How) -> int:
         with sink(how.trace_file) as written:
             return play(Trace({}, keep=True, sink=written))
 
-    world = told_apart(play_here, again, anew, twice=how.twice)
+    world = told_apart(play_here, again, record, twice=how.twice)
     played = list(world.trace.lines())
     keep_imprints(world, how.imprints)
     if how.twice:
         same_again(play, world, again)
-    check_same(recorded, played, f"record it anew: {anew}" if how.twice else following, anew)
+    check_same(recorded, played, f"record it again: {record}" if how.twice else following, record)
     if how.shrink:
         choices: list[Choice] = world.trace.choices
         whole = race_of(recipe, header["switches"], choices, faults=faults, without=without)

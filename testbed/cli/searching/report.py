@@ -102,7 +102,7 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
     race = parse(finding.race, races.path(finding))
     lines = [f"{finding.invariant}: {finding.said}"]
     if is_calm(finding):
-        # The file of a race without a line is named in `--json`, and by nobody else.
+        # The file of a race without a line is named in `--json` alone.
         line = f"The calm run violates this, so it takes no race: {races.calm(race)}"
         return "\n".join([*lines, line, "", *_story(race, recipe)]).rstrip()
     lines += ["", *_story(race, recipe)]
