@@ -15,16 +15,18 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
-from testbed.client.audit import audited
+from testbed.client.audit import ALWAYS, audited
 from testbed.client.client import Client
 from testbed.client.stream import NextDelivery, Stream
-from testbed.errors import ApiError, Expired
+from testbed.errors import ApiError, Expired, UnknownName
+from testbed.objects.dotted import fields_within, has_field
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
 from testbed.store.delivery import BOOKMARK, DELETED, Delivery
 from testbed.store.endpoint import EVERYTHING, Listing
 from testbed.store.selector import Selector, differ_in, is_other
 from testbed.store.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
 from testbed.turns.waits import Waitable
+from testbed.whose import at_place, place_of_call
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 
@@ -39,6 +41,7 @@ class Cache(Generic[O]):
     actor.
 
     `reads` declares the fields that the actor looks at (`("spec.node_name",)`); None declares all.
+    A field that the kind does not have is refused.
     A change of other fields alone is not delivered. So the other fields of an object, its revision
     among them, may be older than the watch.
 
@@ -58,6 +61,10 @@ class Cache(Generic[O]):
         reads: tuple[str, ...] | None = None,
         quorum: bool = False,
     ) -> None:
+        if reads is not None and (error := _misspelt(kind, reads, client.name)) is not None:
+            with at_place(place_of_call()):
+                client._table.fail(error)
+                raise error
         self.kind = kind
         self.selector = selector
         self.reads = reads
@@ -230,3 +237,15 @@ class Cache(Generic[O]):
         if self.reads is None or not self._table.audits:
             return item
         return audited(item, self.reads, self._client.name, self._table.refused)
+
+
+def _misspelt(kind: type[Object], reads: tuple[str, ...], actor: str) -> UnknownName | None:
+    """The error for a declared field that the kind does not have; None if it has them all. By such
+    a name a Cache would read nothing, and deliver nothing that changes."""
+    for path in reads:
+        if path in ALWAYS or has_field(kind, path):
+            continue
+        what = f"field of a {kind.kind} that the Cache of {actor} could read:"
+        see = "name the field by its dotted path, `spec.node_name`; of a map, any key will do"
+        return UnknownName(what, path, fields_within(kind, deep=2), see=see)
+    return None

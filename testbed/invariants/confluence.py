@@ -17,7 +17,6 @@ is not compared, and its Verdict says why.
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,8 @@ import attrs
 
 from testbed.errors import UnknownName
 from testbed.invariant import Evidence, Invariant
-from testbed.objects.kinds import has_field, kinds_below
+from testbed.objects.dotted import fields_below, fields_within, has_field
+from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
 from testbed.store.change import plural_of
 
@@ -251,10 +251,10 @@ def _check_path(path: str) -> None:
         if not n or any(has_field(kind, ".".join(parts[:n])) for kind in within or kinds)
     )  # fmt: skip
     above = start + "".join(f"{part}." for part in parts[:right])
-    known = {above + name for kind in within or kinds for name in _below(kind, parts[:right])}
+    known = {above + name for kind in within or kinds for name in fields_below(kind, parts[:right])}
     if not right:
         known |= set() if within else _plurals()
-        nested = {f"{start}{each}" for kind in within or kinds for each in _paths(kind)}
+        nested = {f"{start}{each}" for kind in within or kinds for each in fields_within(kind)}
         known |= {each for each in nested if _is_near(each.rpartition(".")[2], parts[-1])}
     see = "name a kind (`leases`), or a field of one (`spec.node_name`, `pods.status.phase`)"
     raise UnknownName("kind or field to leave out", path, sorted(known), see=see)
@@ -262,42 +262,6 @@ def _check_path(path: str) -> None:
 
 def _is_near(name: str, asked: str) -> bool:
     return name.replace("_", "") == asked.replace("_", "").lower()
-
-
-def _types(kind: Any) -> list[Any]:
-    """The classes with fields that a type is made of: itself, or what it holds."""
-    origin = typing.get_origin(kind) or kind
-    if attrs.has(origin):
-        return [origin]
-    return [found for each in typing.get_args(kind) for found in _types(each)]
-
-
-def _below(kind: Any, parts: Sequence[str]) -> Iterator[str]:
-    """The names of the fields under that path of a type."""
-    for found in _types(kind):
-        hints = _hints(found)
-        for field in attrs.fields(found):
-            if not parts and field.init:
-                yield field.name
-            elif parts and field.name == parts[0]:
-                yield from _below(hints.get(field.name, Any), parts[1:])
-
-
-def _paths(kind: Any, start: str = "", deep: int = 4) -> Iterator[str]:
-    """The dotted paths of all fields of a type, some levels deep."""
-    for found in _types(kind) if deep else ():
-        hints = _hints(found)
-        for field in attrs.fields(found):
-            if field.init:
-                yield f"{start}{field.name}"
-                yield from _paths(hints.get(field.name, Any), f"{start}{field.name}.", deep - 1)
-
-
-def _hints(kind: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(kind)
-    except NameError:
-        return {}
 
 
 def struck_alike(name: str, faults: int) -> str:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import attrs
+from collections.abc import Iterator
 
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
@@ -60,28 +56,6 @@ def kinds_below(cls: type[Object] = Object) -> Iterator[type[Object]]:
     for kind in cls.__subclasses__():
         yield kind
         yield from kinds_below(kind)
-
-
-def has_field(kind: Any, path: str) -> bool:
-    """Whether a kind of object has the field of that dotted path."""
-    return _has(kind, path.split("."))
-
-
-def _has(kind: Any, parts: Sequence[str]) -> bool:
-    """Whether a type has that field; a Map has any, and of a list the items count."""
-    if not parts or kind is Any:
-        return True
-    origin = typing.get_origin(kind) or kind
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return True
-    if not attrs.has(origin):
-        return any(_has(each, parts) for each in typing.get_args(kind) if each is not type(None))
-    try:
-        hints = typing.get_type_hints(origin)
-    except NameError:
-        return True
-    names = {field.name for field in attrs.fields(origin)}
-    return parts[0] in names and _has(hints.get(parts[0], Any), parts[1:])
 
 
 def _found(what: str, name: str, among: dict[str, type[Object]]) -> type[Object]:

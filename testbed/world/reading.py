@@ -18,7 +18,8 @@ import attrs
 
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import DEATHS, RECORDS, Invariant
-from testbed.objects.kinds import has_field, kinds_below
+from testbed.objects.dotted import has_field
+from testbed.objects.kinds import kinds_below
 from testbed.store.endpoint import Endpoint
 from testbed.store.footprint import ACTOR, ENDPOINT, FAMILIES, HISTORY, KIND, LOG, ORDER, TIME
 from testbed.store.store import plural_of

@@ -66,8 +66,8 @@ def test_three_lines_say_what_was_checked_and_what_is_trusted(
     searched = "held, in 4 classes of lost_update (guard=on, writers=2), ≤ 0 faults, no delays"
     assert what == f"{proof}: {searched}."
     assert checked == (
-        "Checked: coherent and closed, 23 ways to branch off were tried; it is of this code, and no "
-        "class was played again."
+        "Checked: coherent and closed, 23 ways to branch off were tried; it is of this code, and "
+        "no class was played again."
     )
     assert trusted == (
         "On trust: what each turn touched, what caused it, what was offered, how each class was "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from testbed.choosers.drawn import Drawn
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.errors import ApiError, Expired, NotFound, ScenarioError
+from testbed.errors import ApiError, Expired, NotFound, ScenarioError, UnknownName
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.compact import Compact
@@ -357,6 +358,51 @@ def test_a_transaction_that_is_cut_by_a_break_is_told_once() -> None:
 
 
 # -- what it reads ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "near"),
+    [
+        (Pod, "spec.nodename", "spec.node_name"),
+        (Pod, "specs", "spec"),
+        (Pod, "meta.label.app", "meta.labels"),
+        (Note, "dat", "data"),
+    ],
+)
+def test_a_field_that_the_kind_does_not_have_is_refused(
+    kind: type[Object], path: str, near: str
+) -> None:
+    """Nothing is ever delivered for it. It ends the Run even if the actor goes on, and says where
+    the Cache was made."""
+
+    async def alpha(client: Client) -> None:
+        with contextlib.suppress(UnknownName):
+            Cache(client, kind, reads=("meta.name", path))
+
+    world = World("test")
+    world.start(Apart("alpha", alpha))
+    with pytest.raises(UnknownName) as refused:
+        play(world)
+    assert f"the Cache of alpha could read: {path!r}. Did you mean {near!r}?" in str(refused.value)
+    assert str(refused.value).startswith(f"{__file__}, line ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (Note, "data.any"), (Pod, "meta.labels.app"), (Pod, "meta"), (Pod, "meta.revision"),
+        (Pod, "key"), (Pod, "spec.containers"), (Pod, "status.conditions"), (Pod, "spec"),
+    ],
+)  # fmt: skip
+def test_a_field_or_a_key_of_a_map_may_be_declared(kind: type[Object], path: str) -> None:
+    """What names the object, too."""
+
+    async def alpha(client: Client) -> None:
+        await Cache(client, kind, reads=(path,)).synced()
+
+    world = World("test")
+    world.start(Apart("alpha", alpha))
+    play(world)
 
 
 def test_its_footprint_is_what_it_declares() -> None:
