@@ -16,7 +16,7 @@ from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, check_switches
 from testbed.races.race import Hold, Race
 from testbed.races.racefile import parse
-from testbed.races.trust import Named, Trust, allowed, line_for, trust_in, trust_named
+from testbed.races.trust import Named, Trust, allowed, line_for, line_naming, trust_named
 from testbed.world.scenario import Scenario
 
 ENDINGS = (".race.yaml", ".race.yml", ".race.json")
@@ -73,7 +73,7 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> NamedRace:
     text = document.read(path, RaceRefused)
     race = parse(text, path)
     where = f"{path}, line {race.line}"
-    again = line_for(command, path, trust_in(race.scenario))
+    again = line_naming(command, path, race.scenario)
     named = Named(race.scenario, where, f"{where} names", again, RaceRefused)
     recipe = allowed(named, trust)
     check_switches(race, recipe, path)

@@ -105,6 +105,20 @@ def line_for(command: str, path: str, trust: Trust, *more: str) -> str:
     return shlex.join(["testbed", command, path, *trust.words, *words(), *more])
 
 
+def line_naming(command: str, path: str, scenario: str) -> str:
+    """Return the line to paste that runs a command on a file and names the scenario in it: by its
+    own file if that lies here or beside the file, by its module if that can be imported, else by
+    its file, of which only the folder is left for the user to fill in."""
+    module, _, function = scenario.partition(":")
+    trust = trust_in(scenario)
+    if trust.scenario is not None and NAME.fullmatch(scenario):
+        named = by_file(scenario, (".", str(Path(path).parent)))
+        if not named and _origin(module.partition(".")[0]) is None:
+            named = f"FOLDER/{module.replace('.', '/')}.py:{function}"
+        trust = attrs.evolve(trust, file=named)
+    return line_for(command, path, trust)
+
+
 @attrs.frozen
 class Named:
     """A scenario that a file names."""

@@ -133,11 +133,17 @@ def test_a_certificate_of_other_code_is_refused(
     assert main(["certify", str(path), *folder]) == 1
     assert "what has changed since is my_race" in capsys.readouterr().out
     del sys.modules["my_race"]
+    sys.path.remove(str(mine.parent))
     assert main(["certify", str(path)]) == 2
     said = capsys.readouterr().err
     assert "which is not one of `testbed list`" in said
     assert f"Next: if you trust that code, name it: testbed certify {path} --scenario" in said
+    named = re.search(r"--scenario (.*)$", said)
+    assert named is not None
     assert "my_race" not in sys.modules
+    by_hand = named[1].replace("FOLDER", str(mine.parent))
+    assert by_hand.endswith("my_race.py:build")
+    assert main(["certify", str(path), "--scenario", by_hand]) == 1  # of other code, as above
 
 
 @pytest.mark.parametrize(

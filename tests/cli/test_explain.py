@@ -223,7 +223,7 @@ def test_an_own_scenario_must_be_named(told: Told, own: Path) -> None:
     code, _, err = told("own.yaml")
     assert code == 2
     assert err.endswith("Next: if you trust that code, name it: testbed explain own.yaml "
-                        "--scenario mine:race\n")  # fmt: skip
+                        "--scenario mine.py:race\n")  # fmt: skip
     code, _, err = told("race.yaml", "--scenario", "mine:race")
     assert (code, err.splitlines()[-1]) == (2, "Next: testbed explain race.yaml")
 

@@ -19,7 +19,7 @@ from testbed.cli.progress import counting
 from testbed.cli.races import trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError
-from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
+from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
 from testbed.search.terms import terms_of, world_of
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.turns.option import Sentence
@@ -104,7 +104,7 @@ def _refuse(file: str, refused: CertificateRefused, as_json: bool) -> int:
 def _scenario(file: str, certificate: Certificate, trust: Trust) -> Scenario:
     """The scenario that was searched; an error if it may not be run."""
     name: str = certificate.header["scenario"]
-    again = line_for("certify", file, trust_in(name))
+    again = line_naming("certify", file, name)
     said = f"{file} is a certificate of"
     return allowed(Named(name, f"{file}, line 1", said, again, ScenarioError), trust)
 

@@ -23,7 +23,7 @@ from testbed.invariants.confluence import Confluent, struck_alike
 from testbed.races.necessity import Deviation, Flipped, flipped, needed_lines
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
-from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
+from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
 from testbed.story.explain import Issue, explain_md, explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
 from testbed.story.parting import ROWS_MAX as SIDE_ROWS_MAX
@@ -171,7 +171,7 @@ def _played(file: str, trust: Trust) -> _Run:
         return _Run(recipe, race, played.trace, played.verdict, faults, hits)
     recorded = load_trace(file)
     name = recorded.header["scenario"]
-    line = line_for("explain", file, trust_in(name))
+    line = line_naming("explain", file, name)
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
     recipe = allowed(named, trust)
     switches, without = recorded.header["switches"], recorded.header.get("without", ())

@@ -45,7 +45,7 @@ from testbed.races.playing import race_of
 from testbed.races.race import Expectation
 from testbed.races.rewriting import changed
 from testbed.races.shrink import Shrunk, shrink
-from testbed.races.trust import Named, Trust, allowed, line_for, trust_in
+from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
 from testbed.turns.option import Choice
 from testbed.turns.recorded import Recorded, load
 from testbed.turns.trace import Trace
@@ -323,7 +323,7 @@ def _allowed(recorded: Recorded, trust: Trust) -> Scenario:
     """The scenario that a trace was recorded from; an error if it may not be run."""
     name: str = recorded.header["scenario"]
     path = recorded.path
-    again = line_for("replay", path, trust_in(name))
+    again = line_naming("replay", path, name)
     said = f"{path} was recorded from"
     return allowed(Named(name, f"{path}, line 1", said, again, TraceRefused), trust)
 
