@@ -6,6 +6,7 @@ What a Run shows depends only on its PlannedRun and on what was learned before i
 from __future__ import annotations
 
 import gc
+from typing import IO
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.choosers.sampling.learned import Learned, Profile
@@ -154,6 +155,18 @@ class Player:
             gc.collect()
         assert world.verdict is not None
         return _outcome(planned, world, world.verdict, observed)
+
+    def record(self, planned: PlannedRun, learned: Data, file: IO[bytes]) -> Verdict:
+        """Play that Run again as it was played after `learned`, and write its trace to a file."""
+        self._choosers.clear()
+        self.learn(learned)
+        plan = planned.plan
+        chooser = self._make_chooser(planned.chooser) if plan is None else chooser_for(plan)
+        world = self.world()
+        world.prepare(Observed(chooser), trace=Trace({}, sink=file), number=planned.run)
+        play_all([world], driver=self.task.driver)
+        assert world.verdict is not None
+        return world.verdict
 
     def _tell_apart(self, planned: PlannedRun) -> None:
         """Raise ReplayDiverged with what a turn was and is, if it differs again.

@@ -29,7 +29,7 @@ from testbed.search.coverage import Coverage
 from testbed.search.engine import Engine
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
 from testbed.search.ledger import Ledger
-from testbed.search.planned_run import Breach, Outcome, PlannedRun, as_choices
+from testbed.search.planned_run import Breach, Data, Outcome, PlannedRun, as_choices
 from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.world.fault_kinds import parse_fault
@@ -114,6 +114,9 @@ class Search:
         """Why it stopped before it was done; empty if it did not."""
         self.is_exhausted = False
         """Whether there was no Run left to play."""
+        self.first_undecided: tuple[PlannedRun, Data] | None = None
+        """The first undecided Run that came to a limit, and what was learned before its round."""
+        self._taught: Data = self.learned.as_dict()
         self._earned: dict[int, int] = {}
 
     @property
@@ -170,10 +173,14 @@ class Search:
             for outcome in coming:
                 outcomes.append(outcome)
                 self._take(outcome)
+                # Without a turn it was never played to an end: a worker died of it, or hung.
+                if outcome.verdict == "undecided" and outcome.turns and not self.first_undecided:
+                    self.first_undecided = (batch[len(outcomes) - 1], self._taught)
                 if self._is_cut_short():
                     return
         self.portfolio.learn(outcomes, self._earned)
-        self.engine.learn(self.learned.as_dict())
+        self._taught = self.learned.as_dict()
+        self.engine.learn(self._taught)
 
     def _is_cut_short(self) -> bool:
         """Whether to stop in the middle of a round; nothing is learned from that round then."""

@@ -120,7 +120,9 @@ class Ending:
     def _limit(self, turns: int, instant_turns: int, due_ms: int) -> str:
         budget = self._budget
         if turns >= budget.turns_max:
-            return f"turns_max: {budget.turns_max:,} turns were played"
+            names = sorted({option.actor for option in self._table.pending if option.actor})
+            on = f"; {' and '.join(names)} would go on" if names else ""
+            return f"turns_max: {budget.turns_max:,} turns were played{on}"
         if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
             return self._lasso()
         if due_ms > budget.virtual_ms_max:

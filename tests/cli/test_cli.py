@@ -346,7 +346,7 @@ def test_a_run_that_reaches_a_limit_is_undecided(run: Run) -> None:
     """Exit code 3, and which limit it was."""
     done = run("run", "mine:endless")
     assert (done.code, done.err) == (3, "")
-    assert done.out.startswith("Undecided: turns_max: 50 turns were played. Looked at: 1 run")
+    assert done.out.startswith("Undecided: turns_max: 50 turns were played; alpha would go on. Lo")
     assert run("run", "mine:endless", "--json").json["verdict"] == "undecided"
 
 

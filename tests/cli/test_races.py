@@ -438,7 +438,9 @@ def test_code_that_a_file_alone_names_is_not_imported(command: str, run: Run) ->
     assert done.code == 2
     said = "a.race.yaml, line 2 names marker:race, which is not one of `testbed list`."
     assert said in done.out + done.err
-    assert f"name it: testbed {command} a.race.yaml --scenario marker.py:race" in done.out + done.err
+    assert (
+        f"name it: testbed {command} a.race.yaml --scenario marker.py:race" in done.out + done.err
+    )
     assert not Path("imported").exists()
 
 

@@ -218,6 +218,11 @@ def test_what_ends_at_a_limit_is_undecided(
     assert out.startswith("Undecided: 12 of 12 runs did not come to an end: turns_max")
     suite = ElementTree.parse(mine / "found.xml").getroot()
     assert suite.get("skipped") == suite.get("tests")
+    (again,) = re.findall(r"^One that did not come to an end: testbed (.*)$", out, re.MULTILINE)
+    assert again.split()[:2] == ["replay", "races/endless-undecided.jsonl"]
+    assert main(shlex.split(again)) == 3
+    assert "Undecided: turns_max: " in (said := capsys.readouterr().out)
+    assert "; alpha would go on" in said
 
 
 def test_a_search_that_is_cut_off_is_undecided(capsys: pytest.CaptureFixture[str]) -> None:

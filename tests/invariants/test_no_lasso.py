@@ -298,7 +298,7 @@ def test_the_state_may_be_told_coarsely() -> None:
         return [e.value.data["a"] for e in see.store.snapshot("notes/")]  # type: ignore[attr-defined]
 
     fine = calm(world_that(run, turns_max=500))
-    assert fine.end == "turns_max: 500 turns were played"
+    assert fine.end == "turns_max: 500 turns were played; p0 would go on"
     coarse = calm(world_that(run, claim=no_lasso(abstraction=only_a), turns_max=500))
     assert coarse.outcome == "undecided"
     assert "suspected: a ping-pong" in coarse.end
@@ -469,9 +469,9 @@ def test_what_cannot_be_compared_is_never_proved() -> None:
 
     verdict = calm(world_that(run, turns_max=300))
     assert verdict.end == (
-        "turns_max: 300 turns were played; suspected: a ping-pong, not proved: what is in p0/main, "
-        "`lock` in test_what_cannot_be_compared_is_never_proved.<locals>.run: _thread.lock shows "
-        "no state to compare"
+        "turns_max: 300 turns were played; p0 would go on; suspected: a ping-pong, not proved: "
+        "what is in p0/main, `lock` in test_what_cannot_be_compared_is_never_proved.<locals>.run: "
+        "_thread.lock shows no state to compare"
     )
 
 
@@ -840,7 +840,8 @@ def test_a_conflict_is_no_write() -> None:
                 await client.sleep(10, "retry")
 
     verdict = calm(world_that(run, turns_max=300))
-    assert verdict.end == "turns_max: 300 turns were played"
+    assert verdict.end.startswith("turns_max: 300 turns were played; ")
+    assert "suspected" not in verdict.end
 
 
 # -- what it reads --------------------------------------------------------------------------------

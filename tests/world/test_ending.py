@@ -244,7 +244,8 @@ def test_a_breach_ends_the_run_at_the_turn_it_was_found(driver: str) -> None:
 
 def test_a_run_that_goes_on_after_a_breach_tells_each_claim_once(driver: str) -> None:
     """It comes to its own end, or to a limit, and is Violated all the same."""
-    for limits, end in (({}, "quiet"), ({"turns_max": 4}, "turns_max: 4 turns were played")):
+    limit = "turns_max: 4 turns were played; alpha would go on"
+    for limits, end in (({}, "quiet"), ({"turns_max": 4}, limit)):
         world = world_of(alpha=breaks)
         world.claim(always(broken))
         world.goes_on = True
@@ -296,7 +297,7 @@ def test_claims_are_judged_before_anything_is_torn_down(driver: str) -> None:
 @pytest.mark.parametrize(
     ("main", "limits", "said"),
     [
-        (ticks, {"turns_max": 50}, "turns_max: 50 turns were played"),
+        (ticks, {"turns_max": 50}, "turns_max: 50 turns were played; alpha would go on"),
         (
             ticks,
             {"virtual_ms_max": 95},

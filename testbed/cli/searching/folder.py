@@ -14,6 +14,8 @@ from testbed.errors import ScenarioError
 from testbed.races.race import Race
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.finding import Finding
+from testbed.search.planned_run import Data, PlannedRun
+from testbed.search.player import Player
 from testbed.world.scenario import Scenario
 
 FOLDER = "races"
@@ -89,6 +91,21 @@ class Races:
         """The command to paste that plays the race of this Finding."""
         trust = trust_in(self.recipe.name, self.folders)
         return line_for("replay", self.path(finding), trust)
+
+    def undecided(self, planned: PlannedRun, learned: Data, player: Player) -> str:
+        """Record an undecided Run of the search; returns the command to paste that replays it, or
+        nothing if it cannot be written or comes out otherwise."""
+        path = self.folder / f"{self.recipe.name.rpartition(':')[2]}-undecided.jsonl"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                verdict = player.record(planned, learned, file)
+        except OSError:
+            return ""
+        if verdict.outcome != "undecided":
+            path.unlink()
+            return ""
+        return line_for("replay", str(path), trust_in(self.recipe.name, self.folders))
 
     def calm(self, race: Race) -> str:
         """The command that plays the calm run with the switches of that race."""

@@ -151,7 +151,8 @@ def _search(wishes: Wishes) -> int:
             if finding not in shown:
                 show(finding)
         path, not_certified = _certify(wishes, search, exhaustive, terms)
-        _show_report(wishes, search, races, world.judge.claims, path, not_certified)
+        played = _recorded(search, races, player)
+        _show_report(wishes, search, races, world.judge.claims, path, not_certified, played)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
@@ -213,6 +214,7 @@ def _show_report(
     claims: list[str],
     certificate: str,
     not_certified: str,
+    played: str,
 ) -> None:
     again = _again(wishes, search)
     if wishes.as_json:
@@ -227,12 +229,15 @@ def _show_report(
                 again=again,
                 certificate=certificate or None,
                 not_certified=not_certified or None,
+                undecided=played or None,
             )
         )
     else:
         for report in search.engine.reports:
             say(f"Note: {report}.")
         say(verdict_line(search))
+        if played:
+            say(f"One that did not come to an end: {played}")
         if shares := shares_line(search):
             say(shares)
         if not_certified:
@@ -243,6 +248,14 @@ def _show_report(
         say(f"Again{', once that is mended' if is_all_calm(search) else ''}: {again}")
     if wishes.junitxml is not None:
         _junit(wishes, search, races, claims)
+
+
+def _recorded(search: Search, races: Races, player: Player) -> str:
+    """The command that replays the first undecided Run; nothing if there is none. What a complete
+    search plays follows from all Runs before, and what was interrupted is not played on."""
+    if search.first_undecided is None or search.stopped or search.to_the_end:
+        return ""
+    return races.undecided(*search.first_undecided, player)
 
 
 def _terms(wishes: Wishes, player: Player) -> dict[str, Any]:
