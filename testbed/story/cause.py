@@ -20,6 +20,7 @@ from enum import StrEnum
 import attrs
 
 from testbed.story.knowledge import Act, Version
+from testbed.words import past
 
 WORDS_MAX = 40
 """A cause has at most this many words."""
@@ -92,6 +93,19 @@ def sentence(*parts: str | tuple[str, ...]) -> str:
             break
         chosen[shorter[-1]] += 1
     return f"{text[0].upper() if text.startswith('the ') else text[0]}{text[1:]}."
+
+
+def before_its_own(head: str, own: Version) -> str:
+    """That an act came before a Cache showed what its actor had itself written: `…, not knowing of
+    pods/default/a, which it had itself created at rv 5 (step 23)`."""
+    at = f"at rv {own.revision} (step {own.step})"
+    if own.change.old is not None:
+        return sentence(f"{head} before its Cache showed its own {own.word} of {own.key}", at)
+    made = f"{past(own.word)} {at}"
+    return sentence(
+        f"{head}, not knowing of {own.key}, which it had itself {made}",
+        ("; its Cache did not show that yet", ""),
+    )
 
 
 def fitting(*choices: tuple[str, ...]) -> str:

@@ -16,7 +16,15 @@ import attrs
 
 from testbed.story.behind import all_behind
 from testbed.story.cause import Cause, CauseShape, sentence
-from testbed.story.causes import death, disagreement, half_done, lost_reply, old_news, unread
+from testbed.story.causes import (
+    death,
+    disagreement,
+    half_done,
+    in_vain,
+    lost_reply,
+    old_news,
+    unread,
+)
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, reported
 from testbed.turns.option import FAULT, HOLD
@@ -44,6 +52,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         half_done.found(slice_),
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),
+        in_vain.found(slice_),
         _behind(slice_, unread.weaker),
         lost_reply.given_up(slice_),
     )

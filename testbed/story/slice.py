@@ -152,11 +152,20 @@ class Slice:
     @cached_property
     def unseen(self) -> list[tuple[Act, Version]]:
         """Acts that the Violation is about or that were stale, each with a write of the same actor
-        that its own Cache did not show yet; oldest first."""
+        that its own Cache did not show yet; oldest first. What a claim counts is written by one
+        actor alone, often: so all counts that the Violation is about, shared or not."""
         explaining = {stale.act.step for stale in self.stale} | self.about
         acts = [act for act in self._acts[-ACTS_MAX:] if act.step in explaining & self.needed]
-        keys = sorted(self.shared)
+        keys = sorted(self.shared | self.counted)
         return [(act, own) for act in acts for own in self.knowledge.unseen(act, keys)]
+
+    @cached_property
+    def counted(self) -> set[str]:
+        """The objects that the Violation is about, if it names none: it may count them."""
+        if self.named_keys & self.knowledge.versions.keys():
+            return set()
+        written = self.knowledge.versions.items()
+        return {key for key, some in written if any(v.step in self.about for v in some)}
 
     def weight(self, stale: StaleAct) -> int:
         """How closely it has to do with what the Violation names."""

@@ -1,7 +1,8 @@
 """Fresh causes: the opening of stories that nobody had read before their cause was written down.
 
-Each World of `tests/models/worlds/fresh_incidents.py` says its TRUTH in words; here it stands in
-data, with the words that the sentence must have and those that it must not.
+Each World of `tests/models/worlds/fresh_incidents.py`, of `fresh_neighbours.py` and of
+`fresh_operators.py` says its TRUTH in words; here it stands in data, with the words that the
+sentence must have and those that it must not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import cache
 import attrs
 import fresh_incidents
 import fresh_neighbours
+import fresh_operators
 import pytest
 from truths import Truth, can_be_repeated, cause_in
 
@@ -186,14 +188,33 @@ NEIGHBOURS = {
         ("believing that nodes/n1 was not cordoned",),
     ),
 }
-ALL = {**FRESH, **NEIGHBOURS}
+
+OPERATORS = {
+    "counts_its_own": Fresh(
+        Truth(OLD, "gate", "create pods/default/want-2", "gate create pods/default/want-0"),
+        ("not knowing of pods/default/want-0, which it had itself created",),
+    ),
+    "adds_to_its_own": Fresh(
+        Truth(OLD, "counter", "update notes/default/n", "counter update notes/default/n"),
+        ("to what it was already (step 10)", "its own update of notes/default/n at rv 3"),
+    ),
+    "counted_twice": Fresh(
+        Truth(OLD, "ben", "update notes/default/n", "ann update notes/default/n"),
+        ("to what it was already", 'believing that its data.c was "0"'),
+    ),
+}
+ROOMS = {
+    **dict.fromkeys(FRESH, fresh_incidents),
+    **dict.fromkeys(NEIGHBOURS, fresh_neighbours),
+    **dict.fromkeys(OPERATORS, fresh_operators),
+}
+ALL = {**FRESH, **NEIGHBOURS, **OPERATORS}
 
 
 @cache
 def finding(name: str) -> tuple[Trace, Violation]:
     """The Run of an incident, and what it breaks."""
-    room = fresh_incidents if name in FRESH else fresh_neighbours
-    build, race = getattr(room, name), ALL[name].race
+    build, race = getattr(ROOMS[name], name), ALL[name].race
     if race:
         played = play(parse(f"scenario: {name}\n{race}", name), of(build))
         assert all(fate.took_place for fate in played.fates)

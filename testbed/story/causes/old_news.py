@@ -15,7 +15,7 @@ import attrs
 
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.footprint import has_read
-from testbed.story.cause import Cause, CauseShape, fitting, sentence
+from testbed.story.cause import Cause, CauseShape, before_its_own, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
 from testbed.story.left import still_there
 from testbed.story.promises import uncounted
@@ -207,15 +207,18 @@ def _by_cache(slice_: Slice, act: Act) -> Iterator[Cause]:
 
 
 def _unseen(slice_: Slice, act: Act) -> Iterator[Cause]:
-    """(2) An act that was decided before the actor's own write came back to its Cache."""
+    """(2) An act that was decided before the actor's own write came back to its Cache: the last
+    write of what the Violation names; else the first of what it counts."""
     own = [own for at, own in slice_.unseen if at.step == act.step and own.step < act.step]
     for version in sorted(own, key=lambda version: -version.step):
         if version.key in slice_.named_keys or slice_.is_spoken_of(version):
-            text = sentence(
-                f"{acted(act)} before its Cache showed its own {version.word} of {version.key}",
-                f"at rv {version.revision} (step {version.step})",
-            )
-            yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
+            yield Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), version), version)
+    for version in sorted(own, key=lambda version: version.step):
+        known = slice_.knowledge.cached(act, version.key)
+        if version.key not in slice_.counted or known is None:
+            continue
+        if not slice_.is_same_anyway(StaleAct(act, known, (version,)), version):
+            yield Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), version), version)
 
 
 def _checked(slice_: Slice, act: Act) -> Iterator[Cause]:
