@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import attrs
@@ -11,6 +12,11 @@ import attrs
 
 def has_field(kind: Any, path: str) -> bool:
     """Whether a kind of object has the field of that dotted path."""
+    return _known(kind, path)
+
+
+@cache
+def _known(kind: Any, path: str) -> bool:
     return _has(kind, path.split("."))
 
 

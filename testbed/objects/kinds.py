@@ -38,7 +38,8 @@ KINDS: tuple[type[Object], ...] = (
 )
 """All kinds, sorted by name."""
 _BY_KIND = {f"{cls.api_version} {cls.kind}": cls for cls in KINDS}
-_BY_PLURAL = {cls.plural: cls for cls in KINDS}
+KINDS_BY_PLURAL = {cls.plural: cls for cls in KINDS}
+"""The same by what they are called in a key and in a URL."""
 
 
 def kind_of(api_version: str, kind: str) -> type[Object]:
@@ -48,7 +49,7 @@ def kind_of(api_version: str, kind: str) -> type[Object]:
 
 def kind_by_plural(plural: str) -> type[Object]:
     """The class of a kind as a URL names it: `pods`."""
-    return _found("kind of object with the plural", plural, _BY_PLURAL)
+    return _found("kind of object with the plural", plural, KINDS_BY_PLURAL)
 
 
 def kinds_below(cls: type[Object] = Object) -> Iterator[type[Object]]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 
 import attrs
 
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import DEATHS, RECORDS, Invariant
 from testbed.objects.dotted import has_field
-from testbed.objects.kinds import kinds_below
+from testbed.objects.kinds import KINDS_BY_PLURAL, kinds_below
 from testbed.store.endpoint import Endpoint
 from testbed.store.footprint import ACTOR, ENDPOINT, FAMILIES, HISTORY, KIND, LOG, ORDER, TIME
 from testbed.store.store import plural_of
@@ -66,6 +67,20 @@ class _Known:
         raise UnknownName(f"{what} for the claim `{claim}` to read:", name, known, see=SEE)
 
 
+# Claims are checked at the beginning of every Run, and nearly all read kinds that all Worlds have.
+# So that is asked first, and remembered; only for the others the names of this World are gathered.
+def unsure(claims: Iterable[Claimed]) -> list[Claimed]:
+    """The claims that read something which not every World has."""
+    return [each for each in claims if not all(map(_is_everywhere, each.invariant.reads or ()))]
+
+
+@cache
+def _is_everywhere(key: str) -> bool:
+    plural, _, path = key.removeprefix(LOG).partition(".")
+    kind = KINDS_BY_PLURAL.get(plural) if key.startswith(LOG) else None
+    return key in WORDS or (kind is not None and (not path or has_field(kind, path)))
+
+
 def check_reads(
     claims: Iterable[Claimed],
     actors: Iterable[str],
@@ -74,9 +89,6 @@ def check_reads(
 ) -> None:
     """Raise UnknownName or ScenarioError if a claim declares what the World does not have. The keys
     are those that the Store begins with: one may be of no kind of object."""
-    claims = list(claims)
-    if not claims:
-        return
     made_by = {_maker(endpoint) for endpoint in endpoints.values()}
     there = frozenset(keys)
     kinds = {kind.plural: kind for kind in kinds_below() if kind.plural}

@@ -46,7 +46,7 @@ from testbed.world.fault_kinds import fault_as_dict
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
-from testbed.world.reading import Claimed, check_reads
+from testbed.world.reading import Claimed, check_reads, unsure
 
 
 class World:
@@ -263,9 +263,10 @@ class World:
         self.in_force.check(self.scenario)
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
-        keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
-        endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}
-        check_reads(self._claimed, names, keys, endpoints)
+        if claims := unsure(self._claimed):
+            keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
+            endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}
+            check_reads(claims, names, keys, endpoints)
         budget = self.budget
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
