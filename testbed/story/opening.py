@@ -48,6 +48,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         unread.found(slice_),
         old_news.found(slice_),
         _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
+        old_news.miscounted(slice_),
         unread.weaker(slice_),
         half_done.found(slice_),
         lost_reply.weaker(slice_),

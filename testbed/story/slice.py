@@ -22,6 +22,7 @@ import attrs
 from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
+from testbed.store.change import plural_of
 from testbed.story.asking import is_same_anyway
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
@@ -196,6 +197,12 @@ class Slice:
     def is_spoken_of(self, version: Version) -> bool:
         """Whether that write set a field to something the Violation names."""
         return (version.key, version.step) in self._spoken_of
+
+    def counts(self, key: str, act: Act) -> bool:
+        """Whether the Violation, which names no object, may be about how many there are of that
+        kind, and the act wrote one of it."""
+        is_named = not self.named_keys.isdisjoint(self.knowledge.versions)
+        return not is_named and plural_of(key) in map(plural_of, act.keys)
 
     def _is_spoken_of(self, version: Version) -> bool:
         old, new = version.change.old, version.change.new
