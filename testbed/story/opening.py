@@ -46,11 +46,13 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         disagreement.found(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
+        half_done.mixed(slice_) if _is_of_state(slice_) else (),
         old_news.found(slice_),
         _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
         old_news.miscounted(slice_),
         unread.weaker(slice_),
         half_done.found(slice_),
+        half_done.mixed(slice_),
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),
         in_vain.found(slice_),
@@ -58,6 +60,13 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.given_up(slice_),
     )
     yield _unknown(slice_)
+
+
+def _is_of_state(slice_: Slice) -> bool:
+    """Whether the claim broke by what is there, though it was found at a record: the Violation
+    names no object, and is about no write."""
+    is_named = not slice_.named_keys.isdisjoint(slice_.knowledge.versions)
+    return not is_named and not any(act.versions for act in slice_.breaking)
 
 
 def _behind(slice_: Slice, *finders: Callable[[Slice], Iterator[Cause]]) -> Iterator[Cause]:

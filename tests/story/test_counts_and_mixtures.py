@@ -1,4 +1,4 @@
-"""Causes of claims that name no object: there are too many of a kind."""
+"""Causes of claims that name no object: there are too many of a kind, or two writes do not fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truths import can_be_repeated, cause_in
 
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.invariant import Evidence, quiescent
+from testbed.invariant import Evidence, always, quiescent
 from testbed.objects import Note
 from testbed.story.cause import Cause, CauseShape
 from testbed.testing.seek import seek
@@ -111,3 +111,40 @@ def test_who_does_not_go_by_the_count_is_not_accused_of_it(build: Callable[..., 
     """With the news known it makes one all the same."""
     found = cause(build)
     assert found.shape is CauseShape.UNKNOWN, found.text
+
+
+def roll(version: str) -> Callable[[Client], Any]:
+    """Set two fields, one after the other, whatever they are; then say so."""
+
+    async def run(client: Client) -> None:
+        for field in ("image", "flags"):
+            found = await client.get(Note, "app")
+            await client.update(found.saying(**{field: version}), whatever_it_was=True)
+        client.record("rolled", version=version)
+
+    return run
+
+
+def mixture(world: World) -> None:
+    """Two roll out at once; once both say that they have, both fields are to be of one."""
+    world.add(note("app", image="v0", flags="v0"))
+    world.start(Puppet("ann", roll("v1")), Puppet("ben", roll("v2")))
+
+    def fits(see: Evidence) -> str | None:
+        data = see.store.peek("notes/default/app").value.data  # type: ignore[union-attr]
+        is_done = sum(record.name == "rolled" for record in see.records) == 2
+        is_mixed = is_done and data["image"] != data["flags"]
+        return f"image {data['image']} runs with flags {data['flags']}" if is_mixed else None
+
+    world.claim(always(fits))
+
+
+def test_who_wrote_between_two_writes_of_another_is_told_of_a_mixture() -> None:
+    """And not whose record came last, which is when the claim looked."""
+    found = cause(mixture)
+    assert found.shape is CauseShape.HALF_DONE, found.text
+    assert found.since is not None
+    assert {found.actor, found.since.actor} == {"ann", "ben"}
+    assert f"when {found.since.actor} was half done" in found.text
+    assert "and set data.flags only at rv" in found.text
+    can_be_repeated(found)

@@ -4,6 +4,7 @@
 2. A failure: an actor had written, and its next write failed, and was never made good; or its
    Endpoint had made a write, and crashed before it had answered.
 3. In between: another looked, or acted, when an actor had written and was not done.
+4. Mixed: two wrote the same fields, and what is there is in part of the one and of the other.
 
 What a program would have written next no trace shows. So the sentence says what it had written,
 what ended it, and what came of it.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.objects.event import Event
+from testbed.objects.meta import changed_fields, field_of
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
@@ -233,3 +235,50 @@ def _rest(slice_: Slice, made: Version, act: Act) -> str:
         more = f", and {unwritten[0]}, which it had read, not yet" if unwritten else ""
         return more or "and had no answer yet"
     return ""
+
+
+def mixed(slice_: Slice) -> Iterator[Cause]:
+    """(4) A write between two of another actor, where what the Violation says is there is of both.
+    Had either gone first with all it wrote, it would all be of one."""
+    written = _written(slice_)
+    for (field, key), versions in sorted(written.items(), key=lambda each: each[0]):
+        own = versions[-1]
+        for (other, of), others in sorted(written.items(), key=lambda each: each[0]):
+            last = others[-1]
+            if last.actor == own.actor or last.step < own.step:
+                continue
+            first = _last_of(versions, last.actor, own.step)
+            before = _last_of(others, last.actor, last.step)
+            is_rest = first is not None and (before is None or before.step < first.step)
+            if first is None or not is_rest or _last_of(others, own.actor, last.step) is None:
+                continue
+            rest = other if of == key else f"{other} of {of}"
+            text = sentence(
+                f"{own.actor} set {field} of {key} at rv {own.revision} (step {own.step})",
+                f"when {last.actor} was half done: it had set that at rv {first.revision}",
+                f"(step {first.step}), and set {rest} only at rv {last.revision}",
+                f"(step {last.step})",
+            )
+            did_ = f"{own.word} {own.key}"
+            yield Cause(CauseShape.HALF_DONE, text, own.actor, did_, first, own.step, (last.step,))
+
+
+def _written(slice_: Slice) -> dict[tuple[str, str], list[Version]]:
+    """By field and object: the updates that set it, if the Violation says what it was set to."""
+    found: dict[tuple[str, str], list[Version]] = {}
+    values: dict[tuple[str, str], str] = {}
+    for key, versions in slice_.knowledge.versions.items():
+        for version in versions:
+            old, new = version.change.old, version.change.new
+            if version.step > _end(slice_) or old is None or new is None:
+                continue
+            for field in changed_fields(old.value, new.value):
+                found.setdefault((field, key), []).append(version)
+                values[field, key] = str(field_of(new.value, field))
+    return {place: some for place, some in found.items() if values[place] in slice_.words}
+
+
+def _last_of(versions: list[Version], actor: str, until: int) -> Version | None:
+    """The last of these that this actor wrote before that Step."""
+    own = (each for each in reversed(versions) if each.actor == actor and each.step < until)
+    return next(own, None)
