@@ -36,9 +36,9 @@ class Change:
     key: str
     """What was written: `pods/default/p1`."""
     old: Entry | None
-    """What was there before; None if the key was absent: a creation."""
+    """The Entry before, with the object as its `value`; None if the key was absent: a creation."""
     new: Entry | None
-    """What is there now; None if the key is absent: a deletion."""
+    """The Entry now, with the object as its `value`; None if the key is absent: a deletion."""
     serial: int
     """Its number in the whole history, from 1. Changes of one transaction share a revision, never a
     serial."""

@@ -202,7 +202,7 @@ class World:
             self.judge.count(self._levers.tally)
 
     def limit(self, **limits: Any) -> None:
-        """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Budget."""
+        """Set limits of the Run: `turns_max=…`, `virtual_ms_max=…`, see Limits of a Run."""
         known = {field.name for field in attrs.fields(Budget)}
         for name in limits:
             if name not in known:

@@ -69,3 +69,19 @@ def test_a_name_that_goes_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Client, "more", more, raising=False)
     assert "| `more()` | Something new. |" in page()
+
+
+def test_what_a_text_sends_its_reader_to_is_on_the_page() -> None:
+    """`see Limits of a Run` names a heading of the page, by all its words."""
+    headings = re.findall(r"^##+ `?(?:await )?([^`(\n]+)", TEXT, re.MULTILINE)
+    sent = re.findall(r", see ([A-Z][^|.,;`]*)", TEXT)
+    assert sent
+    assert set(map(str.strip, sent)) <= set(headings)
+
+
+def test_a_change_says_where_its_objects_are() -> None:
+    """Not the objects stand there, but their Entries."""
+    for member in ("old", "new"):
+        assert re.search(
+            rf"^\| `{member}` \| The Entry .*object as its `value`;", TEXT, re.MULTILINE
+        )
