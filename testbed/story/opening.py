@@ -58,6 +58,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         in_vain.found(slice_),
         _behind(slice_, unread.weaker),
         lost_reply.given_up(slice_),
+        old_news.told(slice_),
     )
     yield _unknown(slice_)
 

@@ -202,6 +202,20 @@ OPERATORS = {
         Truth(OLD, "ben", "update notes/default/n", "ann update notes/default/n"),
         ("to what it was already", 'believing that its data.c was "0"'),
     ),
+    "collected": Fresh(
+        Truth(OLD, "gc", "delete pods/default/p", "maker create notes/default/set"),
+        ("believing that there was no notes/default/set",),
+    ),
+    "late_bucket": Fresh(
+        Truth(
+            OLD,
+            "op",
+            "create notes/default/bucket-db",
+            "user delete configmaps/default/db",
+        ),
+        ("believing that configmaps/default/db was there",),
+        ("refused",),
+    ),
 }
 ROOMS = {
     **dict.fromkeys(FRESH, fresh_incidents),

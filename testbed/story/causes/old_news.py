@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from testbed.objects.event import Event
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, before_its_own, fitting, sentence
@@ -89,6 +90,13 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
         yield from _back_in_time(slice_, act)
 
 
+def told(slice_: Slice) -> Iterator[Cause]:
+    """What the story tells anyway of the acts that the Violation is about: what they were decided
+    on, and was old, though the Violation speaks of none of it."""
+    steps = {act.step for act in slice_.breaking}
+    yield from _stale(slice_, [stale for stale in slice_.stale if stale.act.step in steps])
+
+
 def _back_in_time(slice_: Slice, act: Act) -> Iterator[Cause]:
     """What a life learned first, and what the life before it had been told."""
     for key in sorted(slice_.named_keys):
@@ -113,15 +121,18 @@ def _of(slice_: Slice, act: Act) -> Iterator[StaleAct]:
 
 def _deed(slice_: Slice, stale: StaleAct) -> StaleAct:
     """The last write of the same task on the same old news, if all that is stale is a record."""
+    return (_deed_before(slice_, stale) if stale.act.record is not None else None) or stale
+
+
+def _deed_before(slice_: Slice, stale: StaleAct) -> StaleAct | None:
+    """The last write of the same task before that, on the same old news; None if there is none."""
     act, key = stale.act, stale.known.key
-    if act.record is None:
-        return stale
     for other in reversed(slice_.knowledge.acts):
         if other.versions and other.path == act.path and other.step <= act.decided:
             for same in slice_.knowledge.stale(other, [key]):
                 if same.known.sighting == stale.known.sighting:
                     return same
-    return stale
+    return None
 
 
 def _matters(slice_: Slice, stale: StaleAct) -> bool:
@@ -274,7 +285,8 @@ def _between(slice_: Slice, what: str, at: int, act: Act) -> Iterator[Version]:
 
 
 def _refused(slice_: Slice) -> Iterator[Cause]:
-    """(4) A request that was refused, and what its caller had counted on."""
+    """(4) A request that was refused, and what its caller had counted on; before that, what it did
+    on the same belief and was not refused."""
     violation = slice_.violation
     for sent in reversed(slice_.requests.all):
         is_late = violation is not None and sent.step > violation.step
@@ -287,10 +299,19 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
         keys = sorted((reads | {sent.key}) & slice_.knowledge.versions.keys())
         head = f"{sent.actor}'s {sent.word} of {sent.key} was refused, {sent.refused} "
         for stale in slice_.knowledge.stale(act, keys):
+            deed = _deed_before(slice_, stale)
+            if deed is not None and deed.act.step in slice_.needed and not _is_event(deed.act):
+                # What it did on that belief before it was refused is no symptom. It need not do
+                # otherwise when it is told, if it goes by what it had taken from a queue.
+                yield _believing(slice_, deed, acted(deed.act))
             link = f": {sent.actor} believed that"
             still = still_there(slice_, [sent.key])
             cause = _believing(slice_, stale, f"{head}(step {sent.step})", link, still)
             yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
+
+
+def _is_event(act: Act) -> bool:
+    return all(key.startswith(Event.plural) for key in act.keys)
 
 
 def _made_good(slice_: Slice, sent: Sent) -> bool:
