@@ -49,6 +49,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         half_done.mixed(slice_) if _is_of_state(slice_) else (),
         old_news.found(slice_),
         _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
+        lost_reply.of_a_dead_life(slice_),
         old_news.miscounted(slice_),
         unread.weaker(slice_),
         half_done.found(slice_),
@@ -58,6 +59,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         in_vain.found(slice_),
         _behind(slice_, unread.weaker),
         lost_reply.given_up(slice_),
+        half_done.alone(slice_),
         old_news.told(slice_),
     )
     yield _unknown(slice_)

@@ -216,6 +216,32 @@ OPERATORS = {
         ("believing that configmaps/default/db was there",),
         ("refused",),
     ),
+    "cut_in_two": Fresh(
+        Truth(
+            HALF,
+            "op",
+            "create notes/default/bucket-db",
+            "op create notes/default/bucket-db",
+        ),
+        ("crashed",),
+        ("user",),
+        """
+faults:
+- crash: op
+  after: op create notes/default/bucket-db
+  restart: 2s
+""",
+    ),
+    "of_a_dead_life": Fresh(
+        Truth(
+            HAPPENED,
+            "op",
+            "create notes/default/bucket-db",
+            "op create notes/default/bucket-db",
+        ),
+        ("sent before it crashed", "took effect only at", "its next life's delete of it"),
+        ("user",),
+    ),
 }
 ROOMS = {
     **dict.fromkeys(FRESH, fresh_incidents),

@@ -12,7 +12,7 @@ what ended it, and what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from testbed.objects.event import Event
 from testbed.objects.meta import changed_fields, field_of
@@ -23,7 +23,9 @@ from testbed.story.left import still_there
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import EVICT, acted, did, wrote
-from testbed.turns.option import HOLD, SERVE
+from testbed.turns.option import FAULT, HOLD, SERVE
+
+Matters = Callable[[Slice, Version], bool]
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -33,6 +35,16 @@ def found(slice_: Slice) -> Iterator[Cause]:
     yield from _cut_off(slice_)
     yield from _crashed(slice_)
     yield from _never_back(slice_)
+
+
+def alone(slice_: Slice) -> Iterator[Cause]:
+    """What the only fault of a Run cut in two, where nothing else was late: it is what it takes."""
+    until = slice_.steps[: _end(slice_)]
+    faults = [step for step in until if step.kind == FAULT]
+    if len(faults) == 1 and all(step.kind != HOLD for step in until):
+        yield from _failed(slice_, _is_needed)
+        yield from _cut_off(slice_, _is_needed)
+        yield from _crashed(slice_, _is_needed)
 
 
 def _end(slice_: Slice) -> int:
@@ -56,13 +68,17 @@ def _matters(slice_: Slice, version: Version) -> bool:
     return version.key in slice_.named_keys or slice_.is_spoken_of(version) or is_about
 
 
-def _crashed(slice_: Slice) -> Iterator[Cause]:
+def _is_needed(slice_: Slice, version: Version) -> bool:
+    return version.step in slice_.needed
+
+
+def _crashed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(1) The last crash after a write that matters."""
     for actor, crash in reversed(slice_.requests.ends):
         if crash > _end(slice_):
             continue
         born = max((s for s in slice_.knowledge.births(actor) if s <= crash), default=0)
-        before = [v for v in _writes(slice_, actor, born, crash) if _matters(slice_, v)]
+        before = [v for v in _writes(slice_, actor, born, crash) if matters(slice_, v)]
         if not before:
             continue
         last = before[-1]
@@ -99,14 +115,14 @@ def _never_back(slice_: Slice) -> Iterator[Cause]:
         yield Cause(CauseShape.HALF_DONE, text, actor, f"crash {actor}", None, crash)
 
 
-def _failed(slice_: Slice) -> Iterator[Cause]:
+def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(2) A write that failed after another one of the same actor, and was not made good."""
     for sent in reversed(slice_.requests.all):
         if not _is_in_vain(slice_, sent) or sent.step > _end(slice_):
             continue
         born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
         before = _writes(slice_, sent.actor, born, sent.step)
-        if not any(_matters(slice_, version) for version in before):
+        if not any(matters(slice_, version) for version in before):
             continue
         last = before[-1]
         how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
@@ -121,14 +137,14 @@ def _failed(slice_: Slice) -> Iterator[Cause]:
         yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, why or last, sent.step)
 
 
-def _cut_off(slice_: Slice) -> Iterator[Cause]:
+def _cut_off(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(2) The last write of a request whose Endpoint crashed before it had answered."""
     for sent in reversed(slice_.requests.all):
         if not (sent.server and sent.changes) or sent.let_go > _end(slice_):
             continue
         change = sent.changes[-1]
         last = slice_.knowledge.version(change.key, change.revision)
-        if last is not None and _matters(slice_, last):
+        if last is not None and matters(slice_, last):
             text = sentence(
                 f"{wrote(last)}, and {sent.server} crashed (step {sent.let_go})",
                 f"before it had answered that {sent.word}",

@@ -5,6 +5,7 @@
 2. The reverse: nothing happened, and the caller went on as if it had.
 3. The caller did nothing more, and the effect stayed.
 4. The caller did nothing more, and there was no effect.
+5. The caller crashed, and the effect came when its next life had begun.
 """
 
 from __future__ import annotations
@@ -46,6 +47,36 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)
+
+
+def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:
+    """(5) What a life had sent before it ended, and took effect when another one had begun."""
+    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    for sent in reversed(slice_.requests.all):
+        if sent.why != CRASHED or not _is_open(sent):
+            continue
+        late = [v for v in _effect(slice_, sent) if sent.let_go < v.step <= end]
+        born = min((b for b in slice_.knowledge.births(sent.actor) if b > sent.let_go), default=0)
+        if not (late and 0 < born < late[0].step) or late[0].step not in slice_.needed:
+            continue
+        before = [
+            other
+            for other in slice_.requests.all
+            if other.actor == sent.actor and other.key == sent.key and other.is_write
+            if born < other.step < late[0].step
+        ]
+        after = ", when its next life had begun"
+        if before:
+            how = f" was refused, {before[-1].refused}" if before[-1].refused else ""
+            after = f", after its next life's {before[-1].word} of it{how} (step {before[-1].step})"
+        text = sentence(
+            f"{sent.actor}'s {sent.word} of {late[0].key}, sent before it crashed",
+            f"(step {sent.let_go}), took effect only at rv {late[0].revision}",
+            f"(step {late[0].step})",
+            (after, ""),
+        )
+        did = f"{sent.word} {late[0].key}"
+        yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, late[0], late[0].step)
 
 
 def given_up(slice_: Slice) -> Iterator[Cause]:

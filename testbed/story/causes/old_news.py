@@ -15,14 +15,14 @@ from collections.abc import Iterator
 import attrs
 
 from testbed.objects.event import Event
-from testbed.objects.meta import changed_fields, field_of
+from testbed.objects.meta import UNSET, changed_fields, field_of
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, before_its_own, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
 from testbed.story.left import still_there
 from testbed.story.promises import uncounted
 from testbed.story.requests import Sent
-from testbed.story.sightings import GET, LIST
+from testbed.story.sightings import GET, LIST, WROTE
 from testbed.story.slice import Slice
 from testbed.story.slowness import slow
 from testbed.story.wording import acted, believed, did_where, known_by, wrote
@@ -60,7 +60,9 @@ def _lost(slice_: Slice) -> Iterator[StaleAct]:
     for act in slice_.knowledge.acts:
         keys = slice_.named_keys.intersection(act.keys)
         if act.step in slice_.needed and act.versions:
-            yield from slice_.knowledge.stale(act, sorted(keys))
+            for stale in slice_.knowledge.stale(act, sorted(keys)):
+                if not _is_blind(slice_, stale):
+                    yield stale
 
 
 def _is_told_of(slice_: Slice, cause: Cause) -> bool:
@@ -85,7 +87,8 @@ def miscounted(slice_: Slice) -> Iterator[Cause]:
 def weaker(slice_: Slice) -> Iterator[Cause]:
     """Acts on old news that led to it, though the Violation is not about them; and acts of a life
     that began with older news than the life before."""
-    yield from _stale(slice_, [stale for stale in slice_.stale if _matters(slice_, stale)])
+    some = [stale for stale in slice_.stale if _matters(slice_, stale)]
+    yield from _stale(slice_, [stale for stale in some if not _is_blind(slice_, stale)])
     for act in slice_.breaking:
         yield from _back_in_time(slice_, act)
 
@@ -94,7 +97,8 @@ def told(slice_: Slice) -> Iterator[Cause]:
     """What the story tells anyway of the acts that the Violation is about: what they were decided
     on, and was old, though the Violation speaks of none of it."""
     steps = {act.step for act in slice_.breaking}
-    yield from _stale(slice_, [stale for stale in slice_.stale if stale.act.step in steps])
+    some = [stale for stale in slice_.stale if stale.act.step in steps]
+    yield from _stale(slice_, [stale for stale in some if not _is_blind(slice_, stale)])
 
 
 def _back_in_time(slice_: Slice, act: Act) -> Iterator[Cause]:
@@ -115,8 +119,22 @@ def _back_in_time(slice_: Slice, act: Act) -> Iterator[Cause]:
 
 def _of(slice_: Slice, act: Act) -> Iterator[StaleAct]:
     for stale in slice_.knowledge.stale(act, sorted(slice_.shared | set(act.keys))):
-        if _matters(slice_, stale):
+        if _matters(slice_, stale) and not _is_blind(slice_, stale):
             yield _deed(slice_, stale)
+
+
+def _is_blind(slice_: Slice, stale: StaleAct) -> bool:
+    """Whether it is a delete of whatever is there, and its actor had not looked at that since it
+    had written it itself: then it believed nothing of its fields."""
+    act, key = stale.act, stale.known.key
+    if act.word != "delete" or key not in act.keys or stale.known.sighting.how != WROTE:
+        return False
+    sent = slice_.requests.of(act.step)
+    asked = sent.parts[0].operation if sent is not None else None
+    is_asked = asked is None or asked.revision != UNSET or asked.uid or asked.options
+    is_other = any(version.change.new is None for version in stale.missed)
+    has_reason = slice_.causality.steps[act.step].because
+    return not (is_asked or is_other or has_reason)
 
 
 def _deed(slice_: Slice, stale: StaleAct) -> StaleAct:
