@@ -85,6 +85,12 @@ class Strike:
             text += f" {self.when} {duration(moment) if isinstance(moment, int) else moment}"
         return text
 
+    @property
+    def told(self) -> str:
+        """The same for people: a request that fails at its own moment is named once."""
+        is_its_own = self.operation is not None and self.operation == self.moment
+        return f"{self.fault.word}: {self.target}" if is_its_own else str(self)
+
 
 @attrs.frozen
 class Picked:

@@ -147,7 +147,8 @@ def legality(race: Race) -> tuple[Legal, ...]:
 
 def _why(kind: type[Fault]) -> str:
     paragraph = (inspect.getdoc(inspect.getmodule(kind)) or "").partition("\n\n")[0]
-    return " ".join(paragraph.removeprefix(f"{kind.word}: ").split())
+    why = " ".join(paragraph.removeprefix(f"{kind.word}: ").split())
+    return why[:1].upper() + why[1:]
 
 
 class Findings:

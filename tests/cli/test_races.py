@@ -654,6 +654,27 @@ def test_a_found_race_is_kept_as_a_pair(run: Run) -> None:
     assert run("check", "tests").code == 0
 
 
+def test_a_green_pair_says_which_side_its_lines_do_not_reach(run: Run) -> None:
+    """Behind this guard one of another name writes, so the lines of alpha and beta are idle."""
+    Path("lone.py").write_text(
+        "from scenarios.lost_update import Writer, every_signature_is_kept, lost_update\n"
+        "from testbed import quiescent\n"
+        "from testbed.objects import Map, Note\n"
+        "def lone(world, *, guard=False):\n"
+        "    if not guard:\n"
+        "        return lost_update(world)\n"
+        "    world.add(Note('list', data=Map(signed='')))\n"
+        "    world.start(Writer('one'))\n"
+        "    world.claim(quiescent(every_signature_is_kept, reads=()))\n"
+    )
+    text = LATE.replace("scenario: lost_update", "scenario: lone:lone")
+    done = run("keep", written(text + VIOLATES), "--scenario", "lone:lone")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0].endswith(
+        ": green, but guard=on may change unnoticed: lines of the file match nothing there."
+    )
+
+
 def test_a_race_without_a_guard_is_kept_as_a_test_that_is_red(run: Run) -> None:
     """There is no other side, so the code is to be mended, and the claim to hold."""
     Path("bare.py").write_text(

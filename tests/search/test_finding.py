@@ -82,7 +82,26 @@ def test_each_fault_says_why_it_may_happen() -> None:
     )
     assert crash.fault == "crash: alpha at 0ms"
     assert crash.why.endswith("Every process can be killed at any time.")
-    assert lost.why.startswith("an operation has taken effect, and its caller is not told.")
+    assert lost.why.startswith("An operation has taken effect, and its caller is not told.")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("lose_reply: alpha get notes/default/n\n    after: alpha get notes/default/n",
+         "lose_reply: alpha get notes/default/n"),
+        ("lose_request: alpha get notes/default/n\n    before: alpha get notes/default/n",
+         "lose_request: alpha get notes/default/n"),
+        ("lose_reply: alpha get notes/default/n\n    after: beta get notes/default/n",
+         "lose_reply: alpha get notes/default/n after beta get notes/default/n"),
+        ("crash: alpha\n    after: alpha get notes/default/n",
+         "crash: alpha after alpha get notes/default/n"),
+    ],
+)  # fmt: skip
+def test_a_fault_names_its_request_once(text: str, told: str) -> None:
+    """What is lost at its own moment; any other moment is told."""
+    (strike,) = race(f"faults:\n  - {text}\n").faults
+    assert strike.told == told
 
 
 def test_of_runs_alike_ever_fewer_are_shrunk() -> None:

@@ -100,9 +100,7 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
     red = [side for side in pair if not side.is_met]
     is_pair = any(side.expected is not None and side.expected.violates for side in pair)
     if is_pair:
-        now = "red, the guard does not hold" if red else (
-            "green, and red when either side changes"
-        )  # fmt: skip
+        now = "red, the guard does not hold" if red else _how_green(pair)
     else:
         now = "red, the code is to be mended" if red else (
             "green already: the race does not happen any more"
@@ -114,6 +112,18 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
             say(f"        {note}")
     if not is_pair and not Path(file).samefile(path):
         say(f"{file} expects the breach still: remove it before your code is mended.")
+
+
+def _how_green(pair: list[Side]) -> str:
+    """How much a green pair tests: a side in which lines match nothing may stay green when it
+    changes, for the race may then need other lines."""
+    idle = [side for side in pair if side.unmatched]
+    if not idle:
+        return "green, and red when either side changes"
+    under = " and ".join(
+        str(side.expected.under or side.expected) for side in idle if side.expected
+    )
+    return f"green, but {under} may change unnoticed: lines of the file match nothing there"
 
 
 def _said(side: Side) -> str:

@@ -108,7 +108,8 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
     lines += ["", *_story(race, recipe)]
     lines += [f"  without: {race.left_out}"] if race.without else []
     lines += [f"  late:    {hold}" for hold in race.holds]
-    lines += [f"  fails:   {legal.fault}. {legal.why}" for legal in finding.faults]
+    whys = {legal.fault: legal.why for legal in finding.faults}
+    lines += [f"  fails:   {each.told}. {whys.get(str(each), '')}".rstrip() for each in race.faults]
     lines += [f"  picked:  {picked}" for picked in race.picks]
     if len(race) and not finding.not_shrunk:
         # The shrinker has left out each line by itself, and kept those without which it held.
