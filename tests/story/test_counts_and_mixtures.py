@@ -102,7 +102,7 @@ def test_who_counted_before_its_cache_showed_its_own_acted_on_old_news() -> None
     """No other is needed to make too many."""
     found = cause(alone)
     assert found.shape is CauseShape.OLD_NEWS, found.text
-    assert "before its Cache showed its own create of notes/default/of-ann-0" in found.text
+    assert "not knowing of notes/default/of-ann-0, which it had itself created" in found.text
     can_be_repeated(found)
 
 

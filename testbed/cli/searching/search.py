@@ -112,7 +112,6 @@ def _search(wishes: Wishes) -> int:
     recipe, world = player.recipe, player.world()
     clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
     progress = SearchProgress(clock)
-
     shown: list[Finding] = []
 
     def show(finding: Finding) -> None:
