@@ -216,6 +216,11 @@ OPERATORS = {
         ("believing that configmaps/default/db was there",),
         ("refused",),
     ),
+    "alive_and_refused": Fresh(
+        Truth(OLD, "worker", "update notes/default/job", "tagger update notes/default/job"),
+        ("was refused, Conflict",),
+        ("pulse",),
+    ),
     "cut_in_two": Fresh(
         Truth(
             HALF,

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import attrs
@@ -318,7 +319,7 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
         head = f"{sent.actor}'s {sent.word} of {sent.key} was refused, {sent.refused} "
         for stale in slice_.knowledge.stale(act, keys):
             deed = _deed_before(slice_, stale)
-            if deed is not None and deed.act.step in slice_.needed and not _is_event(deed.act):
+            if deed is not None and deed.act.step in slice_.needed and _speaks_of_it(deed):
                 # What it did on that belief before it was refused is no symptom. It need not do
                 # otherwise when it is told, if it goes by what it had taken from a queue.
                 yield _believing(slice_, deed, acted(deed.act))
@@ -328,8 +329,13 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
             yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
 
 
-def _is_event(act: Act) -> bool:
-    return all(key.startswith(Event.plural) for key in act.keys)
+def _speaks_of_it(stale: StaleAct) -> bool:
+    """Whether what it wrote bears the name of what it believed something of, as a bucket bears that
+    of its ConfigMap; an actor that says that it is alive writes of nothing else."""
+    name = re.escape(stale.known.key.rpartition("/")[2])
+    written = [v for v in stale.act.versions if not v.key.startswith(Event.plural)]
+    values = [f"{v.key} {v.change.new and v.change.new.value}" for v in written]
+    return any(re.search(rf"(?<![a-z0-9]){name}(?![a-z0-9])", value) for value in values)
 
 
 def _made_good(slice_: Slice, sent: Sent) -> bool:

@@ -217,3 +217,36 @@ def of_a_dead_life(world: World) -> None:
     """
     _buckets(world, is_bucket_first=False)
     world.allow(Crash("op", restart_after_ms=2000))
+
+
+# -- what was refused is the cause, after all -----------------------------------------------------
+
+
+async def beat_and_finish(client: Client) -> None:
+    """Say that it is alive, and finish a job by what was read before that."""
+    job, pulse = await client.get(Note, "job"), await client.get(Note, "pulse")
+    await client.update(pulse.saying(beats="1"), whatever_it_was=True)
+    with suppress(ApiError):
+        await client.update(job.saying(state="done"))
+
+
+async def tag(client: Client) -> None:
+    """Tag the job."""
+    await client.update((await client.get(Note, "job")).saying(tag="x"), whatever_it_was=True)
+
+
+def the_job_is_done(see: Evidence) -> str | None:
+    """In the end the job is done."""
+    return None if notes_of(see)["job"].data["state"] == "done" else "job is never done"
+
+
+def alive_and_refused(world: World) -> None:
+    """A worker that says that it is alive before it writes what it has done.
+
+    TRUTH: worker's update of the job was refused, for tagger had updated it; that it said that it
+    was alive in between is no part of that.
+    """
+    world.serve(StoreEndpoint)
+    world.add(note("job", state="", tag=""), note("pulse", beats="0"))
+    world.start(Puppet("worker", beat_and_finish), Puppet("tagger", tag))
+    world.claim(quiescent(the_job_is_done, reads=()))
