@@ -150,8 +150,7 @@ def _search(wishes: Wishes) -> int:
             if finding not in shown:
                 show(finding)
         path, not_certified = _certify(wishes, search, exhaustive, terms)
-        played = _recorded(search, races, player)
-        _show_report(wishes, search, races, world.judge.claims, path, not_certified, played)
+        _show_report(wishes, search, races, world.judge.claims, path, not_certified)
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
@@ -213,9 +212,8 @@ def _show_report(
     claims: list[str],
     certificate: str,
     not_certified: str,
-    played: str,
 ) -> None:
-    again = _again(wishes, search)
+    again, played = _again(wishes, search), _recorded(search, races)
     if wishes.as_json:
         say_json(
             as_dict(
@@ -249,12 +247,12 @@ def _show_report(
         _junit(wishes, search, races, claims)
 
 
-def _recorded(search: Search, races: Races, player: Player) -> str:
+def _recorded(search: Search, races: Races) -> str:
     """The command that replays the first undecided Run; nothing if there is none. What a complete
     search plays follows from all Runs before, and what was interrupted is not played on."""
     if search.first_undecided is None or search.stopped or search.to_the_end:
         return ""
-    return races.undecided(*search.first_undecided, player)
+    return races.undecided(*search.first_undecided, search.player)
 
 
 def _terms(wishes: Wishes, player: Player) -> dict[str, Any]:
