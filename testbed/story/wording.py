@@ -114,9 +114,11 @@ def believed(known: Known, version: Version, field: str = "", what: str = "") ->
 
 
 def known_by(known: Known, since: Version) -> str:
-    """How something was known: `as it listed at rv 4 (step 5)`; and of which server, if that had
-    not read yet what another had written."""
-    sighting = known.sighting
+    """How something was known: `as it listed at rv 4 (step 5)`, or `as of rv 2, by its list at rv 4
+    (step 5)` if it is older than the list; and of which server, if that had not read yet what
+    another had written."""
+    sighting, entry = known.sighting, known.entry
+    is_older = sighting.how == LIST and entry is not None and entry.revision != sighting.revision
     how = {GET: "it read", LIST: "it listed", WROTE: "it left it"}.get(sighting.how, "it was told")
     if sighting.server and since.step < sighting.read:
         how += (
@@ -124,9 +126,13 @@ def known_by(known: Known, since: Version) -> str:
             if how == "it was told"
             else (f" from {sighting.server}, which was behind,")
         )
-    entry = known.entry
-    revision = entry.revision if entry is not None else known.sighting.revision
-    return f"as {how} at rv {revision} (step {known.sighting.read})"
+    if entry is not None and is_older:
+        by = how.replace("it listed", "its list", 1)
+        return (
+            f"as of rv {entry.revision}, by {by} at rv {sighting.revision} (step {sighting.read})"
+        )
+    revision = entry.revision if entry is not None else sighting.revision
+    return f"as {how} at rv {revision} (step {sighting.read})"
 
 
 def changed(change: Change) -> str:

@@ -33,13 +33,17 @@ from testbed.objects import Note, Pod, PriorityClass
 from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
 from testbed.races.racefile import parse
+from testbed.store.change import Change, Entry
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape, sentence
 from testbed.story.diagram import Row, Rows
+from testbed.story.knowledge import Known, Version
 from testbed.story.opening import cause_of, causes_of
 from testbed.story.sentences import Sentences
+from testbed.story.sightings import LIST, Sighting
 from testbed.story.slice import Slice
+from testbed.story.wording import known_by
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
@@ -187,6 +191,21 @@ def test_a_sentence_is_shortened_from_its_end() -> None:
     long = "w " * 38
     assert sentence(f"{long}x", ("b c", "b"), ("d", "")) == f"{long}x b."
     assert len(sentence("w " * 90).split()) == WORDS_MAX
+
+
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [
+        (4, "as it listed at rv 4 (step 10)"),
+        (2, "as of rv 2, by its list at rv 4 (step 10)"),
+    ],
+)
+def test_what_is_older_than_its_list_has_two_revisions(revision: int, said: str) -> None:
+    """The table tells that of the list, and a reader looks it up there."""
+    entry = Entry("notes/default/n", note("n"), 1, revision, 1)
+    known = Known(entry.key, Sighting(10, 10, LIST, 4), entry)
+    change = Change(5, known.key, entry, None, 5)
+    assert known_by(known, Version(known.key, 5, 12, "beta", "delete", change)) == said
 
 
 WHOLE = {
