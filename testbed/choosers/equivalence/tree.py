@@ -23,13 +23,12 @@ from testbed.choosers.equivalence.orders import (
     Touch,
     settings_of,
 )
-from testbed.errors import HarnessBug
 from testbed.turns.option import FAULT, Option, Sentence
 from testbed.turns.trace import Step
 
-Name = tuple[Sentence, int, str]
+Name = tuple[Sentence, int, str, int]
 """What tells an Option from all others of one turn, and it keeps it while it waits: its sentence,
-its life, and the settings of a fault."""
+its life, the settings of a fault, and its number among faults that are alike in all of these."""
 
 
 @attrs.define
@@ -79,7 +78,7 @@ def is_fault(name: Name | None) -> bool:
     return name is not None and name[0].kind == FAULT
 
 
-REST: Name = (Sentence("rest", "", "", "", "", 1), 0, "")
+REST: Name = (Sentence("rest", "", "", "", "", 1), 0, "", 0)
 """Stands for the end of a Run at which a fault could still have struck."""
 
 
@@ -119,7 +118,7 @@ class TurnNode:
     @cached_property
     def offer(self) -> Offer:
         """What may happen, as a certificate says it."""
-        sentences = [sentence for sentence, _, _ in self.names]
+        sentences = [sentence for sentence, *_ in self.names]
         return Offer(tuple(sentences[: self.ready]), tuple(sentences[self.ready :]), self.due_ms)
 
     @property
@@ -206,9 +205,12 @@ def offered_at(nodes: Sequence[TurnNode], fault: int) -> int:
 
 def named(options: Sequence[Option], first: int = 0) -> dict[Name, int]:
     """The place of every Option by its name, counted from `first`."""
-    names = {(o.sentence, o.life, settings_of(o)): at for at, o in enumerate(options, first)}
-    if len(names) < len(options):
-        raise HarnessBug(f"two of these have one name: {', '.join(map(str, options))}")
+    names: dict[Name, int] = {}
+    for at, option in enumerate(options, first):
+        known, nth = (option.sentence, option.life, settings_of(option)), 0
+        while (*known, nth) in names:
+            nth += 1
+        names[(*known, nth)] = at
     return names
 
 
