@@ -109,6 +109,8 @@ async def cache(
     quorum: bool = False, waits: bool = True, hears: str = "",
 ) -> str:  # fmt: skip
     """A Cache, with handlers for what it `hears`; perhaps wait until it has listed."""
+    if reads == ("data.by",) and kind != "note":
+        reads = ("meta",)  # what only a Note has
     held = Cache(desk.client, KINDS[kind], selecting(selector), reads=reads, quorum=quorum)
     desk.shared.caches[kind] = held
     _listen(desk, held, hears)
