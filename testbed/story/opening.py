@@ -41,19 +41,20 @@ def cause_of(slice_: Slice) -> Cause | None:
 
 def causes_of(slice_: Slice) -> Iterator[Cause]:
     """All causes that the trace shows, the best first; the last says that none is known."""
+    is_of_state = _is_of_state(slice_)
     yield from chain(
         death.found(slice_),
         disagreement.found(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
-        half_done.mixed(slice_) if _is_of_state(slice_) else (),
+        half_done.mixed(slice_) if is_of_state else (),
         old_news.found(slice_),
         _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
         lost_reply.of_a_dead_life(slice_),
         old_news.miscounted(slice_),
         unread.weaker(slice_),
         half_done.found(slice_),
-        half_done.mixed(slice_),
+        () if is_of_state else half_done.mixed(slice_),
         lost_reply.weaker(slice_),
         old_news.weaker(slice_),
         in_vain.found(slice_),

@@ -1,7 +1,7 @@
 """Happening: one turn, fault or pick of a Run, named so that another World finds it again.
 
 A choice is a number in a line, and the line depends on what is held back. A Happening does not: two
-Runs with the same turns in the same order have the same Happenings, whoever chose them.
+Runs with the same turns in the same order have the same Happenings, whatever Chooser chose them.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -79,10 +79,8 @@ def miscounted(slice_: Slice) -> Iterator[Cause]:
         keys = [key for key, some in knowledge.versions.items() if slice_.counts(key, act)]
         stale = knowledge.stale(act, sorted(keys))
         yield from _stale(slice_, [each for each in stale if any(map(_is_of_number, each.missed))])
-        for own in filter(_is_of_number, knowledge.unseen(act, sorted({*keys} - {*act.keys}))):
-            known = knowledge.cached(act, own.key)
-            if known is not None and not slice_.is_same_anyway(StaleAct(act, known, (own,)), own):
-                yield Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), own), own)
+        own = knowledge.unseen(act, sorted({*keys} - {*act.keys}))
+        yield from _without_its_own(slice_, act, filter(_is_of_number, own))
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
@@ -257,13 +255,22 @@ def _unseen(slice_: Slice, act: Act) -> Iterator[Cause]:
     own = [own for at, own in slice_.unseen if at.step == act.step and own.step < act.step]
     for version in sorted(own, key=lambda version: -version.step):
         if version.key in slice_.named_keys or slice_.is_spoken_of(version):
-            yield Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), version), version)
-    for version in sorted(own, key=lambda version: version.step):
+            yield _before(act, version)
+    counted = [version for version in own if version.key in slice_.counted]
+    yield from _without_its_own(slice_, act, sorted(counted, key=lambda version: version.step))
+
+
+def _without_its_own(slice_: Slice, act: Act, own: Iterable[Version]) -> Iterator[Cause]:
+    """(2) Writes of its own that its Cache did not show, and with which it would not have acted."""
+    for version in own:
         known = slice_.knowledge.cached(act, version.key)
-        if version.key not in slice_.counted or known is None:
+        if known is None or slice_.is_same_anyway(StaleAct(act, known, (version,)), version):
             continue
-        if not slice_.is_same_anyway(StaleAct(act, known, (version,)), version):
-            yield Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), version), version)
+        yield _before(act, version)
+
+
+def _before(act: Act, own: Version) -> Cause:
+    return Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), own), own)
 
 
 def _is_of_number(version: Version) -> bool:
