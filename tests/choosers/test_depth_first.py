@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import attrs
 import pytest
+from small_worlds import has_next
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.faults.crash import Crash
@@ -35,14 +36,10 @@ class DepthFirst(Chooser):
         self.cut = 0
 
     def begin(self, run: RunInfo) -> Plan | None:
-        if run.number:
-            while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
-                self.path.pop()
-            if not self.path:
-                return None
-            self.path[-1][0] += 1
-        else:
+        if not run.number:
             self.path.clear()
+        elif not has_next(self.path):
+            return None
         self.depth = 0
         self.done = []
         return Plan(f"depth first, run {run.number}")

@@ -343,19 +343,22 @@ def compared(build: Any, chooser: Chooser, *faults: Fault) -> tuple[World, World
     return world, other
 
 
+def says_the_time(world: World) -> None:
+    """One actor that names a Note by its clock, and does no more."""
+
+    async def alpha(client: Client) -> None:
+        with suppress(AlreadyExists):
+            await client.create(note(f"at-{client.now()}"))
+        await client.sleep(1000, "rest")
+
+    world.start(Puppet("alpha", alpha))
+    world.claim(confluent())
+
+
 def test_it_strikes_at_the_same_moment_and_not_before() -> None:
     """While nothing moves: time passes up to it, and what is begun again is begun then."""
 
-    def build(world: World) -> None:
-        async def alpha(client: Client) -> None:
-            with suppress(AlreadyExists):
-                await client.create(note(f"at-{client.now()}"))
-            await client.sleep(1000, "rest")
-
-        world.start(Puppet("alpha", alpha))
-        world.claim(confluent())
-
-    world, other = compared(build, Struck(("alpha", 3, 50)), CRASH)
+    world, other = compared(says_the_time, Struck(("alpha", 3, 50)), CRASH)
     assert [hit.now_ms for hit in other.hits] == [50]
     assert facts(other) == facts(world)
     assert other.store.peek("notes/default/at-50") is not None
@@ -383,19 +386,10 @@ def test_a_request_of_the_next_life_is_another_one() -> None:
 def test_two_faults_on_one_actor_strike_in_their_order() -> None:
     """Both could strike at once; a clock that jumps before a crash is another one for the actor."""
 
-    def build(world: World) -> None:
-        async def alpha(client: Client) -> None:
-            with suppress(AlreadyExists):
-                await client.create(note(f"at-{client.now()}"))
-            await client.sleep(1000, "rest")
-
-        world.start(Puppet("alpha", alpha))
-        world.claim(confluent())
-
     faults = (Crash("alpha"), Restart("alpha"), ClockStep("alpha", by_ms=7))
     for given in (faults, faults[::-1]):
         chooser = Struck(("alpha", 3, 0), ("alpha", 3, 0))
-        world, other = compared(build, chooser, *given)
+        world, other = compared(says_the_time, chooser, *given)
         assert [hit.fault.word for hit in other.hits] == [hit.fault.word for hit in world.hits]
         assert facts(other) == facts(world)
 

@@ -210,6 +210,16 @@ def _without_bookmarks(run: list[OrderedTurn]) -> Iterator[OrderedTurn]:
             yield attrs.evolve(turn, causes=causes)
 
 
+def has_next(path: list[list[int]]) -> bool:
+    """Take the next side at the last choice that has one; False if there is none. Each choice has
+    its index and how many there were."""
+    while path and path[-1][0] + 1 == path[-1][1]:
+        path.pop()
+    if path:
+        path[-1][0] += 1
+    return bool(path)
+
+
 class Brute(Chooser):
     """Every Run there is: after each, the last choice that had another side takes the next."""
 
@@ -220,12 +230,8 @@ class Brute(Chooser):
         self.strikes = 0
 
     def begin(self, run: RunInfo) -> Plan | None:
-        if run.number:
-            while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
-                self.path.pop()
-            if not self.path:
-                return None
-            self.path[-1][0] += 1
+        if run.number and not has_next(self.path):
+            return None
         self.depth = self.strikes = 0
         return Plan("brute force")
 
