@@ -124,12 +124,14 @@ class Cursor:
         self.store.mark(reads=(HISTORY, *(() if moves else (self.key,))), writes=moves)
         return self._step()
 
-    def mark_part(self, change: Change) -> None:
-        """Mark a delivery that depends on how much of a transaction this Cursor has read."""
-        if not self.follows:
-            later = self.store._log.changes[change.serial - self.store._log.first :][:1]
-            if later and later[0].revision == change.revision:
-                self.store.mark(reads=(self.key,))
+    def is_part(self, change: Change) -> bool:
+        """Whether more of its transaction follows; whether that has been read is then marked."""
+        if self.follows:
+            return False
+        later = self.store._log.changes[change.serial - self.store._log.first :][:1]
+        if is_part := bool(later) and later[0].revision == change.revision:
+            self.store.mark(reads=(self.key,))
+        return is_part
 
     def forget(self) -> None:
         """Close all its Watches and read no more: its server has crashed."""
@@ -311,6 +313,9 @@ class Watch:
         if delivery._change is None:
             self.close()
             return delivery
+        # How much of a transaction has been read by now, and not by when it was first peeked at.
+        if self.cursor.is_part(delivery._change):
+            delivery = self._delivery(delivery._change)
         self.queue.popleft()
         self._next = None
         self.revision = int(text_of(delivery.revision))
@@ -357,7 +362,6 @@ class Watch:
         DELETED (API-45)."""
         # While more of the same transaction is to come, it names the revision before: a reader that
         # resumes there gets the transaction once more as a whole, rather than only half of it.
-        self.cursor.mark_part(change)
         is_cut = len(self.queue) > 1 and self.queue[1].revision == change.revision
         whole = change.revision - 1 if is_cut else min(change.revision, self.cursor.revision)
         revision = Revision(whole, self.view, is_commit=whole == change.revision)

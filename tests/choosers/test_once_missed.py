@@ -178,3 +178,14 @@ def test_a_cache_is_excused_its_bookmarks_and_nothing_else() -> None:
     assert compared.excused
     for others in ((does(("cache", {})), swapped), (does(("list", {})), swapped)):
         assert not compare(attrs.evolve(drawn, programs=others), LONG).excused
+
+
+def test_a_delivery_says_how_much_of_a_transaction_its_server_has_read_by_then() -> None:
+    """It ends at the revision before while a part of its transaction is unread. That is told when
+    it is delivered: two who watch differ in when they begin to wait, and not in what they get."""
+    cache = ("cache", {"quorum": False, "waits": False, "selector": "all", "reads": ()})
+    drawn = Drawn(
+        (does(cache), does(("txn", {"names": ("y", "x"), "over": "last"}))),
+        server="lagging", things=(("note", "x"),),
+    )  # fmt: skip
+    assert not compare(drawn, LONG).difference
