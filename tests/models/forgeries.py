@@ -206,6 +206,19 @@ def _drop_an_offer(true: Forged) -> Iterator[Forged]:
             yield other
 
 
+@kind("a fault struck in another way")
+def _another_way(true: Forged) -> Iterator[Forged]:
+    struck = [t["is"] for each in true.classes for t in each["turns"] if t["is"][0] == "fault"]
+    for said in [one for at, one in enumerate(struck) if one not in struck[:at]]:
+        other = true.copy()
+        for each in other.classes:
+            offered = [fault for offer in each["offers"] for fault in offer["faults"]]
+            for option in (*offered, *(turn["is"] for turn in each["turns"])):
+                if option == said:
+                    option[-1] = "harder"
+        yield other
+
+
 @kind("something ready is offered nowhere")
 def _drop_an_option(true: Forged) -> Iterator[Forged]:
     every = [r for each in true.classes for offer in each["offers"] for r in offer["ready"]]

@@ -103,7 +103,7 @@ class Certificate:
 
     def in_words(self, option: int) -> str:
         """An option in words."""
-        *words, nth = self.options[option - 1]
+        *words, nth, _ = self.options[option - 1]
         return " ".join(word for word in words if word) + (f"#{nth}" if nth > 1 else "")
 
     @property

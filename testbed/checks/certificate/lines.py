@@ -48,7 +48,7 @@ SHAPES: dict[str, Any] = {
         "verdict": str,
         "classes": int,
     },
-    "is": {"option": int, "is": (str, str, str, str, str, int)},
+    "is": {"option": int, "is": (str, str, str, str, str, int, str)},
     "step": {
         "step": int,
         "option": int,

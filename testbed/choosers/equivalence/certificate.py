@@ -3,7 +3,8 @@
 A file of JSON lines, each with the running checksum of all before it:
 
 - a header: what was searched, the bounds, the verdict, and how many classes there are;
-- `{"option": 3, "is": [kind, path, verb, key, change, nth]}`: a sentence;
+- `{"option": 3, "is": [kind, path, verb, key, change, nth, settings]}`: a sentence, and how a fault
+  would strike;
 - `{"step": 5, "option": 3, …}`: a turn, its picks, its time, what it touched, and what it turned
   out to have touched when a later turn looked back at it, or a claim at both (`late`);
 - `{"offer": 2, "ready": […], "faults": […], "due": 0}`: what could happen at some turn;
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -34,12 +35,23 @@ STREAM = "stream:"
 """Begins the key of a watch, which each commit writes that it hears."""
 
 
+class Said(NamedTuple):
+    """An Option in the file. Two faults of one sentence may not do the same."""
+
+    sentence: Sentence
+    settings: str
+    """How a fault would strike; empty if it is no fault."""
+
+    def __str__(self) -> str:
+        return f"{self.sentence}" + f" by {self.settings}" * bool(self.settings)
+
+
 @attrs.frozen
 class Offer:
     """What could happen at one turn."""
 
-    ready: tuple[Sentence, ...]
-    faults: tuple[Sentence, ...]
+    ready: tuple[Said, ...]
+    faults: tuple[Said, ...]
     due_ms: int
     """When all that was ready was due."""
 
@@ -86,26 +98,12 @@ def write(
                 f"theirs is {terms.get(name)!r}.\n"
                 "Next: make them of the same scenario and switches."
             )
-    _check_settings(path, classes)
     found = {"verdict": verdict_of(classes), "classes": len(classes)}
     total = 0
     with Path(path).open("wb") as file:
         for content in ({"format": FORMAT, **terms, **found}, *_Tables().lines(classes)):
             line, total = summed(content, total)
             file.write(line)
-
-
-def _check_settings(path: str | Path, classes: Sequence[Seen]) -> None:
-    """Refuse faults of one sentence with two settings: the file tells turns apart by sentences."""
-    settings: dict[Sentence, str] = {}
-    for turn in (turn for seen in classes for turn in seen.turns if turn.is_fault):
-        first = settings.setdefault(turn.sentence, turn.settings)
-        if first != turn.settings:
-            raise ScenarioError(
-                f"{path}: there is nothing to certify, since `{turn.sentence}` struck with two "
-                f"settings, {first} and {turn.settings}, which a certificate cannot tell apart.\n"
-                "Next: allow one of them, and certify a search for each."
-            )
 
 
 def late_part(step: Step, did: Footprint) -> Footprint:
@@ -154,14 +152,14 @@ class _Tables:
         known[what] = number = len(known) + 1
         return number, True
 
-    def _option(self, sentence: Sentence) -> int:
-        number, is_new = self._number("option", sentence)
+    def _option(self, said: Said) -> int:
+        number, is_new = self._number("option", said)
         if is_new:
-            self._new.append({"option": number, "is": list(sentence)})
+            self._new.append({"option": number, "is": [*said.sentence, said.settings]})
         return number
 
     def _step(self, turn: OrderedTurn, late: Footprint) -> int:
-        option = self._option(turn.sentence)
+        option = self._option(Said(turn.sentence, turn.settings))
         number, is_new = self._number("step", (turn.content, late))
         if is_new:
             self._new.append(
@@ -178,8 +176,8 @@ class _Tables:
         return number
 
     def _offer(self, offer: Offer) -> int:
-        ready = [self._option(sentence) for sentence in offer.ready]
-        faults = [self._option(sentence) for sentence in offer.faults]
+        ready = [self._option(said) for said in offer.ready]
+        faults = [self._option(said) for said in offer.faults]
         number, is_new = self._number("offer", offer)
         if is_new:
             line = {"offer": number, "ready": ready, "faults": faults, "due": offer.due_ms}

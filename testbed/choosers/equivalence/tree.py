@@ -15,7 +15,7 @@ from itertools import chain
 import attrs
 
 from testbed.chooser import RunInfo
-from testbed.choosers.equivalence.certificate import Offer
+from testbed.choosers.equivalence.certificate import Offer, Said
 from testbed.choosers.equivalence.orders import (
     NO_TOUCH,
     OrderedTurn,
@@ -118,8 +118,8 @@ class TurnNode:
     @cached_property
     def offer(self) -> Offer:
         """What may happen, as a certificate says it."""
-        sentences = [sentence for sentence, *_ in self.names]
-        return Offer(tuple(sentences[: self.ready]), tuple(sentences[self.ready :]), self.due_ms)
+        said = [Said(sentence, settings) for sentence, _, settings, _ in self.names]
+        return Offer(tuple(said[: self.ready]), tuple(said[self.ready :]), self.due_ms)
 
     @property
     def taken(self) -> tuple[Offer, int]:

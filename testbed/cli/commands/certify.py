@@ -13,7 +13,7 @@ from testbed.checks.certificate.classes import RunClass
 from testbed.checks.certificate.lines import CertificateRefused, Unreadable
 from testbed.choosers.certified import Certified
 from testbed.choosers.complete import ANY_FAULT
-from testbed.choosers.equivalence.certificate import Offer, Seen
+from testbed.choosers.equivalence.certificate import Offer, Said, Seen
 from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn
 from testbed.cli.progress import counting
 from testbed.cli.races import trust_of, whose_code
@@ -147,11 +147,12 @@ def play_again(certificate: Certificate, recipe: Scenario, replays: int) -> int:
 
 def _seen(certificate: Certificate, run: RunClass) -> Seen:
     """A class of the file as one of ours."""
-    options = [Sentence(*option) for option in certificate.options]
+    options = [Said(Sentence(*words), settings) for *words, settings in certificate.options]
     turns = tuple(
         OrderedTurn(
-            options[step.option - 1], step.picks, step.at, Footprint(step.reads, step.writes),
-            NO_TOUCH, tuple(causes),
+            options[step.option - 1].sentence, step.picks, step.at,
+            Footprint(step.reads, step.writes), NO_TOUCH, tuple(causes),
+            options[step.option - 1].settings,
         )
         for step, causes in zip(run.steps, run.causes, strict=True)
     )  # fmt: skip
