@@ -39,6 +39,8 @@ class Post:
         """The requests that it has not answered, or that have an answer in flight, oldest first."""
         self.feeds: dict[str, tuple[Cursor, Option]] = {}
         """By kind, the cursor that lags behind, and the Option that moves it."""
+        self.fed_at: dict[Cursor, int] = {}
+        """The Step in which a cursor was last moved."""
         self.fed: dict[str, int] = {}
         """By kind, how often a move of its cursor has been offered."""
         self.starts = 0
@@ -145,8 +147,8 @@ class Request:
     def may_open(self) -> bool:
         """Whether its answer may be a watch. An Endpoint may also open one for a verb of its
         own."""
-        verb = self.operation.verb
-        return verb == "watch" or verb not in VERBS
+        verb, _, _ = self.operation.verb.partition("/")
+        return verb == "watch" or verb not in (*VERBS, "patch")
 
     @property
     def waits_for_commits(self) -> bool:

@@ -199,19 +199,20 @@ class Wire:
             streams.feeding = self.table.step
             change = cursor.advance()
             streams.feeding = 0
+            post.fed_at[cursor] = self.table.step
             if change is not None:
                 streams.fed[post.name, change.serial] = self.table.step
             if cursor.is_behind:
                 self.offer_feed(post, cursor)
 
         touches = Footprint(frozenset({HISTORY}), frozenset({cursor.key, *post.memory}))
-        # The commit of that Change made it possible, even if older Changes had to be fed first.
+        # The commit of that Change made it possible, and the feed before, whichever came first.
         here = self.table.step
         # A commit of this turn is not in `commits` yet; one of the assembly never will be.
         is_new = any(c.revision == cursor.next_revision for c in self.table.marks.changes)
         default = (here, self.table.now_ms if is_new else 0)
         step, committed_ms = self.streams.commits.get(cursor.next_revision, default)
-        causes = (step, here) if step < here else (here,)
+        causes = tuple(sorted({step, post.fed_at.get(cursor, here), here}))
         due_ms = committed_ms + cursor.lag_ms if cursor.lag_ms else 0
         post.fed[cursor.plural] = nth = post.fed.get(cursor.plural, 0) + 1
         option = Option(
