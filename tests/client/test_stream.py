@@ -500,7 +500,7 @@ def test_what_a_server_has_not_read_it_neither_lists_nor_delivers() -> None:
 
 
 def test_the_causes_of_a_fed_delivery_are_the_feed_and_the_reader() -> None:
-    """And the feed is caused by the commit, or by the feed before it."""
+    """And the feed is caused by the commit, and by the feed before it."""
     world = lagging("notes")
     world.start(watching("notes", []), writing("a", "b"))
     played = play(world, "serve * notes/default/b", late=("feed *",))
@@ -510,6 +510,17 @@ def test_the_causes_of_a_fed_delivery_are_the_feed_and_the_reader() -> None:
     one, two = played.every("deliver *")
     assert one.causes == (played.only("answer alpha/*").number, first.number)
     assert set(two.causes) == {one.number, second.number}
+
+
+def test_a_feed_has_the_same_causes_if_the_commit_comes_after_the_feed_before() -> None:
+    """That feed and the commit commute, so in either order the next feed comes of both."""
+    world = lagging("notes")
+    world.start(watching("notes", []), writing("a", "b"))
+    played = play(world, "serve * notes/default/a", "feed *", "serve * notes/default/b")
+    written = played.only("serve writer/* notes/default/b")
+    first, second = played.every("feed *")
+    assert first.number < written.number
+    assert second.causes == (first.number, written.number)
 
 
 def test_what_was_fed_to_a_busy_reader_is_caused_by_its_feed_all_the_same() -> None:

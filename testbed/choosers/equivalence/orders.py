@@ -268,8 +268,8 @@ class Past:
         of it.
 
         Causes alone would not do. A turn may be offered by one turn or by another, depending on
-        which was last, while the order of the two does not matter: a feed by its commit or by the
-        feed before it, a bookmark by the commit or by the opening of the watch."""
+        which was last, while the order of the two does not matter: a bookmark by the commit or by
+        the opening of the watch."""
         order = self.order()
         now_at = {place: at for at, place in enumerate(order)}
         return tuple(
