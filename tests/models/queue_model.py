@@ -23,6 +23,7 @@ class Waiter:
     attempts: int = 0
     refused_by: tuple[str, ...] = ()
     came: int = 0
+    """How many had come by then; to the priority queue it comes again whenever it has failed."""
     is_gated: bool = False
 
     @property
@@ -150,7 +151,7 @@ class Model:
         if self.kind == "fifo":
             first = min(active, key=lambda each: each.order)
         else:
-            first = min(active, key=lambda each: (-each.pod.priority, each.since_ms, each.name))
+            first = min(active, key=lambda each: (-each.pod.priority, each.since_ms, each.came))
         self.waiters.remove(first)
         self.cycle += 1
         first.attempts += 1
@@ -166,6 +167,8 @@ class Model:
         waiter.place = "backoff" if has_moved else "unschedulable"
         self.order += 1
         waiter.order = self.order
+        if self.kind == "priority":
+            waiter.came = self.order
         self.waiters.append(waiter)
         self.nominate(pod, None)
         return waiter.place

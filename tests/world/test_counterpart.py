@@ -787,6 +787,8 @@ def test_a_world_made_by_hand_has_no_note() -> None:
         ("double_bind", ("crash,restart=1s", "stall", "partition", "lose_reply", "lose_request",
                          "server_error", "lag", "clock_step"), 60),
         ("stolen_slot", ("crash,restart=1s", "partition", "lose_reply"), 50),
+        ("late_bind", ("lose_reply", "lose_request", "server_error", "server_error,code=409",
+                       "server_error,code=503"), 60),
     ],
 )  # fmt: skip
 def test_no_struck_run_of_a_confluent_scheduler_is_an_alarm(

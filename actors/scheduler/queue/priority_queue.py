@@ -6,8 +6,8 @@ may let them fit.
 
 A *move* (`moveAllToActiveOrBackoffQ` in Kubernetes) requeues the unschedulable pods that wait for
 an event. Kubernetes goes through them in the order of a hash map. Here the order cannot matter:
-each pod is judged by itself, and its place in the next heap depends on its own priority, time and
-name. So this is not a `pick` (GEN-6).
+each pod is judged by itself, and its place in the next heap depends on its own priority and time.
+So this is not a `pick` (GEN-6).
 """
 
 from __future__ import annotations
@@ -51,9 +51,8 @@ def backoff_until(queued: QueuedPod) -> int:
     return queued.since_ms + min(BACKOFF_MS << doubled, BACKOFF_MS_MAX)
 
 
-def _by_backoff(queued: QueuedPod) -> tuple[int, str, str]:
-    meta = queued.pod.meta
-    return (backoff_until(queued), meta.namespace, meta.name)
+def _by_backoff(queued: QueuedPod) -> tuple[int, int]:
+    return (backoff_until(queued), queued.number)
 
 
 class SchedulingQueue(PodQueue):
@@ -72,6 +71,8 @@ class SchedulingQueue(PodQueue):
         self._active: Heap[QueuedPod] = Heap(QueuedPod.rank)
         self._backoff: Heap[QueuedPod] = Heap(_by_backoff)
         self._unschedulable = Unschedulable()
+        self._puts = 0
+        """How many pods were put into the queue, on arrival or after a failed attempt."""
         self.cycle = 0
         self._move_request_cycle = -1
         """The cycle in which a move was last requested, also if it moved no pod (SCH-15)."""
@@ -104,7 +105,8 @@ class SchedulingQueue(PodQueue):
 
     def add(self, pod: Pod, now_ms: int) -> None:
         self._drop(pod.key)
-        if self._activate(QueuedPod(pod, now_ms, now_ms)):
+        self._puts += 1
+        if self._activate(QueuedPod(pod, now_ms, now_ms, self._puts)):
             self._nominator.nominate(pod)
 
     def update(self, old: Pod, new: Pod, now_ms: int) -> None:
@@ -143,6 +145,8 @@ class SchedulingQueue(PodQueue):
         return key in self._active or key in self._backoff or key in self._unschedulable
 
     def requeue(self, attempt: Attempt) -> str:
+        self._puts += 1
+        attempt.queued.number = self._puts
         # While a pod is tried it is in no place, so a move cannot reach it. Without this check a
         # wake-up would be lost: the event comes during the attempt, then the pod is put among the
         # unschedulable ones, and waits for an event that has already been. So a pod goes to backoff

@@ -24,7 +24,8 @@ class QueuedPod:
     first_ms: int
     """When it first arrived."""
     number: int = 0
-    """How many pods had arrived by then; only the FIFO queue counts them."""
+    """Its place in the order in which pods were put into the queue. The FIFO queue counts arrivals
+    alone; the priority queue counts attempts that failed, too."""
     attempts: int = 0
     refused_by: frozenset[str] = frozenset()
     """The filters that refused it on any node in its last attempt; empty after an error."""
@@ -36,10 +37,12 @@ class QueuedPod:
         self.attempts += 1
         self.refused_by = frozenset()
 
-    def rank(self) -> tuple[int, int, str, str]:
-        """Its place among the active pods: by priority, then time, then name (SCH-8)."""
-        meta = self.pod.meta
-        return (-self.pod.priority, self.since_ms, meta.namespace, meta.name)
+    def rank(self) -> tuple[int, int, int]:
+        """Its place among the active pods: by priority, then by when it was last put into the queue
+        (SCH-8)."""
+        # Kubernetes compares nanoseconds, and no two pods have the same. So within a millisecond,
+        # in which any number of turns may be, their order decides.
+        return (-self.pod.priority, self.since_ms, self.number)
 
 
 @attrs.frozen

@@ -99,16 +99,32 @@ class Bench:
 
 
 @pytest.mark.spec("SCH-8", "SCH-10")
-def test_the_most_important_is_tried_first_then_who_came_first_then_by_name() -> None:
-    """Attempts and cycles are counted."""
+def test_the_most_important_is_tried_first_then_who_came_first() -> None:
+    """Also within one millisecond, whatever their names are. Attempts and cycles are counted."""
     bench = Bench()
     bench.add(Pod.of("d", priority=5), Pod.of("c"), Pod.of("b"))
     bench.now_ms = 1
     bench.add(Pod.of("a"), Pod.of("x", priority=5))
-    assert [bench.pop().pod.meta.name for _ in range(5)] == ["d", "x", "b", "c", "a"]
+    assert [bench.pop().pod.meta.name for _ in range(5)] == ["d", "x", "c", "b", "a"]
     assert bench.queue.pop(1) is None
     assert not bench.queue.is_ready
     assert bench.queue.cycle == 5
+
+
+@pytest.mark.spec("SCH-8", "SCH-17")
+def test_who_failed_first_is_tried_first_within_one_millisecond() -> None:
+    """Whatever their names are, and in whatever order they came. Each failure counts again."""
+    bench = Bench()
+    bench.add(Pod.of("a"), Pod.of("b"))
+    for order in ("ba", "ba", "ab"):
+        tried = {queued.pod.meta.name: queued for queued in (bench.pop(), bench.pop())}
+        for name in order:
+            bench.fail(tried[name], "fit")
+        bench.queue.move(POD_DELETED, bench.now_ms)
+        assert not bench.queue.is_ready, "both are in backoff"
+        assert bench.names("backoff") == list(order)
+        bench.wait(10_000)
+        assert bench.names("active") == list(order)
 
 
 @pytest.mark.spec("SCH-9", "SCH-10")
