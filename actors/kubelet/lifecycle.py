@@ -9,7 +9,7 @@ import attrs
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, own_part, patch_of, status_of
-from testbed import ApiError, Client, Conflict, NotFound, Operation, Unavailable
+from testbed import ApiError, Client, NotFound, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
 
@@ -177,9 +177,11 @@ class Lifecycle:
     async def _patch_status(self) -> None:
         """Patch the status, whatever revision it is at, unless the name has another uid by now."""
         patch = patch_of(self.pod, self._status, self._client.now())
+        # A Conflict need not mean another uid: a server also answers so when it has tried a patch
+        # too often. So it is repeated like any error, until the watch shows the object gone.
         try:
             await self._client.patch(self.pod, patch, how="strategic", subresource="status")
-        except (NotFound, Conflict):
+        except NotFound:
             pass
         except ApiError:
             self._patch_at_ms = self._next_check_ms()
@@ -203,7 +205,7 @@ class Lifecycle:
         )
         try:
             await self._client.ask(delete)
-        except (NotFound, Conflict):
+        except NotFound:
             pass
         except ApiError:
             self._delete_at_ms = self._next_check_ms()
