@@ -41,6 +41,8 @@ NO_REST = "the calm run comes to no rest"
 """Why a Run is compared with nothing."""
 TEXT_MAX = 120
 """The most characters of a value that it shows."""
+ALIKE_MAX = 20
+"""Of what two long values begin with alike, the characters that it shows."""
 
 End = Mapping[str, Any]
 """What a Run has come to: objects by their keys, or what `seen_as` makes of it."""
@@ -98,8 +100,11 @@ class Confluent(Invariant):
         if not found:
             return None
         more = f"; and {len(found) - SHOWN_MAX} more" if len(found) > SHOWN_MAX else ""
-        calm = struck_alike("the calm run", faults)
-        return f"{calm} ends otherwise: {'; '.join(found[:SHOWN_MAX])}{more}"
+        calm, so = struck_alike("the calm run", faults), ""
+        if faults:
+            what = "fault alone does" if faults == 1 else "faults alone do"
+            so = f", so the {what} not decide"
+        return f"{calm} ends otherwise{so}: {'; '.join(found[:SHOWN_MAX])}{more}"
 
     @property
     def note(self) -> str:
@@ -169,7 +174,8 @@ class Confluent(Invariant):
                 continue
             if self._unordered.intersection(names) and _items(there) == _items(now):
                 continue
-            yield f"{key} {path} is {_shown(there)} there, {_shown(now)} here"
+            was, here_is = _shown(there, now)
+            yield f"{key} {path} is {was} there, {here_is} here"
 
 
 class _Plain:
@@ -216,9 +222,13 @@ def _is_within(path: str, own: str) -> bool:
 
 
 def _differing(calm: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The path of each difference, and the values there."""
+    """The path of each difference, and the values there. Of items that have a type each, such as
+    conditions, the path names the type."""
     if calm == here:
         return
+    typed = _by_type(calm), _by_type(here)
+    if None not in typed:
+        calm, here = typed
     if isinstance(calm, dict) and isinstance(here, dict):
         for name in sorted({*calm, *here}):
             under = f"{path}.{name}" if path else name
@@ -227,8 +237,27 @@ def _differing(calm: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any,
         yield path, calm, here
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
+def _by_type(items: Any) -> dict[str, Any] | None:
+    """The items of a list by their types; None if they have none, or two have the same."""
+    if not isinstance(items, list) or not all(isinstance(i, dict) and "type" in i for i in items):
+        return None
+    found = {str(item["type"]): item for item in items}
+    return found if len(found) == len(items) else None
+
+
+def _shown(there: object, here: object) -> tuple[str, str]:
+    """Both values. Of long ones, what they begin with alike is left out."""
+    texts = repr(there), repr(here)
+    start = 0
+    if max(map(len, texts)) > TEXT_MAX:
+        pairs = enumerate(zip(*texts, strict=False))
+        alike = next((n for n, (was, now) in pairs if was != now), min(map(len, texts)))
+        start = max(0, alike - ALIKE_MAX)
+    first, second = (f"…{text[start:]}" if start else text for text in texts)
+    return _cut(first), _cut(second)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
 
 

@@ -174,7 +174,10 @@ def half(world: World) -> None:
     world.start(Alpha("alpha"), Beta("beta"))
     world.claim(confluent())
 """
-SAID = "the calm run with the same fault ends otherwise: notes/default/second is only there"
+SAID = (
+    "the calm run with the same fault ends otherwise, so the fault alone does not decide: "
+    "notes/default/second is only there"
+)
 
 
 def test_a_struck_run_stands_beside_the_calm_run_with_the_same_fault(

@@ -134,6 +134,24 @@ def test_what_is_only_in_one_of_them_is_told() -> None:
     }
 
 
+def test_what_differs_is_shown_and_not_what_is_alike() -> None:
+    """A condition is named by its type, and two long values are shown from where they part."""
+
+    def end(message: str, *more: str) -> dict[str, Any]:
+        of_type = {"Other": "as ever", "Ready": message, **dict.fromkeys(more, "new")}
+        conditions = [{"type": name, "message": said} for name, said in of_type.items()]
+        return {"pods/default/a": {"status": {"conditions": conditions}}}
+
+    start = "no node is available: " * 8
+    there, here = end(f"{start}one"), end(f"{start}two", "Z")
+    assert Confluent().differences(there, here) == [
+        "pods/default/a status.conditions.Ready.message is … node is available: one' there, "
+        "… node is available: two' here",
+        "pods/default/a status.conditions.Z is None there, {'type': 'Z', 'message': 'new'} here",
+    ]
+    assert Confluent(ignoring=["pods.status.conditions"]).differences(there, here) == []
+
+
 def test_the_two_runs_stand_side_by_side() -> None:
     """With a line where they part for good."""
     world = UNORDERED.world()
