@@ -20,8 +20,9 @@ from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields
 from testbed.story.beat import Beat, Weight
 from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothing
+from testbed.story.lateness import Lateness
 from testbed.story.opening import cause_of
-from testbed.story.sightings import GET, LIST, WATCH, WROTE, Sighting
+from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.story.slice import Slice
 from testbed.story.wording import TURNS_MIN, changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, SERVE, START, request_key
@@ -29,7 +30,7 @@ from testbed.turns.trace import SAID, Record, Step
 from testbed.words import past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
-FAULTS_MAX, HOLDS_MAX, OWN_MAX, REFUSALS_MAX = 4, 2, 2, 2
+FAULTS_MAX, HOLDS_MAX, REFUSALS_MAX = 4, 2, 2
 
 
 class Sentences:
@@ -37,14 +38,15 @@ class Sentences:
 
     def __init__(self, slice_: Slice) -> None:
         self.slice = slice_
-        self._steps = slice_.causality.steps
+        self._steps, self._at = slice_.causality.steps, slice_.at
         self.cause = cause_of(slice_)
         """Why the claim broke; None if none did."""
+        self._lateness = Lateness(slice_, self.cause)
         beats = list(self._stale())  # 1.
         if slice_.violation is not None:
             faults, holds = list(self._faults()), list(self._holds())
             beats += [  # 2.
-                *list(self._unseen())[-OWN_MAX:],
+                *self._lateness.own_writes(),
                 *faults[-FAULTS_MAX:],
                 *holds[-HOLDS_MAX:],
                 *list(self._refusals())[-REFUSALS_MAX:],
@@ -80,7 +82,7 @@ class Sentences:
             yield self._known(act.actor, known, stale.missed[0])
             for version in stale.missed[-2:]:
                 yield self._written(version, is_judged=self.slice.violation is not None)
-            late = self._late(stale)
+            late = self._lateness.of(stale)
             if late is not None:
                 yield late
             yield from self._idle_writes(stale)
@@ -109,82 +111,6 @@ class Sentences:
         if is_judged and self.slice.was_right(version):
             text += "; what it knew was up to date"
         return Beat(version.step, f"{text}.", Weight.WROTE, key=version.key)
-
-    def _late(self, stale: StaleAct) -> Beat | None:
-        """Why the actor had not learned of it: it had decided by then, or its watch was late."""
-        act, version = stale.act, stale.missed[0]
-        if act.decided <= version.step:
-            return None if act.record else self._decided_before(stale)
-        if not (stale.known.sighting.by_cache or stale.known.sighting.how == WATCH):
-            return None
-        told = self.slice.knowledge.first_told(act, version)
-        if told is not None and told.step <= act.decided:
-            return self._told_before(stale, told)
-        # What a later life learned says nothing of how late this one would have been told.
-        if told is not None and not self.slice.knowledge.is_of_life(told, act):
-            told = None
-        return self._told_after(stale, told)
-
-    def _decided_before(self, stale: StaleAct) -> Beat:
-        """The write came between the actor's decision and its effect."""
-        act, version = stale.act, stale.missed[0]
-        text = f"{act.actor} had decided before that ({self._at(act.decided)}), and its "
-        text += f"{act.word} was on its way."
-        return Beat(version.step, text, Weight.LATE, (version.step,), version.key)
-
-    def _told_after(self, stale: StaleAct, told: Sighting | None) -> Beat:
-        """The actor decided before its watch showed it the write, if it ever did."""
-        act, version = stale.act, stale.missed[0]
-        held = self._held(act.actor, version)
-        steps = (*(step.number for step in held), told.step if told else version.step)
-        text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of "
-        text += version.key.partition("/")[0]
-        text += f", held back since {self._at(held[0].number)}," if held else ""
-        text += f" told it of rv {version.revision}"
-        if told is not None:
-            text += f" ({self._at(told.step)}{self._lag(told, version)})"
-        return Beat(act.decided, f"{text}.", Weight.LATE, steps, version.key)
-
-    def _told_before(self, stale: StaleAct, told: Sighting) -> Beat:
-        """The actor was told, and did not act on that: it had read its Cache before, or it was
-        told in an earlier life."""
-        act, version = stale.act, stale.missed[0]
-        at, steps = self._at(told.step), (told.step, version.step)
-        if self.slice.knowledge.is_of_life(told, act):
-            text = f"{act.actor} decided ({self._at(act.decided)}) by what it had looked up before "
-            text += f"it was told of rv {version.revision} ({at})"
-        else:
-            text = f"{act.actor} had been told of rv {version.revision} of {version.key} ({at}) "
-            text += "before it began again"
-        step = max(told.step, version.step)
-        return Beat(step, f"{text}.", Weight.LATE, steps, version.key)
-
-    def _unseen(self) -> Iterator[Beat]:
-        """The acts that were decided before the actor's own write came back to its Cache, if that
-        write is the cause or the Violation names it."""
-        since = self.cause.since if self.cause is not None else None
-        for act, own in self.slice.unseen:
-            if own != since and own.key not in self.slice.named_keys:
-                continue
-            plural = own.key.partition("/")[0]
-            text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
-            text += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
-            yield Beat(act.decided, f"{text}.", Weight.LATE, (own.step, act.decided), own.key)
-
-    def _lag(self, told: Sighting, version: Version) -> str:
-        ms = self._steps[told.step].now_ms - self._steps[version.step].now_ms
-        return f": {ms:,} ms late" if ms else ""
-
-    def _held(self, actor: str, version: Version) -> list[Step]:
-        """The Steps that held the news of this write back from the actor."""
-        return [
-            step
-            for step in self._steps.values()
-            if step.kind == HOLD
-            and step.option.actor == actor
-            and step.option.key in (version.key, version.key.partition("/")[0])
-            and step.number > version.step
-        ]
 
     def _idle_writes(self, stale: StaleAct) -> Iterator[Beat]:
         """The actor's writes between what it missed and its act that changed nothing: each set the
@@ -270,7 +196,7 @@ class Sentences:
 
     def _holds(self) -> Iterator[Beat]:
         """What was held back of an object that matters, and until when. Held back deliveries are
-        not among them: `_told_after` tells them with the act that was decided without the news."""
+        not among them: `Lateness` tells them with the act that was decided without the news."""
         for step in self._steps.values():
             option, kind = step.option, step.option.label
             if step.kind != HOLD or kind == DELIVER or option.key not in self.slice.shared:
@@ -387,10 +313,6 @@ class Sentences:
     def _violated(self, violation: Violation) -> Beat:
         text = f"So {violation.invariant} is broken: {violation.said} ({self._at(violation.step)})."
         return Beat(violation.step, text, Weight.VIOLATED)
-
-    def _at(self, number: int) -> str:
-        step = self._steps.get(number)
-        return f"step {number}" + (f", {step.now_ms:,} ms" if step and step.now_ms else "")
 
 
 def _told_order(beat: Beat) -> tuple[bool, int, bool]:

@@ -211,6 +211,11 @@ class Slice:
         fields = changed_fields(old.value, new.value)
         return any(str(field_of(new.value, field)) in self.words for field in fields)
 
+    def at(self, number: int) -> str:
+        """A Step by its number and its time, as the sentences say it: `step 29, 1,000 ms`."""
+        step = self.causality.steps.get(number)
+        return f"step {number}" + (f", {step.now_ms:,} ms" if step and step.now_ms else "")
+
     def freed(self, held: Step) -> Step | None:
         """The Step that was held back, when it came at last; None if it never did."""
         same = held.option.sentence[1:]
