@@ -223,7 +223,7 @@ class Knowledge:
     def known(self, path: str, key: str, at: int) -> Known | None:
         """What that task knew of that object in turn `at`; None if it had never learned of it."""
         actor = path.partition("/")[0]
-        born = self._birth(actor, at)
+        born = self.birth(actor, at)
         cache_read = self._last_cache_read(path, key, at)
         # Each with the turn in which the task got it. A story blames no task for what it may have
         # known, so the newest counts. Of a Cache that is the turn in which the task read it, and
@@ -243,7 +243,7 @@ class Knowledge:
         entry = self.entry(key, sighting.revision)
         return Known(key, sighting, entry if sighting.selector.has(entry) else None)
 
-    def _birth(self, actor: str, at: int) -> int:
+    def birth(self, actor: str, at: int) -> int:
         """The turn in which the life began that the actor was in at turn `at`."""
         births = self._lives.get(actor, [])
         place = bisect_right(births, at)
@@ -279,7 +279,7 @@ class Knowledge:
     def cached(self, act: Act, key: str) -> Known | None:
         """What the actor's Caches showed of that object when the act was decided; None if they had
         never shown its kind in that life."""
-        born = self._birth(act.actor, act.decided)
+        born = self.birth(act.actor, act.decided)
         shown = self._of_caches.last(act.actor, key, born, act.decided)
         sighting = max(shown, key=_revision_of, default=None)
         if sighting is None:
@@ -307,7 +307,7 @@ class Knowledge:
         the act was decided. Only writes of the same life, made before the task last read the Cache:
         what it wrote after that, the task remembers by itself."""
         for key in keys:
-            born = self._birth(act.actor, act.decided)
+            born = self.birth(act.actor, act.decided)
             cache_read = self._last_cache_read(act.path, key, act.decided)
             if cache_read is None:
                 continue
@@ -352,7 +352,7 @@ class Knowledge:
     def went_back(self, act: Act, key: str) -> tuple[Sighting, Version] | None:
         """What the life in which it acted learned first of that object, if an earlier life had been
         told of something newer; and the last write that the earlier one had been told of."""
-        born = self._birth(act.actor, act.decided)
+        born = self.birth(act.actor, act.decided)
         found = [s for each in self._of_actors.of(act.actor, key) for s in each if s.how != WROTE]
         early = max((s.revision for s in found if s.step < born), default=0)
         late = [sighting for sighting in found if born <= sighting.step <= act.decided]
@@ -364,7 +364,7 @@ class Knowledge:
 
     def is_of_life(self, sighting: Sighting, act: Act) -> bool:
         """Whether the actor learned it in the life in which it acted."""
-        return self._birth(act.actor, sighting.step) == self._birth(act.actor, act.decided)
+        return self.birth(act.actor, sighting.step) == self.birth(act.actor, act.decided)
 
 
 def changed_nothing(step: Step) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.story.beat import Beat, Weight
-from testbed.story.cause import Cause
+from testbed.story.cause import Cause, CauseShape
 from testbed.story.knowledge import StaleAct, Version
 from testbed.story.sightings import WATCH, Sighting
 from testbed.story.slice import Slice
@@ -25,6 +25,9 @@ class Lateness:
     def __init__(self, slice_: Slice, cause: Cause | None) -> None:
         self._slice, self._cause = slice_, cause
         self._steps, self._at = slice_.causality.steps, slice_.at
+        self._last = {self._life_and_news(stale): stale.act.step for stale in slice_.stale}
+        """By the life that had not learned of a write, and that write: the last act without it.
+        What it did not know then, it did not know before, and that need not be said twice."""
 
     def own_writes(self) -> list[Beat]:
         """The last decisions that were made before the actor's own write came back to it."""
@@ -36,6 +39,8 @@ class Lateness:
         if act.decided <= version.step:
             return None if act.record else self._decided_before(stale)
         if not (stale.known.sighting.by_cache or stale.known.sighting.how == WATCH):
+            return None
+        if self._last[self._life_and_news(stale)] != act.step:
             return None
         told = self._slice.knowledge.first_told(act, version)
         if told is not None and told.step <= act.decided:
@@ -80,16 +85,25 @@ class Lateness:
         return Beat(step, f"{text}.", Weight.LATE, steps, version.key)
 
     def _own_writes(self) -> Iterator[Beat]:
-        """The acts that were decided before the actor's own write came back to its Cache, if that
-        write is the cause or the Violation names it."""
-        since = self._cause.since if self._cause is not None else None
-        for act, own in self._slice.unseen:
-            if own != since and own.key not in self._slice.named_keys:
+        """Of each own write that an actor's Cache did not show, the last act without it: if the
+        Violation names it, or it is the cause and the opening says only that its answer was lost.
+        """
+        cause = self._cause
+        since = cause.since if cause is not None else None
+        is_told = cause is not None and cause.shape is CauseShape.OLD_NEWS
+        last = {(own.key, own.revision): (act, own) for act, own in self._slice.unseen}
+        for act, own in sorted(last.values(), key=lambda pair: pair[0].step):
+            if is_told if own == since else own.key not in self._slice.named_keys:
                 continue
             plural = own.key.partition("/")[0]
             text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "
             text += f"showed it its own {own.word} of {own.key} at rv {own.revision}"
             yield Beat(act.decided, f"{text}.", Weight.LATE, (own.step, act.decided), own.key)
+
+    def _life_and_news(self, stale: StaleAct) -> tuple[str, int, str, int]:
+        act, version = stale.act, stale.missed[0]
+        life = self._slice.knowledge.birth(act.actor, act.decided)
+        return act.actor, life, version.key, version.revision
 
     def _lag(self, told: Sighting, version: Version) -> str:
         ms = self._steps[told.step].now_ms - self._steps[version.step].now_ms

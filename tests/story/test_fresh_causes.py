@@ -7,6 +7,7 @@ sentence must have and those that it must not.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import attrs
@@ -304,3 +305,19 @@ def test_who_is_named_has_a_row(name: str) -> None:
         shown = [row for row in Rows(trace, slice_, tale).shown(fits) if isinstance(row, Row)]
         assert {row.step for row in shown}.issuperset(tale.cause.steps)
         assert {row.actor for row in shown}.issuperset(slice_.actors & words)
+
+
+LATE = re.compile(r" \(step [^)]*\)|, held back since step \d+[^,]*,")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_an_actor_did_not_know_is_told_once(name: str) -> None:
+    """However many acts it made without it; and not again if the opening says it."""
+    tale = Sentences(Slice(*finding(name)))
+    late = [text for text in tale.sentences if " before its watch of " in text]
+    assert len({LATE.sub("", text) for text in late}) == len(late)
+    assert tale.cause is not None
+    since = tale.cause.since
+    if since is not None and tale.cause.shape is OLD:
+        told = f"its own {since.word} of {since.key} at rv {since.revision}"
+        assert not any(told in text for text in late)
