@@ -3,15 +3,18 @@
 An act on old news is no cause if the news would have changed nothing: a preemptor that takes any
 budget for a wish deletes the pod whatever the budget says.
 
-1. The Run is played again up to where the actor decided, if it had been told by a watch, else up to
-   where it read what was old.
+1. The Run is played again up to where the actor looked at what was old: where that was read for it,
+   or where it first looked into a Cache that showed it. If it says which record it went by, its
+   last look before that counts.
 2. There the actor waits, and the others go on as they did, until the news is written.
 3. All news of that kind is delivered to the actor.
-4. Then it goes first, and all else in calm order. If it does such a thing with the news known, and
-   the claim breaks all the same, the news played no part.
+4. Then it goes first, and all else in calm order. The news played no part if it knows it before it
+   moves, and either takes the same turns up to the same request, or does such a thing and the claim
+   breaks all the same.
 
-Where the Run cannot be played so, because the news needs the actor itself, or is late by a latency
-that the scenario states, nothing is known.
+Where the Run cannot be played so, nothing is known: the news needs the actor itself, or is late by
+a latency that the scenario states; or the actor got the old news from a watch and never looked into
+a Cache, so that it must get the old news before the new in any Run.
 """
 
 from __future__ import annotations
@@ -20,25 +23,40 @@ from collections.abc import Callable
 from typing import Any
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
-from testbed.store.change import plural_of
-from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
-from testbed.story.sightings import WATCH
+from testbed.store.change import Change, plural_of
+from testbed.story.knowledge import Act, Knowledge, StaleAct, Version, task_of
+from testbed.story.sightings import LIST, WATCH
 from testbed.turns.happening import Key, key_of
-from testbed.turns.option import DELIVER, FEED, SERVE, Choice, HoldBack, Option, Release
+from testbed.turns.option import (
+    ANSWER,
+    DELIVER,
+    FEED,
+    RESUME,
+    SERVE,
+    START,
+    WAKE,
+    Choice,
+    HoldBack,
+    Option,
+    Release,
+)
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 
+OWN_TURNS = (SERVE, ANSWER, START, RESUME, WAKE)
+"""What a task does, or has done for it; what it is told comes when the World lets it come."""
 TURNS_MAX = 2000
 """How many turns are played after the Run has been left."""
 
 
 def is_same_anyway(trace: Trace, stale: StaleAct, since: Version, claim: str) -> bool:
-    """Whether the actor does such a thing when it knows of that write, and that claim breaks all
-    the same; False if that is not known."""
+    """Whether the actor does the same when it knows of that write, or does such a thing and that
+    claim breaks all the same; False if that is not known."""
     make: Callable[[], Any] | None = getattr(trace.played_in, "again", None)
-    if make is None or len(trace.choices) < stale.act.step:
+    fork = _fork(trace, stale, since)
+    if make is None or len(trace.choices) < stale.act.step or not fork:
         return False
-    asking = _Asking(trace, stale, since)
+    asking = _Asking(trace, stale, since, fork)
     again = Trace({}, keep=True)
     try:
         verdict = make().run(asking, driver="direct", trace=again)
@@ -47,29 +65,54 @@ def is_same_anyway(trace: Trace, stale: StaleAct, since: Version, claim: str) ->
         # is told; that is no news of that Run.
         return False
     is_broken = any(violation.invariant == claim for violation in verdict.violations)
-    return is_broken and asking.did_it and asking.knew_it(again)
+    is_like = is_broken and asking.did_it
+    return (is_like or asking.did_the_same(trace, again)) and asking.knew_it(again)
+
+
+def _fork(trace: Trace, stale: StaleAct, since: Version) -> int:
+    """(1) The Step before which it can be told; 0 if it has no such Step."""
+    act, sighting = stale.act, stale.known.sighting
+    if not (sighting.by_cache or sighting.how == WATCH):
+        return sighting.read
+    # It cannot know its own write before that was made.
+    first = max(sighting.step, since.step + 1 if since.actor == act.actor else 0)
+    plural = plural_of(stale.known.key)
+    looks = [
+        step.number
+        for step in trace.steps[first - 1 : act.decided]
+        if task_of(step) == act.path
+        and any(plural == _kind_in_cache(read) for read in step.marks.reads)
+    ]
+    if looks:
+        # Without a record that it went by, it may have decided in any turn since its first look.
+        return looks[-1 if trace.steps[act.step - 1].because else 0]
+    return sighting.read if sighting.how == LIST else 0
+
+
+def _kind_in_cache(read: str) -> str:
+    return plural_of(read.partition("/")[2]) if read.startswith("cache:") else ""
 
 
 class _Asking(Chooser):
     """Plays the Run again, and lets one actor know what it did not know when it acted."""
 
-    def __init__(self, trace: Trace, stale: StaleAct, since: Version) -> None:
-        act, sighting = stale.act, stale.known.sighting
-        self._act, self._since = act, since
-        fork = act.decided if sighting.by_cache or sighting.how == WATCH else sighting.read
+    def __init__(self, trace: Trace, stale: StaleAct, since: Version, fork: int) -> None:
+        act = stale.act
+        self._act, self._since, self._fork = act, since, fork
         self._before = list(reversed(trace.choices[: fork - 1]))
         steps = trace.steps[fork - 1 : max(since.step, fork - 1)]
         self._order: dict[Key, int] = {}
         for step in steps:
             self._order.setdefault(key_of(step.option), step.number)
         self._was = _done_in(trace.steps[act.step - 1], act)
-        self._is_written = since.step < fork
+        self._unwritten = sum(self._is_its_write(each) for step in steps for each in _made(step))
+        """How many writes of that object by that actor are to come; the last of them is the news.
+        A server may write several times for one request."""
         self._revision = since.revision
         self._left = TURNS_MAX
         self._has_left = False
         self.did_it = False
-        """Whether it has done the same."""
-        self._did_at = 0
+        """Whether it has done such a thing."""
 
     def begin(self, run: RunInfo) -> Plan | None:
         return Plan("what an actor does when it knows better")
@@ -85,7 +128,7 @@ class _Asking(Chooser):
             return CUT
         if self.did_it:
             return _calm(options)
-        if not self._is_written:
+        if self._unwritten:
             return self._others(options)
         news = self._news(options)
         return self._actor_first(options) if news is None else news
@@ -135,35 +178,57 @@ class _Asking(Chooser):
                 return place
         return _calm(options)
 
+    def _is_its_write(self, made: tuple[str, Change]) -> bool:
+        return (made[0], made[1].key) == (self._since.actor, self._since.key)
+
     def ended(self, step: Step) -> None:
-        """Note whether the news is written, and whether the actor has done the same."""
+        """Note whether the news is written, and whether the actor has done such a thing."""
         if not self._has_left:
             return
-        for change in step.marks.changes:
-            is_it = change.key == self._since.key and step.option.actor == self._since.actor
-            if is_it and not self._is_written:
-                self._is_written, self._revision = True, change.revision
-        if (
-            self._is_written
-            and not self.did_it
-            and self._was
-            and _done_in(step, self._act) == self._was
-        ):
-            self.did_it, self._did_at = True, step.number
+        for made in _made(step):
+            if self._unwritten and self._is_its_write(made):
+                self._unwritten -= 1
+                self._revision = made[1].revision
+        is_it = not self._unwritten and self._was and _done_in(step, self._act) == self._was
+        if is_it and not self.did_it:
+            self.did_it = True
+
+    def did_the_same(self, trace: Trace, again: Trace) -> bool:
+        """Whether each of its tasks takes the same turns as it did up to its act, with the same
+        requests and records: then what it knew made no difference."""
+        was = self._turns(trace, self._act.step)
+        now = self._turns(again, len(again.steps))
+        return all(now.get(path, [])[: len(turns)] == turns for path, turns in was.items())
+
+    def _turns(self, trace: Trace, until: int) -> dict[str, list[object]]:
+        """By task: what it did in each of its turns between the fork and that Step."""
+        found: dict[str, list[object]] = {}
+        for step in trace.steps[self._fork - 1 : until]:
+            option = step.option
+            if self._is_its_own(option) and step.kind in OWN_TURNS:
+                said = [(record.path, record.said) for record in step.records]
+                turn = (step.kind, option.verb, option.key, step.operation, said)
+                found.setdefault(option.path, []).append(turn)
+        return found
 
     def knew_it(self, trace: Trace) -> bool:
-        """Whether this life of the actor had read or heard the news when it decided to do the same.
-        What its own writes were answered does not count."""
-        knowledge, step = Knowledge(trace), trace.steps[self._did_at - 1]
-        act = next((each for each in knowledge.acts if each.step == self._did_at), None)
+        """Whether this life of the actor had read or heard the news when it first moved, and when
+        it decided. What its own writes were answered does not count."""
+        knowledge = Knowledge(trace)
         news = knowledge.version(self._since.key, self._revision)
-        if act is None or news is None:
+        moved = [
+            step.number
+            for step in trace.steps[self._fork - 1 :]
+            if self._is_its_own(step.option) and step.kind in OWN_TURNS and step.kind != SERVE
+        ]
+        if news is None or not moved:
             return False
-        records = [each for each in knowledge.acts if each.record is not None]
-        why = [each.step for each in records if each.record and each.record.number == step.because]
-        at = min([act.decided, *why])
-        born = max((birth for birth in knowledge.births(act.actor) if birth <= at), default=0)
-        return knowledge.has_heard(act.actor, news, at, since=born)
+        actor = self._act.actor
+        return knowledge.has_heard(actor, news, moved[0], since=knowledge.birth(actor, moved[0]))
+
+
+def _made(step: Step) -> list[tuple[str, Change]]:
+    return [(step.option.actor, change) for change in step.marks.changes]
 
 
 def _calm(options: Options) -> Choice | Cut:

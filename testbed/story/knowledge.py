@@ -144,7 +144,7 @@ class Knowledge:
         for key in dict.fromkeys(marks.reads):
             if key.startswith("cache:"):
                 kind = plural_of(key.partition("/")[2])
-                self._cache_reads.setdefault((_task_of(step), kind), []).append(step.number)
+                self._cache_reads.setdefault((task_of(step), kind), []).append(step.number)
 
     def _note_served(self, step: Step) -> None:
         """(1 and 3) The Versions that a request wrote, and the act they are."""
@@ -211,7 +211,7 @@ class Knowledge:
         # can tell any task, and so can a task that got it itself: no trace shows how.
         is_handed_on = not by_cache or step.marks.is_handed_on
         sighting = attrs.evolve(sighting, by_cache=by_cache, is_handed_on=is_handed_on)
-        self._of_tasks.add(_task_of(step), what, sighting)
+        self._of_tasks.add(task_of(step), what, sighting)
         self._of_actors.add(actor, what, sighting)
         if by_cache:
             self._of_caches.add(actor, what, sighting)
@@ -388,7 +388,7 @@ def _asked(step: Step, key: str) -> str:
     return asked if is_side else ""
 
 
-def _task_of(step: Step) -> str:
+def task_of(step: Step) -> str:
     """The task that moved; for a delivery, the task that reads the watch."""
     seat = step.option.seat
     return step.option.path if seat is None else str(seat.path)

@@ -46,6 +46,26 @@ def picnic(*, minds: bool, by_cache: bool = False) -> Callable[[Client], Any]:
     return run
 
 
+def planned(*, minds: bool, looks: int = 1) -> Callable[[Client], Any]:
+    """Look at the weather in a Cache and plan; pack and walk for a while, and look in once more for
+    nothing; then do what was planned."""
+
+    async def run(client: Client) -> None:
+        notes = Cache(client, Note)
+        await notes.synced()
+        weather = notes.get("weather", "default")
+        assert weather is not None
+        is_on = weather.data["sky"] == "clear" or not minds
+        for _ in range(looks):
+            await client.sleep(1000, "pack")
+            notes.get("basket", "default")
+        await client.sleep(1000, "walk")
+        if is_on:
+            await client.create(note("picnic"))
+
+    return run
+
+
 async def rain(client: Client) -> None:
     """From now on it rains."""
     await client.sleep(1000, "gather")
@@ -125,6 +145,47 @@ def test_who_would_have_gone_anyway_is_not_accused_of_a_belief(build: Callable[.
     cause = cause_in(shrunk.played.trace, shrunk.violation)
     assert cause.shape is CauseShape.UNKNOWN, cause.text
     assert cause.text.startswith("amy created notes/default/picnic")
+
+
+def with_a_plan(world: World) -> None:
+    """It goes by what its Cache showed when it planned, some turns ago."""
+    Outing(minds=True, by_cache=True, actors=(planned(minds=True, looks=0), rain))(world)
+
+
+def with_a_plan_and_more_looks(world: World) -> None:
+    """It has looked into the Cache since then, and not at the weather."""
+    Outing(minds=True, by_cache=True, actors=(planned(minds=True), late_rain))(world)
+
+
+async def late_rain(client: Client) -> None:
+    """It rains when the basket is packed."""
+    await client.sleep(1500, "gather")
+    weather = await client.get(Note, "weather")
+    await client.update(weather.saying(sky="rain"))
+
+
+def without_a_plan(world: World) -> None:
+    """It has a picnic whatever its Cache showed."""
+    Outing(minds=False, by_cache=True, actors=(planned(minds=False, looks=0), rain))(world)
+
+
+@pytest.mark.parametrize("build", [with_a_plan, with_a_plan_and_more_looks])
+def test_who_decided_some_turns_ago_is_asked_when_it_looked(build: Callable[..., None]) -> None:
+    """It acts on no record, so it may have decided by its first look. The news must come before
+    that: later it would have its picnic all the same, being out already."""
+    shrunk = seek(build, runs=400).shrunk
+    assert shrunk is not None
+    cause = cause_in(shrunk.played.trace, shrunk.violation)
+    assert (cause.shape, cause.actor) == (CauseShape.OLD_NEWS, "amy"), cause.text
+    assert 'data.sky of notes/default/weather was "clear"' in cause.text
+
+
+def test_who_would_have_gone_some_turns_ago_is_cleared() -> None:
+    """With the news at its first look it does the same."""
+    shrunk = seek(without_a_plan, runs=400).shrunk
+    assert shrunk is not None
+    cause = cause_in(shrunk.played.trace, shrunk.violation)
+    assert cause.shape is CauseShape.UNKNOWN, cause.text
 
 
 async def begin(client: Client) -> None:

@@ -142,6 +142,10 @@ NEIGHBOURS = {
         ),
         ("so alpha created pods/default/a",),
     ),
+    "two_drainers": Fresh(
+        Truth(OLD, "south", "evict pods/default/web-2", "north evict pods/default/web-1"),
+        ("believing that pods/default/web-1 was there", "north evicted it at rv 9"),
+    ),
     "two_objects": Fresh(
         Truth(DISAGREE, "ann", "update notes/default/x", "ben update notes/default/y"),
         ("data.on of notes/default/x", "data.on of notes/default/y"),
@@ -239,6 +243,16 @@ faults:
 """,
     ),
     "of_a_dead_life": Fresh(
+        Truth(
+            HAPPENED,
+            "op",
+            "create notes/default/bucket-db",
+            "op create notes/default/bucket-db",
+        ),
+        ("sent before it crashed", "took effect only at", "its next life's delete of it"),
+        ("user",),
+    ),
+    "of_a_dead_life_read": Fresh(
         Truth(
             HAPPENED,
             "op",

@@ -66,6 +66,12 @@ def late_count(world: World) -> None:
     planted.quota_and_count(world, guard=True)
 
 
+def two_drainers(world: World) -> None:
+    """TRUTH: south evicted the last pod believing that the other was there, which north had evicted
+    in several writes; that it was marked for deletion before would have told south nothing."""
+    planted.budget_and_kubelet(world)
+
+
 # -- for ever -------------------------------------------------------------------------------------
 
 

@@ -174,6 +174,14 @@ async def use_and_delete(client: Client) -> None:
     await client.delete(item, whatever_it_was=True)
 
 
+async def read_and_delete(client: Client) -> None:
+    """Make a ConfigMap, look at it, and delete it a second later whatever it is by then."""
+    await client.create(ConfigMap("db"))
+    item = await client.get(ConfigMap, "db")
+    await client.sleep(1000, "use")
+    await client.delete(item, whatever_it_was=True)
+
+
 def no_bucket_is_orphaned(see: Evidence) -> str | None:
     """A bucket has its ConfigMap."""
     for name in notes_of(see):
@@ -216,6 +224,18 @@ def of_a_dead_life(world: World) -> None:
     the bucket to delete it; the delete of user believed nothing of finalizers.
     """
     _buckets(world, is_bucket_first=False)
+    world.allow(Crash("op", restart_after_ms=2000))
+
+
+def of_a_dead_life_read(world: World) -> None:
+    """The same, and user looks at its ConfigMap before it deletes it.
+
+    TRUTH: the same; user deletes it blindly, and would whatever finalizers it had seen there.
+    """
+    world.serve(ApiServer)
+    keep = partial(keep_buckets, is_bucket_first=False)
+    world.start(Puppet("user", read_and_delete), Puppet("op", keep))
+    world.claim(quiescent(no_bucket_is_orphaned, reads=()))
     world.allow(Crash("op", restart_after_ms=2000))
 
 
