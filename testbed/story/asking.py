@@ -22,11 +22,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
+from testbed.chooser import CUT, Cut
 from testbed.store.change import Change, plural_of
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version, task_of
+from testbed.story.rerun import Rerun, calm
 from testbed.story.sightings import LIST, WATCH
-from testbed.turns.happening import Key, key_of
 from testbed.turns.option import (
     ANSWER,
     DELIVER,
@@ -40,13 +40,11 @@ from testbed.turns.option import (
     Option,
     Release,
 )
-from testbed.turns.pending import Alternatives, Options
+from testbed.turns.pending import Options
 from testbed.turns.trace import Step, Trace
 
 OWN_TURNS = (SERVE, ANSWER, START, RESUME, WAKE)
 """What a task does, or has done for it; what it is told comes when the World lets it come."""
-TURNS_MAX = 2000
-"""How many turns are played after the Run has been left."""
 
 
 def is_same_anyway(trace: Trace, stale: StaleAct, since: Version, claim: str) -> bool:
@@ -57,13 +55,10 @@ def is_same_anyway(trace: Trace, stale: StaleAct, since: Version, claim: str) ->
     if make is None or len(trace.choices) < stale.act.step or not fork:
         return False
     asking = _Asking(trace, stale, since, fork)
-    again = Trace({}, keep=True)
-    try:
-        verdict = make().run(asking, driver="direct", trace=again)
-    except Exception:  # noqa: BLE001 - it is not the Run that is told
-        # A claim or an Endpoint of the scenario may stumble over what never came up in the Run that
-        # is told; that is no news of that Run.
+    played = asking.play(make)
+    if played is None:
         return False
+    verdict, again = played
     is_broken = any(violation.invariant == claim for violation in verdict.violations)
     is_like = is_broken and asking.did_it
     return (is_like or asking.did_the_same(trace, again)) and asking.knew_it(again)
@@ -93,65 +88,42 @@ def _kind_in_cache(read: str) -> str:
     return plural_of(read.partition("/")[2]) if read.startswith("cache:") else ""
 
 
-class _Asking(Chooser):
+class _Asking(Rerun):
     """Plays the Run again, and lets one actor know what it did not know when it acted."""
 
+    name = "what an actor does when it knows better"
+
     def __init__(self, trace: Trace, stale: StaleAct, since: Version, fork: int) -> None:
+        super().__init__(trace, fork, max(since.step, fork - 1))
         act = stale.act
-        self._act, self._since, self._fork = act, since, fork
-        self._before = list(reversed(trace.choices[: fork - 1]))
-        steps = trace.steps[fork - 1 : max(since.step, fork - 1)]
-        self._order: dict[Key, int] = {}
-        for step in steps:
-            self._order.setdefault(key_of(step.option), step.number)
+        self._act, self._since = act, since
         self._was = _done_in(trace.steps[act.step - 1], act)
+        steps = trace.steps[fork - 1 : max(since.step, fork - 1)]
         self._unwritten = sum(self._is_its_write(each) for step in steps for each in _made(step))
         """How many writes of that object by that actor are to come; the last of them is the news.
         A server may write several times for one request."""
         self._revision = since.revision
-        self._left = TURNS_MAX
-        self._has_left = False
         self.did_it = False
         """Whether it has done such a thing."""
 
-    def begin(self, run: RunInfo) -> Plan | None:
-        return Plan("what an actor does when it knows better")
-
-    def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        if self._before:
-            return self._before.pop()
-        self._has_left = True
-        if isinstance(options, Alternatives):
-            return 0
-        self._left -= 1
-        if self._left < 0:
-            return CUT
+    def otherwise(self, options: Options) -> Choice | Cut:
         if self.did_it:
-            return _calm(options)
+            return calm(options)
         if self._unwritten:
             return self._others(options)
         news = self._news(options)
         return self._actor_first(options) if news is None else news
-
-    def strike(self, options: Options) -> int | None:
-        fault = fault_of(self._before[-1], options) if self._before else None
-        if fault is not None:
-            self._before.pop()
-        return fault
 
     def _others(self, options: Options) -> Choice | Cut:
         """(2) The others go on, in the order of the Run; the actor is held back."""
         ready = options.in_line()
         free = [place for place, option in enumerate(ready) if not self._is_its_own(option)]
         if free:
-            return min(free, key=lambda place: self._place(ready[place]))
+            return min(free, key=lambda place: self.place(ready[place]))
         if ready:
             return HoldBack(0)
         held = [place for place, each in enumerate(options.held) if not self._is_its_own(each)]
-        return Release(min(held, key=lambda n: self._place(options.held[n]))) if held else CUT
-
-    def _place(self, option: Option) -> int:
-        return self._order.get(key_of(option), TURNS_MAX**2)
+        return Release(min(held, key=lambda n: self.place(options.held[n]))) if held else CUT
 
     def _is_its_own(self, option: Option) -> bool:
         return option.actor == self._act.actor
@@ -176,14 +148,14 @@ class _Asking(Chooser):
         for place, option in enumerate(options.in_line()):
             if self._is_its_own(option):
                 return place
-        return _calm(options)
+        return calm(options)
 
     def _is_its_write(self, made: tuple[str, Change]) -> bool:
         return (made[0], made[1].key) == (self._since.actor, self._since.key)
 
     def ended(self, step: Step) -> None:
         """Note whether the news is written, and whether the actor has done such a thing."""
-        if not self._has_left:
+        if not self.has_left:
             return
         for made in _made(step):
             if self._unwritten and self._is_its_write(made):
@@ -203,7 +175,7 @@ class _Asking(Chooser):
     def _turns(self, trace: Trace, until: int) -> dict[str, list[object]]:
         """By task: what it did in each of its turns between the fork and that Step."""
         found: dict[str, list[object]] = {}
-        for step in trace.steps[self._fork - 1 : until]:
+        for step in trace.steps[self.fork - 1 : until]:
             option = step.option
             if self._is_its_own(option) and step.kind in OWN_TURNS:
                 said = [(record.path, record.said) for record in step.records]
@@ -218,7 +190,7 @@ class _Asking(Chooser):
         news = knowledge.version(self._since.key, self._revision)
         moved = [
             step.number
-            for step in trace.steps[self._fork - 1 :]
+            for step in trace.steps[self.fork - 1 :]
             if self._is_its_own(step.option) and step.kind in OWN_TURNS and step.kind != SERVE
         ]
         if news is None or not moved:
@@ -229,12 +201,6 @@ class _Asking(Chooser):
 
 def _made(step: Step) -> list[tuple[str, Change]]:
     return [(step.option.actor, change) for change in step.marks.changes]
-
-
-def _calm(options: Options) -> Choice | Cut:
-    if options.held:
-        return Release(0)
-    return 0 if options.ready else CUT
 
 
 def _done_in(step: Step, act: Act) -> object:
