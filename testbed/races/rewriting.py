@@ -37,7 +37,7 @@ def kept(text: str, path: str, expect: Sequence[Expectation]) -> str:
     """Return the text of a race file in which this is expected; its comments stay.
 
     If only claims turn from `violates` to `holds`, these words change where they stand. Otherwise
-    the part is written anew.
+    the part is written again.
     """
     race = parse(text, path)
     whole = document.parse(text, path, RaceRefused)
@@ -213,5 +213,5 @@ def _checked(text: str, path: str, meant: Race) -> str:
         return text
     raise RaceRefused(
         f"{path}: it is written in a way that cannot be changed line by line.\n"
-        f"Next: write it anew, as\n{meant.text()}"
+        f"Next: write it again, as\n{meant.text()}"
     )

@@ -141,7 +141,7 @@ class Sentences:
             return Beat(act.step, text, Weight.ACTED, key=key)
         version = next((v for v in act.versions if v.key == key), act.versions[0])
         if version.change.old is None and rv and version.key == key:
-            acted = f"{act.actor} still knew rv {rv} of {key} and {past(act.word)} it anew at rv "
+            acted = f"{act.actor} still knew rv {rv} of {key} and {past(act.word)} it again at rv "
             acted += f"{version.revision}"
             return Beat(
                 act.step, f"{acted} ({at}), {self._removed(version)}.", Weight.ACTED, key=key
@@ -157,7 +157,7 @@ class Sentences:
         return Beat(act.step, text, Weight.ACTED, key=version.key)
 
     def _removed(self, version: Version) -> str:
-        """Who had removed an object before it was created anew."""
+        """Who had removed an object before it was created again."""
         before = self.slice.knowledge.versions[version.key]
         gone = before[before.index(version) - 1]
         who = "it had itself" if gone.actor == version.actor else f"{gone.actor} had"

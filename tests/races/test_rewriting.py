@@ -146,7 +146,7 @@ def test_what_cannot_be_changed_line_by_line_is_refused() -> None:
     (hold,) = parse(text, "a").holds
     with pytest.raises(RaceRefused, match="cannot be changed line by line") as caught:
         changed(text, "a", [(hold, None)], [])
-    assert str(caught.value).endswith("write it anew, as\nscenario: x\n")
+    assert str(caught.value).endswith("write it again, as\nscenario: x\n")
 
 
 @given(RACES, st.data())

@@ -518,7 +518,7 @@ def test_where_nothing_broke_all_that_actors_say_is_told() -> None:
 
 
 async def put_back(client: Client) -> None:
-    """Read a note, and much later put it as it was: taken away, then made anew."""
+    """Read a note, and much later put it as it was: taken away, then made again."""
     old = await client.get(Note, "n")
     await client.sleep(1000, "think")
     await client.delete(old, whatever_it_was=True)
@@ -533,7 +533,7 @@ async def change_it(client: Client) -> None:
 
 
 def test_what_is_created_anew_is_not_told_as_written_over() -> None:
-    """What it had itself deleted it creates anew: there is nothing that it would overwrite."""
+    """What it had itself deleted it creates again: there is nothing that it would overwrite."""
     world = world_of(alpha=put_back, beta=change_it)
     world.add(note(by="nobody"))
     said = "\n".join(tale_of(world, Calm(), said="n is by nobody"))
@@ -541,7 +541,7 @@ def test_what_is_created_anew_is_not_told_as_written_over() -> None:
     assert "and created it" not in said
     known = Knower(said="n is by nobody")
     assert known.created == (
-        "alpha still knew rv 2 of notes/default/n and created it anew at rv 4 (step 9, 1,000 ms), "
+        "alpha still knew rv 2 of notes/default/n and created it again at rv 4 (step 9, 1,000 ms), "
         "after beta had deleted it at rv 3."
     )
 

@@ -176,7 +176,7 @@ def _believing(
     """`…, believing that …, as it listed at rv 4 (step 5); false since …`; at the end what came of
     it, if there is room."""
     act, known, missed = stale.act, stale.known, stale.missed
-    gone, anew = _replaced(slice_, act, known)
+    gone, again = _replaced(slice_, act, known)
     if gone is not None and known.entry is not None:
         rv = known.entry.revision
         is_same = known.key in act.keys or act.record is not None
@@ -185,7 +185,10 @@ def _believing(
             if is_same
             else f"{head}{link} {known.key} was there, as at rv {rv};",
             wrote(gone, "that" if is_same else "it"),
-            (f", and {anew.actor} {did_where(anew, 'it')} anew" if anew is not None else "", ""),
+            (
+                f", and {again.actor} {did_where(again, 'it')} again" if again is not None else "",
+                "",
+            ),
             (still, ""),
         )
         return Cause.of(CauseShape.OLD_NEWS, act, text, gone)
