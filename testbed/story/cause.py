@@ -2,7 +2,7 @@
 
 Five shapes cover what goes wrong between programs that share a store:
 
-1. *Old news*: one acted on what was no longer so.
+1. *Old news*: one acted on what was no longer so, or before what another had sent had come.
 2. *Unread*: one had promised something, such as room on a node, and another did not go by it.
 3. *Half done*: of writes that belong together only some were made, or made yet.
 4. *Did it happen?* An operation took effect and its caller got no answer; or the reverse.

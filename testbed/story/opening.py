@@ -23,6 +23,7 @@ from testbed.story.causes import (
     in_vain,
     lost_reply,
     old_news,
+    overtaken,
     unread,
 )
 from testbed.story.slice import Slice
@@ -48,8 +49,9 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.found(slice_),
         unread.found(slice_),
         half_done.mixed(slice_) if is_of_state else (),
+        overtaken.by_rule(slice_),
         old_news.found(slice_),
-        _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
+        _behind(slice_, lost_reply.found, unread.found, overtaken.by_rule, old_news.acted_on),
         lost_reply.of_a_dead_life(slice_),
         old_news.miscounted(slice_),
         unread.weaker(slice_),
@@ -62,6 +64,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         lost_reply.given_up(slice_),
         half_done.alone(slice_),
         old_news.told(slice_),
+        overtaken.by_order(slice_),
     )
     yield _unknown(slice_)
 

@@ -26,7 +26,8 @@ from testbed.store.change import plural_of
 from testbed.story.asking import is_same_anyway
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
-from testbed.story.requests import Requests
+from testbed.story.overtaking import prevented
+from testbed.story.requests import Requests, Sent
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
 
@@ -35,6 +36,8 @@ STALE_MAX = 3
 """At most this many stale acts are told; one or two explain most races."""
 ASKED_MAX = 20
 """The Run is played again for at most this many beliefs."""
+OVERTAKEN_MAX = 6
+"""And for at most this many writes that came too late, twice."""
 ACTS_MAX = 400
 """Only the last acts are looked at, at most this many."""
 
@@ -52,6 +55,7 @@ class Slice:
         self.latencies = trace.played_in.wire.latencies if trace.played_in is not None else ()
         """What the scenario states of how long things take."""
         self._asked: dict[tuple[object, ...], bool] = {}
+        self._prevented: dict[tuple[int, int, str], str | None] = {}
         self.violation = violation
         self.knowledge = Knowledge(trace)
         self.requests = Requests(trace)
@@ -249,6 +253,17 @@ class Slice:
             claim = self.violation.invariant if self.violation is not None else ""
             self._asked[asked] = is_same_anyway(self.trace, stale, since, claim)
         return self._asked[asked]
+
+    def prevented(self, act: Sent, late: Sent) -> str | None:
+        """How the server would have refused that act, or empty if it would not, had the late write
+        come first; None if the claim would break all the same, as far as can be tried."""
+        both = (act.step, late.asked, late.key)
+        if both not in self._prevented:
+            if self.violation is None or len(self._prevented) >= OVERTAKEN_MAX:
+                return None
+            claim = self.violation.invariant
+            self._prevented[both] = prevented(self.trace, act, late, claim)
+        return self._prevented[both]
 
     def was_right(self, version: Version) -> bool:
         """Whether the writer had looked at what matters, and it was still true when it wrote."""

@@ -1,8 +1,8 @@
 """Fresh causes: the opening of stories that nobody had read before their cause was written down.
 
-Each World of `tests/models/worlds/fresh_incidents.py`, of `fresh_neighbours.py` and of
-`fresh_operators.py` says its TRUTH in words; here it stands in data, with the words that the
-sentence must have and those that it must not.
+Each World of `tests/models/worlds/fresh_incidents.py`, of `fresh_neighbours.py`, of
+`fresh_operators.py` and of `fresh_arrivals.py` says its TRUTH in words; here it stands in data,
+with the words that the sentence must have and those that it must not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 import attrs
+import fresh_arrivals
 import fresh_incidents
 import fresh_neighbours
 import fresh_operators
@@ -263,12 +264,50 @@ faults:
         ("user",),
     ),
 }
+REPORT = Truth(OLD, "south", "evict pods/default/web-2", "")
+ARRIVALS = {
+    "late_report": Fresh(
+        REPORT,
+        (
+            "before kubelet's update/status of it came",
+            'status.phase "Pending" → "Running"',
+            "had it come first, this would have been refused, TooManyRequests",
+        ),
+        ("believing",),
+    ),
+    "outage": Fresh(REPORT, ("before kubelet's update/status of it came",), ("watchman",)),
+    "late_policy": Fresh(
+        Truth(OLD, "zoe", "update notes/default/list", ""),
+        (
+            "before admin's update of notes/default/config came",
+            "had it come first, this would have been refused, Forbidden",
+        ),
+    ),
+    "late_archive": Fresh(
+        Truth(OLD, "cleaner", "delete notes/default/job", ""),
+        (
+            "before archivist's update of it came",
+            "had it come first, nothing had broken",
+        ),
+    ),
+    "no_matter": Fresh(
+        Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
+        ("shows no more of why",),
+        ("archivist",),
+        """
+holds:
+- hold: archivist update notes/default/job
+  until: cleaner delete notes/default/job
+""",
+    ),
+}
 ROOMS = {
+    **dict.fromkeys(ARRIVALS, fresh_arrivals),
     **dict.fromkeys(FRESH, fresh_incidents),
     **dict.fromkeys(NEIGHBOURS, fresh_neighbours),
     **dict.fromkeys(OPERATORS, fresh_operators),
 }
-ALL = {**FRESH, **NEIGHBOURS, **OPERATORS}
+ALL = {**FRESH, **NEIGHBOURS, **OPERATORS, **ARRIVALS}
 
 
 @cache
