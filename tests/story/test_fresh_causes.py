@@ -18,6 +18,7 @@ import fresh_operators
 import pytest
 from truths import Truth, can_be_repeated, cause_in
 
+from testbed.choosers.uniform import Uniform
 from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.racefile import parse
@@ -27,7 +28,7 @@ from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
-from testbed.world.scenario import of
+from testbed.world.scenario import find, of
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
@@ -374,3 +375,13 @@ def test_what_an_actor_did_not_know_is_told_once(name: str) -> None:
     if since is not None and tale.cause.shape is OLD:
         told = f"its own {since.word} of {since.key} at rv {since.revision}"
         assert not any(told in text for text in late)
+
+
+def test_a_late_write_that_broke_it_itself_is_no_remedy() -> None:
+    """Each of two creates was on its way when the server checked the other. The last broke it."""
+    world = find("two_defaults").world()
+    trace = Trace({}, keep=True)
+    verdict = world.run(Uniform(2), driver="direct", trace=trace)
+    told = cause_in(trace, verdict.violations[0])
+    alphas = "alpha create priorityclasses/alpha-default"
+    assert Truth.told(told) == Truth(OLD, "beta", "create priorityclasses/beta-default", alphas)
