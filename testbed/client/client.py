@@ -9,6 +9,7 @@ from testbed.client.audit import whole
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.errors import Cancelled, Crashed, TimedOut
+from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
@@ -116,9 +117,9 @@ class Client:
     ) -> O:
         """Replace an object. Conflict if it has changed since the revision in its Meta; with
         `whatever_it_was`, or without a revision, the last writer wins."""
-        if whatever_it_was:
-            item = whole(item).with_meta(revision=UNSET)
-        return await self._write("update", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+        return await self._write(  # type: ignore[no-any-return]
+            "update", item, subresource, timeout_ms, because, whatever_it_was=whatever_it_was
+        )
 
     async def patch(
         self,
@@ -166,8 +167,16 @@ class Client:
         subresource: str,
         timeout_ms: int | None,
         because: Because | None,
+        *,
+        whatever_it_was: bool = False,
     ) -> Any:
-        item = whole(item)
+        try:
+            item = fitted(whole(item))
+        except Unfit as unfit:
+            text = f"client.{verb} was given {unfit.of(item)}"
+            raise self._table.refused(text, unfit.next_step) from unfit
+        if whatever_it_was:
+            item = item.with_meta(revision=UNSET)
         meta = item.meta
         operation = Operation(
             verb,

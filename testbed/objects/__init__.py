@@ -1,9 +1,9 @@
 """The objects of a cluster: frozen, integers only, no I/O, and one file for each family of kinds.
 
 May use: errors.
-In order: meta, quantity, calendar, plain, form, dotted, labels, condition, affinity, reference,
-  note, pod, node, disruption_budget, priority, quota, charge, workload, lease, namespace, event,
-  config, binding, kinds, codec, __init__, manifests.
+In order: meta, fitting, quantity, calendar, plain, form, dotted, labels, condition, affinity,
+  reference, note, pod, node, disruption_budget, priority, quota, charge, workload, lease,
+  namespace, event, config, binding, kinds, codec, __init__, manifests.
 """
 
 from testbed.objects.affinity import (

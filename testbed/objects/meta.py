@@ -216,6 +216,8 @@ def _meta(given: Meta | str) -> Meta:
     """The Meta itself, or one made from `name` or `namespace/name`."""
     if isinstance(given, Meta):
         return given
+    if not isinstance(given, str):
+        raise TypeError(f"{given!r}: expected a name, such as 'shop/web', or a Meta")
     namespace, _, name = given.rpartition("/")
     return Meta(name=name, namespace=namespace)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import attrs
 
@@ -62,7 +62,7 @@ class Quantity:
         return cls(-nano if sign == "-" else nano, form)
 
     def __attrs_post_init__(self) -> None:
-        form, amount = self.form, abs(self.nano)
+        form, amount = self.form, abs(_checked(self.nano))
         if form == BINARY and (amount % (1024 * NANO) or not 0 < amount <= LARGEST * NANO):
             form = DECIMAL
         if form == EXPONENT and _power_of(self.nano) == 0:
@@ -104,12 +104,19 @@ def amounts(given: Mapping[str, Quantity | str | int]) -> Map[Quantity]:
 
 def milli(amount: int) -> Quantity:
     """A Quantity of this many thousandths."""
-    return Quantity(amount * 10**6)
+    return Quantity(_checked(amount) * 10**6)
 
 
 def whole(amount: int) -> Quantity:
     """A Quantity of this many whole units, with a binary suffix where one fits."""
-    return Quantity(amount * NANO, BINARY if abs(amount) >= 1024 else DECIMAL)
+    return Quantity(_checked(amount) * NANO, BINARY if abs(amount) >= 1024 else DECIMAL)
+
+
+def _checked(amount: Any) -> int:
+    """The same; TypeError if it is no whole number."""
+    if not isinstance(amount, int) or isinstance(amount, bool):
+        raise TypeError(f"{amount!r}: expected a whole number, such as 100")
+    return amount
 
 
 def counted(resource: str, amount: Quantity) -> int:

@@ -27,6 +27,7 @@ from testbed.invariants.confluence import Confluent
 from testbed.invariants.history import RevisionsIncrease
 from testbed.invariants.progress import NoActorDies, NobodyIsStuck
 from testbed.invariants.watches import WatchesAreGapFree
+from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import LOOKED, Object
 from testbed.policy import BUILT_IN, in_place_of
 from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once
@@ -113,13 +114,8 @@ class World:
         """Put objects into the Store before anything moves, in this order. They are completed as if
         created through the front, but keep the status, identity and age that they are given."""
         self.evidence.forget_scenario()
-        for item in items:
-            if not isinstance(item, Object):
-                raise ScenarioError(
-                    f"world.add was given {item!r}: expected an object of testbed.objects.\n"
-                    'Next: world.add(Node.of("n1", cpu_m=1000)).'
-                )
-        for item in [item for item in items if item.key not in self.without]:
+        fit = [_fitted(item) for item in items]
+        for item in [item for item in fit if item.key not in self.without]:
             self._write("create", self._front.completed(item))
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
@@ -356,3 +352,13 @@ class World:
     def _is_up(self, name: str) -> bool:
         role, post = self.table.roles.get(name), self.wire.posts.get(name)
         return (role is not None and role.is_up) or (post is not None and post.is_up)
+
+
+def _fitted(item: Object) -> Object:
+    """The object that is to be added, if each of its values has the type that it should have."""
+    try:
+        return fitted(item)
+    except Unfit as unfit:
+        raise ScenarioError(
+            f"world.add was given {unfit.of(item)}.\nNext: {unfit.next_step}."
+        ) from unfit

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import pytest
 from stage import note, play, world_of
 
@@ -18,7 +21,7 @@ from testbed.errors import (
 )
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.crash import Crash
-from testbed.objects import Node, Note, Pod, PodSpec
+from testbed.objects import Meta, Node, Note, Pod, PodSpec
 from testbed.store.endpoint import EVERYTHING, Operation
 from testbed.store.selector import Selector
 from testbed.turns.because import Because
@@ -258,6 +261,46 @@ def test_a_pick_is_a_step_but_no_turn() -> None:
     assert [step.option.label for step in played.every("pick *")] == ["pods/default/p", "1"]
     assert [step.of for step in played.every("pick *")] == [2, 3]
     assert [step.causes for step in played.every("pick *")] == [(1,), (1,)]
+
+
+def test_an_object_with_a_value_of_the_wrong_type_is_refused() -> None:
+    """Where the actor asks to write it, and even if the actor catches the error."""
+    unfit = Pod(Meta("p", finalizers="x"))  # type: ignore[arg-type]
+
+    async def create(client: Client) -> None:
+        with suppress(Exception):
+            await client.create(unfit)
+
+    async def update(client: Client) -> None:
+        await client.update(unfit, whatever_it_was=True)
+
+    async def of_a_text(client: Client) -> None:
+        await client.update("p", whatever_it_was=True)  # type: ignore[type-var]
+
+    said = "Pod 'p', but meta.finalizers is 'x': expected a tuple of texts.\nNext: say ('x',)"
+    for alpha, refused in (
+        (create, f"client.create was given {said}"),
+        (update, f"client.update was given {said}"),
+        (of_a_text, "client.update was given 'p': expected an object of testbed.objects.\nNext: "),
+    ):
+        with pytest.raises(ScenarioError) as caught:
+            play(world_of(alpha=alpha))
+        place, _, text = str(caught.value).partition(": ")
+        assert text.startswith(refused)
+        assert place.startswith(f"{__file__}, line ")
+
+
+def test_a_list_that_an_actor_writes_becomes_a_tuple() -> None:
+    """As it is stored, and as it is answered."""
+    answered: list[Pod] = []
+
+    async def alpha(client: Client) -> None:
+        answered.append(await client.create(Pod(Meta("p", finalizers=["x"]))))  # type: ignore[arg-type]
+
+    world = world_of(alpha=alpha)
+    play(world)
+    stored: Any = world.store.get("pods/default/p")
+    assert stored.value.meta.finalizers == answered[0].meta.finalizers == ("x",)
 
 
 def test_a_pick_from_nothing_is_refused() -> None:

@@ -52,7 +52,9 @@ signed = Note("list", data={"signed": ""}).saying(signed="ann")
 
 An object never changes: `attrs.evolve` and `with_meta` make a copy, and `client.update` writes it.
 A name is `name` or `namespace/name`; without a namespace it is in `default`. Lists are tuples:
-`("x",)` with one item. A label is a text, also if it looks like a number.
+`("x",)` with one item. A label is a text, also if it looks like a number. `world.add`,
+`client.create` and `client.update` refuse a value of the wrong type, and name its field; a list
+becomes a tuple there.
 
 Defaults, admission, graceful deletion and finalizers are an API server's:
 `world.serve(lambda store: ApiServer(store))` with `from actors.apiserver import ApiServer`

@@ -1,4 +1,4 @@
-"""Labels, annotations and data are texts, as in Kubernetes; nothing else is taken for one."""
+"""What makes an object refuses what is no text, no whole number or no name where one is wanted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from testbed.objects import ConfigMap, Map, Meta, Note, Object, Pod
+from testbed.objects import ConfigMap, Map, Meta, Node, Note, Object, Pod, Quantity
 
 TWO: Any = {"x": 2}
 
@@ -35,3 +35,23 @@ def test_what_is_no_text_is_refused(make: Callable[[], Object]) -> None:
 def test_annotations_of_a_copy_are_a_map() -> None:
     """As labels are: an object never changes."""
     assert isinstance(Pod.of("p").with_meta(annotations={"x": "y"}).meta.annotations, Map)
+
+
+WRONG: Any = "100"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Pod.of("p", cpu_m=WRONG), "'100': expected a whole number, such as 100"),
+        (lambda: Pod.of("p", memory=WRONG), "'100': expected a whole number, such as 100"),
+        (lambda: Node.of("n", cpu_m=1.5), "1.5: expected a whole number, such as 100"),  # type: ignore[arg-type]
+        (lambda: Quantity(True), "True: expected a whole number, such as 100"),
+        (lambda: Note(3), "3: expected a name, such as 'shop/web', or a Meta"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_makes_an_object_says_what_it_expects(make: Callable[[], object], said: str) -> None:
+    """Rather than an error from deep within."""
+    with pytest.raises(TypeError) as refused:
+        make()
+    assert str(refused.value) == said

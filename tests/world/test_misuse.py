@@ -14,6 +14,7 @@ from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.errors import HarnessError
 from testbed.invariant import Evidence
+from testbed.objects import Meta, Pod
 from testbed.world.scenario import find, of
 
 
@@ -57,6 +58,11 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "start": (lambda w: w.start(Puppet("a", idle), at="stor"), "Did you mean 'store'?"),
     "start twice": (_twice, "two actors or Endpoints are called 'alpha'"),
     "add": (lambda w: w.add("n1"), "world.add was given 'n1': expected an object"),
+    "an object's field": (
+        lambda w: w.add(Pod(Meta("p", finalizers="x"))),  # type: ignore[arg-type]
+        "world.add was given Pod 'p', but meta.finalizers is 'x': expected a tuple of texts.\n"
+        "Next: say ('x',)",
+    ),
 }  # fmt: skip
 
 
