@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import ClassVar
 
 import attrs
@@ -77,7 +79,26 @@ def made_by(factory: Callable[[], Actor]) -> Actor:
             f"world.start was given a factory that makes a {kind}: expected an actor.\n"
             f"Next: derive its class from Actor: class {kind}(Actor)."
         )
+    if wrong := _wrong_with(type(made).run):
+        raise ScenarioError(
+            f"world.start was given {type(made).__name__}, which {wrong}.\n"
+            "Next: write `async def run(self, client: Client) -> None:` in its class."
+        )
     return made
+
+
+@cache
+def _wrong_with(run: Callable[..., object]) -> str:
+    """Why no life can begin with that; empty if one can."""
+    if run is Actor.run:
+        return "has no `run`"
+    try:
+        inspect.signature(run).bind(None, None)
+    except TypeError as error:
+        return f"has a `run` that cannot be called with a Client: {error}"
+    except ValueError:  # one of Python's own, which may keep it
+        return ""
+    return ""
 
 
 def _is_frozen(actor: Actor) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from testbed.client.audit import whole
+from testbed.client.spawned import beginning
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.errors import Cancelled, Crashed, TimedOut
@@ -247,7 +248,8 @@ class Client:
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
         """Spawn another task of this actor, `actor/name`; it starts when the World says so."""
         life = self._live_seat().life
-        return Task(self._table, self._table.spawn(life, name, lambda: fn(*args)))
+        begin = beginning(self._table, name, fn, args)
+        return Task(self._table, self._table.spawn(life, name, begin))
 
     def join(self, task: Task) -> Waitable:
         """Wait until that task has ended. Gives what it returned, or None if it was cancelled."""

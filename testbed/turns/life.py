@@ -232,6 +232,18 @@ def out_of_turn(name: str, step: int) -> str:
     )
 
 
+def not_async(seat: Seat, made: object) -> str:
+    """The error text for a task that is no coroutine: the `run` of its actor is not async."""
+    kind = type(seat.life.role.actor)
+    code = getattr(getattr(kind, "run", None), "__code__", None)
+    place = "" if code is None else f"{code.co_filename}, line {code.co_firstlineno}: "
+    return (
+        f"{place}{seat.path}: the `run` of {kind.__name__} gave a value of {type(made).__name__}: "
+        "expected an async function without `yield`.\n"
+        "Next: write `async def run(self, client: Client) -> None:`."
+    )
+
+
 def endless(seat: Seat) -> str:
     """The error text for a task that was abandoned."""
     return (

@@ -24,7 +24,7 @@ from testbed.turns.head import Driver, Head
 
 from testbed.turns.life import (  # isort: skip
     ADVICE, REFUSALS_MAX, Death, Life, Role, Seat, abandon, alien, death_of, endless, is_unwinding,
-    out_of_turn, placed, refusal, waited_elsewhere,
+    not_async, out_of_turn, placed, refusal, waited_elsewhere,
 )  # fmt: skip
 from testbed.turns.option import ANSWER, DELIVER, RESUME, START, WAKE, Option
 from testbed.turns.pending import Pending
@@ -359,7 +359,7 @@ class Table:
         finally:
             self.running = None
         if not inspect.iscoroutine(coro):
-            self.fail(ScenarioError(f"{seat.path}: {seat.fn!r} is not an async function"))
+            self.fail(ScenarioError(not_async(seat, coro)))
             self._seat_ended(seat)
             return None
         seat.coro = coro

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import attrs
@@ -22,6 +23,9 @@ class Settings(Actor):
 
     limit: int = 3
     names: tuple[str, ...] = ()
+
+    async def run(self, client: Client) -> None:
+        """Do nothing."""
 
 
 @attrs.frozen
@@ -176,12 +180,32 @@ def test_the_tasks_of_an_actor_share_its_memory_unless_it_says_not() -> None:
         assert "mem:apart" not in step.did.writes
 
 
-def test_an_actor_without_a_run_says_so() -> None:
-    """It dies in its first turn, of an error that names its class."""
-    world = World()
-    world.start(Settings("alpha"))
-    played = play(world, is_held=False)
-    assert "NotImplementedError: Settings has no `run`" in str(played.verdict)
+class Idle(Actor):
+    """Has no `run` of its own."""
+
+
+class Alone(Actor):
+    """Has one that takes no Client."""
+
+    async def run(self) -> None:  # type: ignore[override]
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (Idle, "Idle, which has no `run`"),
+        (Alone, "Alone, which has a `run` that cannot be called with a Client: too many"),
+    ],
+)
+def test_an_actor_without_a_run_that_can_be_played_is_refused(
+    kind: type[Actor], wrong: str
+) -> None:
+    """Where it is started, whatever makes it."""
+    for start in (kind("alpha"), partial(kind, "alpha")):
+        with pytest.raises(ScenarioError, match=wrong) as refused:
+            World().start(start)
+        assert "\nNext: write `async def run(self, client: Client) -> None:`" in str(refused.value)
 
 
 def test_two_actors_cannot_have_one_name() -> None:
