@@ -14,6 +14,7 @@ from testbed.client.request import Post, Request
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.errors import ApiError, ScenarioError, WatchBroken
+from testbed.objects.fitting import Unfit, fitted_part
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Store
 from testbed.turns.life import Role
@@ -69,9 +70,7 @@ class Fault:
     allows_negative: ClassVar[bool] = False
     """Whether a setting may be negative: only a clock can be set back."""
 
-    target: str = attrs.field(
-        default="*", kw_only=False, validator=attrs.validators.instance_of(str)
-    )
+    target: str = attrs.field(default="*", kw_only=False)
     """What it may strike: a name or a glob."""
     times_max: int = 1
     """How often it may strike in one Run."""
@@ -336,6 +335,16 @@ class Allowed:
                 f"world.allow was given {fault!r}: expected a fault.\n"
                 'Next: world.allow(Crash("alpha", times_max=1)).'
             )
+        wrong = ""
+        try:
+            fault = fitted_part(fault)
+        except Unfit as unfit:
+            wrong, step = str(unfit), unfit.next_step
+        if not wrong and fault.times_max < 0:
+            wrong, step = f"times_max is {fault.times_max}: expected 0 or more", "say times_max=1"
+        if wrong:
+            kind = type(fault).__name__
+            raise ScenarioError(f"world.allow was given a {kind}, but {wrong}.\nNext: {step}.")
         self.fault = fault
         self.struck = 0
         self._struck: dict[str, int] = {}

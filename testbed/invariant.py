@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS
+from types import CodeType, MethodType
 from typing import Any, ClassVar
 
 import attrs
@@ -20,6 +22,9 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step
 from testbed.words import counted
 
+MANY = (tuple, list, set, frozenset)
+NOT_PLAIN = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR
+"""What marks the code of a function that says nothing when it is called."""
 COMMIT, RECORD, DELIVERY, DEATH, TURN = "commit", "record", "delivery", "death", "turn"
 SERVED = "served"
 """The occasions at which an Invariant may look. It is called at those it names, and no others."""
@@ -170,7 +175,43 @@ def _name_of(claim: Any) -> str:
             f"a claim was made of {claim!r}: expected a function that says what is wrong, or "
             "returns None.\nNext: write it as `def all_is_well(see)`."
         )
+    code = getattr(claim, "__code__", None)
+    if isinstance(code, CodeType) and not _can_ask(claim, code):
+        raise ScenarioError(
+            f"the claim {name} cannot be asked: expected a function of the Evidence alone, without "
+            "`async` and `yield`.\nNext: write it as `def all_is_well(see)`."
+        )
     return name
+
+
+def _can_ask(claim: Any, code: CodeType) -> bool:
+    """Whether the function can be called with the Evidence, and then says something."""
+    flags, takes = code.co_flags, code.co_argcount
+    if flags & NOT_PLAIN:
+        return False
+    given = 2 if type(claim) is MethodType else 1
+    if given == takes:
+        return True
+    least = takes - len(claim.__defaults__ or ())
+    return least <= given and (given <= takes or bool(flags & CO_VARARGS))
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
+
+
+def _declared(reads: object) -> frozenset[str] | None:
+    """What a claim declares to read, as a set; ScenarioError if it is no tuple of texts."""
+    if reads is None:
+        return None
+    if isinstance(reads, MANY):
+        names = frozenset(reads)
+        if all(map(_is_text, names)):
+            return names
+    alone = f"({reads!r},)" if isinstance(reads, str) else '("log:pods",)'
+    raise ScenarioError(
+        f"a claim declares reads={reads!r}: expected a tuple of texts.\nNext: say reads={alone}."
+    )
 
 
 class _Always(Invariant):
@@ -235,18 +276,23 @@ class _Eventually(Invariant):
 def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
     """The claim holds after every commit and every record, and at the end. If it says what it
     `reads`, a complete search need not keep the order of anything else for it."""
-    return _Always(claim, None if reads is None else frozenset(reads))
+    return _Always(claim, _declared(reads))
 
 
 def quiescent(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
     """The claim holds when nothing can move any more. It may tell in which order things were
     committed and recorded, and who died first, unless it says what it `reads`: `("records",)` if
     that is only the order in which actors recorded; `()` if no order matters to it."""
-    return _Quiescent(claim, None if reads is None else frozenset(reads))
+    return _Quiescent(claim, _declared(reads))
 
 
 def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
     """The claim comes true after the last fault; if `within_ms` is given, within that time."""
+    if within_ms is not None and (type(within_ms) is not int or within_ms < 0):
+        raise ScenarioError(
+            f"a claim was made with within_ms={within_ms!r}: expected whole milliseconds from 0.\n"
+            "Next: say within_ms=1500 for 1.5 seconds."
+        )
     return _Eventually(claim, within_ms)
 
 

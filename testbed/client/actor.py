@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import CodeType, MethodType
 from typing import ClassVar
 
 import attrs
@@ -110,7 +111,11 @@ def _is_frozen(actor: Actor) -> bool:
 
 
 def _needs_more(given: object) -> bool:
-    """Whether it is a class that cannot make an actor without arguments."""
+    """Whether it is a class or a function that cannot make an actor without arguments."""
+    code = getattr(given, "__code__", None)
+    if isinstance(code, CodeType):
+        given_first = isinstance(given, MethodType)
+        return code.co_argcount - len(getattr(given, "__defaults__", None) or ()) > given_first
     try:
         return isinstance(given, type) and not given()
     except TypeError:

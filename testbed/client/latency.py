@@ -42,14 +42,17 @@ class Latency:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what could never match, or says no time."""
+        for name in ("what", "actor", "at"):
+            if not isinstance(given := getattr(self, name), str):
+                self._refuse(f"a text as `{name}`, not {given!r}", "say `bind pods`, or `alpha`")
         verb, _, key = self.what.partition(" ")
         if not key or " " in key:
             self._refuse("a verb and a kind", "say `bind pods`, or `get pods/default/c`")
         times = {name: getattr(self, name) for name in ("serve_ms", "answer_ms", "deliver_ms")}
-        given = {name: ms for name, ms in times.items() if ms is not None}
-        if not given:
+        stated = {name: ms for name, ms in times.items() if ms is not None}
+        if not stated:
             self._refuse("how long", "say serve_ms=…, answer_ms=…, or of a watch deliver_ms=…")
-        for name, ms in given.items():
+        for name, ms in stated.items():
             if type(ms) is not int or not 0 <= ms <= LONGEST_MS:
                 self._refuse(f"{name} in whole milliseconds, not {ms!r}", f"say {name}=35_000")
         if self.deliver_ms is not None and verb != "watch":

@@ -96,6 +96,11 @@ def fitted(item: T) -> T:
     return item if test(item) else _mended(item)
 
 
+def fitted_part(item: T) -> T:
+    """The same for an instance of any other class of attrs, such as the settings of a fault."""
+    return item if _test_for(type(item))(item) else _mended(item)
+
+
 _tests_of_objects: dict[type, Test] = {}
 _tests: dict[type, Test] = {}
 _wants: dict[type, dict[str, _Want]] = {}

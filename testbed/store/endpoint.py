@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import attrs
 
+from testbed.errors import ScenarioError
 from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Numbered, Object, Revision
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.selector import Selector, View
+from testbed.store.store import Store
 from testbed.store.watch import Cursor
 from testbed.switches import Component
 
@@ -171,6 +173,19 @@ class Remembering(Endpoint, Protocol):
 def marks_memory(endpoint: Endpoint) -> bool:
     """Whether its own class declares that it marks what it remembers."""
     return bool(vars(type(endpoint)).get("marks_memory"))
+
+
+def served_by(factory: Callable[[Store], Endpoint], store: Store) -> Endpoint:
+    """The Endpoint that a factory makes for a World; ScenarioError if it is none, or makes none."""
+    given: object = factory
+    made: object = factory(store) if callable(given) else given
+    if isinstance(getattr(made, "name", None), str) and callable(getattr(made, "handle", None)):
+        return cast(Endpoint, made)
+    what = f"what makes a {type(made).__name__}" if callable(given) else repr(given)
+    raise ScenarioError(
+        f"world.serve was given {what}: expected a class of Endpoints, or a function that makes "
+        "one for a Store.\nNext: world.serve(ApiServer)."
+    )
 
 
 def creator_of(endpoint: str, caller: str) -> str:

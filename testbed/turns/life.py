@@ -32,10 +32,12 @@ class Role:
     """An actor's name and all that outlives its lives: how to make it, its rank, its network."""
 
     def __init__(self, name: str, factory: Callable[[], Any], rank: int, shares: bool) -> None:
-        if not re.fullmatch(r"[\w.-]+", name) or rank < 0:
+        given: object = name
+        if not isinstance(given, str) or not re.fullmatch(r"[\w.-]+", name) or rank < 0:
             raise ScenarioError(
                 f"actor {name!r}, rank {rank}: expected a name of letters, digits, '-', '_' and "
-                "'.', and a rank from 0: both are part of the calm order."
+                "'.', and a rank from 0: both are part of the calm order.\n"
+                'Next: give it a name such as "alpha-1".'
             )
         self.name = name
         self.factory = factory

@@ -230,9 +230,12 @@ class Judge:
         if breach is None:
             return
         if not isinstance(breach, str):
+            code = getattr(getattr(invariant, "claim", None), "__code__", None)
+            place = f"{code.co_filename}, line {code.co_firstlineno}: " if code else ""
             raise ScenarioError(
-                f"the claim {invariant.name} returned {breach!r}: expected a sentence that says "
-                "what is wrong, or None if nothing is."
+                f"{place}the claim {invariant.name} returned {breach!r}: expected a sentence that "
+                "says what is wrong, or None if nothing is.\n"
+                'Next: let it `return "what is wrong"`, or nothing.'
             )
         if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step

@@ -19,7 +19,7 @@ from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
 from testbed.client.point import ServedSoFar, Whereabouts
 from testbed.client.wire import Wire
-from testbed.errors import ScenarioError, UnknownName
+from testbed.errors import AlreadyExists, ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Hit, Levers
 from testbed.invariant import Evidence, Invariant, Verdict
 from testbed.invariants.caches import CachesEqualTheStore
@@ -30,7 +30,14 @@ from testbed.invariants.watches import WatchesAreGapFree
 from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import LOOKED, Object
 from testbed.policy import BUILT_IN, in_place_of
-from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once
+from testbed.store.endpoint import (
+    Endpoint,
+    Front,
+    Operation,
+    Switched,
+    answer_at_once,
+    served_by,
+)
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns.drivers import trio
@@ -116,14 +123,20 @@ class World:
         self.evidence.forget_scenario()
         fit = [_fitted(item) for item in items]
         for item in [item for item in fit if item.key not in self.without]:
-            self._write("create", self._front.completed(item))
+            try:
+                self._write("create", self._front.completed(item))
+            except AlreadyExists:
+                raise ScenarioError(
+                    f"world.add was given {item.key} a second time: expected each object once.\n"
+                    "Next: leave one of the two out, or give it another name."
+                ) from None
 
     def serve(self, factory: Callable[[Store], Endpoint]) -> None:
         """Put another Endpoint on the wire, in place of one with the same name. If it becomes the
         front, it completes the objects that were added before."""
         self.evidence.forget_scenario()
         before = self.wire.front
-        endpoint = factory(self.store)
+        endpoint = served_by(factory, self.store)
         if (component := getattr(endpoint, "component", None)) is not None:
             switched = cast(Switched, endpoint)
             switched.switches = self.in_force.of(endpoint.name, component, switched.told)
@@ -149,11 +162,11 @@ class World:
         before the Store. If `at` names several, each life speaks to the next of them, as behind a
         load balancer.
         """
-        homes = (at,) if isinstance(at, str) and at else tuple(at)
+        homes: tuple[Any, ...] = tuple(at) if isinstance(at, tuple | list) or at == "" else (at,)
         for home in homes:
             if home not in self.wire.posts:
                 see = "name one of these, or world.serve(…) it before"
-                raise UnknownName("Endpoint of this World", home, self.wire.posts, see=see)
+                raise UnknownName("Endpoint of this World", str(home), self.wire.posts, see=see)
         self.evidence.forget_scenario()
         for given in actors:
             factory = factory_of(given)
@@ -357,8 +370,14 @@ class World:
 def _fitted(item: Object) -> Object:
     """The object that is to be added, if each of its values has the type that it should have."""
     try:
-        return fitted(item)
+        fit = fitted(item)
     except Unfit as unfit:
         raise ScenarioError(
             f"world.add was given {unfit.of(item)}.\nNext: {unfit.next_step}."
         ) from unfit
+    if not fit.meta.name:
+        raise ScenarioError(
+            f"world.add was given a {fit.kind} without a name: expected one, since no server draws "
+            f'it here.\nNext: say {fit.kind}("a").'
+        )
+    return fit

@@ -59,7 +59,7 @@ BAD = """\
 from testbed import World
 
 def ours(world: World) -> None:
-    world.serve(3)
+    world.wire.serve(3)
 
 def theirs(world: World) -> None:
     [].index(3)
@@ -77,12 +77,12 @@ def by_an_object(world: World) -> None:
 @pytest.mark.parametrize(
     ("scenario", "code", "said"),
     [
-        ("mine:ours", 4, "HarnessBug: TypeError"),
+        ("mine:ours", 4, "HarnessBug: AttributeError"),
         ("mine:theirs", 2, "mine.py, line 7: theirs raised ValueError"),
         ("mine:by_a_library", 2, "mine.py, line 11: by_a_library raised JSONDecodeError"),
         ("mine:by_an_object", 2, "mine.py, line 15: by_an_object raised TypeError"),
         ("shop.scenario:theirs", 2, "scenario.py, line 7: theirs raised ValueError"),
-        ("shop.scenario:ours", 4, "HarnessBug: TypeError"),
+        ("shop.scenario:ours", 4, "HarnessBug: AttributeError"),
     ],
 )
 def test_who_is_blamed_where_the_testbed_is_installed(

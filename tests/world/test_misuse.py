@@ -13,6 +13,7 @@ from testbed import World, always, confluent, eventually, quiescent
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.errors import HarnessError
+from testbed.faults.crash import Crash
 from testbed.invariant import Evidence
 from testbed.objects import Meta, Pod
 from testbed.world.scenario import find, of
@@ -56,6 +57,63 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "always": (lambda w: w.claim(always(3)), "expected a function that says what is wrong"),  # type: ignore[arg-type]
     "allow": (lambda w: w.allow("crash"), "expected a fault"),
     "start": (lambda w: w.start(Puppet("a", idle), at="stor"), "Did you mean 'store'?"),
+    "start's name": (
+        lambda w: w.start(Puppet(3, idle)),  # type: ignore[arg-type]
+        "actor 3, rank 0: expected a name of letters, digits",
+    ),
+    "start's Endpoint": (lambda w: w.start(Puppet("a", idle), at=3), "of this World '3'"),
+    "start's function": (lambda w: w.start(idle), "expected an actor, or a factory of one"),
+    "serve": (lambda w: w.serve(3), "world.serve was given 3: expected a class of Endpoints"),
+    "serve nothing": (lambda w: w.serve(lambda _: None), "given what makes a NoneType: expected"),
+    "add twice": (lambda w: w.add(note("n"), note("n")), "given notes/default/n a second time"),
+    "add without a name": (lambda w: w.add(note("")), "given a Note without a name: expected one"),
+    "latency of a kind": (
+        lambda w: w.latency(Pod, serve_ms=3), "expected a text as `what`, not <class"
+    ),
+    "latency's actor's type": (
+        lambda w: w.latency("get pods", actor=3, serve_ms=3), "expected a text as `actor`, not 3"
+    ),
+    "claim without the Evidence": (
+        lambda w: w.claim(always(lambda: None)),  # type: ignore[arg-type,misc]
+        "the claim <lambda> cannot be asked: expected a function of the Evidence alone",
+    ),
+    "claim of two": (
+        lambda w: w.claim(always(lambda see, more: None)),  # type: ignore[arg-type,misc]
+        "the claim <lambda> cannot be asked",
+    ),
+    "claim that is async": (
+        lambda w: w.claim(quiescent(idle)),  # type: ignore[arg-type]
+        "the claim idle cannot be asked: expected a function",
+    ),
+    "claim that says True": (
+        lambda w: w.claim(quiescent(lambda see: True)),  # type: ignore[arg-type,return-value]
+        "the claim <lambda> returned True: expected a sentence that says what is wrong, or None",
+    ),
+    "reads": (
+        lambda w: w.claim(always(lambda see: None, reads="log:pods")),  # type: ignore[arg-type]
+        "reads='log:pods': expected a tuple of texts.\nNext: say reads=('log:pods',)",
+    ),
+    "reads' type": (
+        lambda w: w.claim(always(lambda see: None, reads=(3,))),  # type: ignore[arg-type]
+        "reads=(3,): expected a tuple of texts",
+    ),
+    "within_ms": (
+        lambda w: w.claim(eventually(lambda see: None, within_ms=0.5)),  # type: ignore[arg-type]
+        "within_ms=0.5: expected whole milliseconds from 0",
+    ),
+    "within_ms' sign": (
+        lambda w: w.claim(eventually(lambda see: None, within_ms=-1)),
+        "within_ms=-1: expected whole milliseconds from 0",
+    ),
+    "fault's target": (
+        lambda w: w.allow(Crash(3)),  # type: ignore[arg-type]
+        "world.allow was given a Crash, but target is 3: expected a text",
+    ),
+    "fault's times": (
+        lambda w: w.allow(Crash("a", times_max="1")),  # type: ignore[arg-type]
+        "but times_max is '1': expected a whole number.\nNext: say 1, without quotes",
+    ),
+    "fault's budget": (lambda w: w.allow(Crash("a", times_max=-1)), "expected 0 or more"),
     "start twice": (_twice, "two actors or Endpoints are called 'alpha'"),
     "add": (lambda w: w.add("n1"), "world.add was given 'n1': expected an object"),
     "an object's field": (

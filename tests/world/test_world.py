@@ -15,7 +15,7 @@ from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client.actor import Actor
 from testbed.client.client import Client
-from testbed.errors import AlreadyExists, HarnessBug, ScenarioError
+from testbed.errors import HarnessBug, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
 from testbed.invariant import Evidence, Verdict, always
@@ -51,7 +51,7 @@ def test_objects_are_there_before_anything_moves() -> None:
     assert [(m.name, str(m.revision), m.uid) for m in metas] == [
         ("a", "2", "scenario-1"), ("b", "3", "scenario-2"), ("c", "4", "scenario-3"),
     ]  # fmt: skip
-    with pytest.raises(AlreadyExists):
+    with pytest.raises(ScenarioError, match="given notes/default/a a second time"):
         world.add(note("a"))
 
 
@@ -85,12 +85,18 @@ class Changes(Actor):
 
     memory: list[int] = attrs.field(factory=list)
 
+    async def run(self, client: Client) -> None:
+        """Do nothing."""
+
 
 @attrs.frozen
 class Holds(Actor):
     """Frozen settings that hold something that can change."""
 
     memory: list[int] = attrs.field(factory=list)
+
+    async def run(self, client: Client) -> None:
+        """Do nothing."""
 
 
 @pytest.mark.parametrize("kind", [Changes, Holds])
