@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from testbed.client.audit import whole
+from testbed.client.asking import (
+    PICKED,
+    check_ms,
+    check_object,
+    check_pick,
+    check_read,
+    plural_of_kind,
+    to_patch,
+    to_write,
+)
 from testbed.client.spawned import beginning
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.errors import Cancelled, Crashed, TimedOut
-from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import UNSET, Map, Object, Revision
-from testbed.objects.plain import frozen
 from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.store.selector import Selector
 from testbed.turns.because import Because, number_of
@@ -64,7 +71,8 @@ class Client:
         timeout_ms: int | None = None,
     ) -> O:
         """Get the object of that name, as it is now or as it was at a revision; NotFound."""
-        operation = Operation("get", kind.plural, name, _within(kind, namespace), revision=at)
+        plural = plural_of_kind(self._table, "get", kind)
+        operation = Operation("get", plural, name, _within(kind, namespace), revision=at)
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
     async def list(
@@ -77,7 +85,9 @@ class Client:
         timeout_ms: int | None = None,
     ) -> Listing:
         """List the selected objects of that kind: one snapshot, with its revision."""
-        operation = Operation("list", kind.plural, selector=selector, revision=at, options=options)
+        check_read(self._table, "list", selector, at)
+        plural = plural_of_kind(self._table, "list", kind)
+        operation = Operation("list", plural, selector=selector, revision=at, options=options)
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
     async def watch(
@@ -91,9 +101,9 @@ class Client:
     ) -> Stream:
         """Watch every Change after that revision; `await stream.next()` gives the next. Expired if
         that history is gone."""
-        operation = Operation(
-            "watch", kind.plural, selector=selector, revision=since, options=options
-        )
+        check_read(self._table, "watch", selector, since)
+        plural = plural_of_kind(self._table, "watch", kind)
+        operation = Operation("watch", plural, selector=selector, revision=since, options=options)
         return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
 
     async def create(
@@ -134,7 +144,8 @@ class Client:
     ) -> O:
         """Patch the object that has the item's name now. The tree has the fields as they stand on
         the wire: `{"status": {"phase": "Running"}}`. `how` is `merge` or `strategic`. NotFound."""
-        meta, options, change = item.meta, Map({"how": how}), frozen(tree, nulls=True)
+        check_object(self._table, "patch", item)
+        meta, options, change = item.meta, Map({"how": how}), to_patch(self._table, tree)
         operation = Operation(
             "patch", item.plural, meta.name, meta.namespace, change, subresource=subresource,
             options=options,
@@ -153,6 +164,7 @@ class Client:
         """Delete an object if it is still the same one at the same revision; with
         `whatever_it_was`, the object that has its name now. An API server reads the options
         `grace_s` and `propagation`. NotFound, Conflict."""
+        check_object(self._table, "delete", item)
         meta = item.meta
         operation = Operation(
             "delete", item.plural, meta.name, meta.namespace,
@@ -171,11 +183,7 @@ class Client:
         *,
         whatever_it_was: bool = False,
     ) -> Any:
-        try:
-            item = fitted(whole(item))
-        except Unfit as unfit:
-            text = f"client.{verb} was given {unfit.of(item)}"
-            raise self._table.refused(text, unfit.next_step) from unfit
+        item = to_write(self._table, verb, item)
         if whatever_it_was:
             item = item.with_meta(revision=UNSET)
         meta = item.meta
@@ -197,6 +205,8 @@ class Client:
         World says so. `because` is the Record that it follows from. With `timeout_ms`
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
         seat = self._seat()
+        if timeout_ms is not None:
+            check_ms(self._table, "timeout_ms", timeout_ms)
         if seat.life.is_alive:
             number = 0 if because is None else self._number_of(because)
             post = self._wire.post_of(operation, seat.life.role)
@@ -253,12 +263,20 @@ class Client:
 
     def join(self, task: Task) -> Waitable:
         """Wait until that task has ended. Gives what it returned, or None if it was cancelled."""
-        return Join(self._table, task.seat)
+        return Join(self._table, self._task(task).seat)
 
     def cancel(self, task: Task) -> None:
         """Raise Cancelled in that task's wait, when the World says so."""
         self._live_seat()
-        self._table.cancel(task.seat)
+        self._table.cancel(self._task(task).seat)
+
+    def _task(self, task: Task) -> Task:
+        if isinstance(task, Task):
+            return task
+        raise self._table.refused(
+            f"{self.name} names a task by {task!r}: expected what client.spawn returned",
+            "keep that: task = client.spawn(…), and say client.join(task)",
+        )
 
     def signal(self, name: str = "signal") -> Signal:
         """A signal: tasks of this actor wait for it until another task sets it."""
@@ -277,6 +295,7 @@ class Client:
         """End this life, as a program exits; its requests stay in flight. A new life begins that
         much later, as if restarted from outside; None: there is none."""
         life = self._live_seat().life
+        check_ms(self._table, "again_after_ms", again_after_ms)
         self._table.end_life(life)
         if again_after_ms is not None:
             self._table.head.begin_again(life.role, again_after_ms)
@@ -287,6 +306,8 @@ class Client:
     def pick(self, label: str, alternatives: Sequence[T]) -> T:
         """Let the Chooser pick one of the alternatives, dullest first; an actor has no other
         randomness."""
+        if type(alternatives) not in PICKED or type(label) is not str:
+            check_pick(self._table, label, alternatives)
         if not alternatives:
             raise self._table.refused(
                 f"{self._seat().path} picks {label!r} from nothing",

@@ -375,6 +375,10 @@ class First(Waitable):
         if not waits:
             raise table.refused("first() was given nothing to wait for", "give it a wait")
         for wait in waits:
+            if not isinstance(wait, Waitable):
+                text = f"first() was given a value of {type(wait).__name__}: expected waits"
+                step = "pass client.sleep(5), queue.get(), client.join(task), each by itself"
+                raise table.refused(text, step)
             wait.is_awaited = True
         self.waits = waits
         self.reason = " or ".join(wait.reason for wait in waits)

@@ -162,7 +162,8 @@ class World:
         before the Store. If `at` names several, each life speaks to the next of them, as behind a
         load balancer.
         """
-        homes: tuple[Any, ...] = tuple(at) if isinstance(at, tuple | list) or at == "" else (at,)
+        is_one = type(at) is not tuple and (isinstance(at, str) or not isinstance(at, Sequence))
+        homes: tuple[Any, ...] = (at,) if is_one and at != "" else tuple(at)
         for home in homes:
             if home not in self.wire.posts:
                 see = "name one of these, or world.serve(…) it before"

@@ -866,12 +866,12 @@ def test_the_place_of_a_death_is_in_the_actors_own_code(driver: str) -> None:
     """Also if it was raised within the testbed, which the actor has called wrongly."""
 
     async def main(client: Client) -> None:
-        await client.first(None)  # type: ignore[arg-type]
+        client.record("x", 3)  # type: ignore[arg-type]
 
     world = world_of(alpha=main)
     assert world.run(Calm(), driver=driver).is_violated
     (death,) = world.table.deaths
-    assert death.error.startswith("AttributeError")
+    assert death.error.startswith("TypeError")
     assert death.place.startswith("test_table.py:")
     assert death.place.endswith(" in main")
 

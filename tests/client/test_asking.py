@@ -1,0 +1,98 @@
+"""Asking: what an actor gives its Client and can mean nothing is refused at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from stage import note, play, world_of
+
+from testbed.client.actor import Actor
+from testbed.client.client import Client
+from testbed.errors import ScenarioError
+from testbed.objects import Note, Pod
+from testbed.objects.condition import Condition
+
+A_KIND = "as the kind: expected a class of objects"
+AN_OBJECT = ": expected an object of testbed.objects"
+A_TIME = ": expected whole milliseconds, or None"
+A_TREE = ": expected what JSON can say"
+A_LIST = ": expected a list"
+WAITS = ": expected waits"
+A_TASK = ": expected what client.spawn returned"
+
+
+async def _exit(client: Any) -> None:
+    client.exit(0.5)
+
+
+WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "get by a plural": (lambda c: c.get("notes", "n"), f"client.get was given 'notes' {A_KIND}"),
+    "get of no object": (lambda c: c.get(Actor, "n"), f"get was given the class Actor {A_KIND}"),
+    "list by a plural": (lambda c: c.list("notes"), f"client.list was given 'notes' {A_KIND}"),
+    "list in a namespace": (
+        lambda c: c.list(Note, "default"), "given 'default' as the selector: expected a Selector"
+    ),
+    "list at a number": (
+        lambda c: c.list(Note, at=3), "given 3 as the revision: expected a Revision"
+    ),
+    "watch by a plural": (lambda c: c.watch("notes", "1"), f"was given 'notes' {A_KIND}"),
+    "watch since a number": (
+        lambda c: c.watch(Note, 3), "client.watch was given 3 as the revision: expected a Revision"
+    ),
+    "timeout as a text": (lambda c: c.get(Note, "n", timeout_ms="5"), f"timeout_ms='5'{A_TIME}"),
+    "timeout with a point": (lambda c: c.get(Note, "n", timeout_ms=0.5), f"ms=0.5{A_TIME}"),
+    "create a kind": (lambda c: c.create(Note), f"create was given the class Note{AN_OBJECT}"),
+    "create a part": (lambda c: c.create(Condition("a")), f"was given Condition(…){AN_OBJECT}"),
+    "delete by name": (lambda c: c.delete("n"), f"client.delete was given 'n'{AN_OBJECT}"),
+    "patch by name": (lambda c: c.patch("n", {}), f"client.patch was given 'n'{AN_OBJECT}"),
+    "patch with an object": (
+        lambda c: c.patch(note("n"), note("n")), "value of Note as the tree: expected a mapping"
+    ),
+    "patch with a set": (
+        lambda c: c.patch(note("n"), {"a": {"b": {1}}}), f"whose a.b is a value of set{A_TREE}"
+    ),
+    "pick from a number": (lambda c: c.pick("x", 3), f"client.pick('x', …) was given 3{A_LIST}"),
+    "pick from a set": (lambda c: c.pick("x", {"a", "b"}), f"given a value of set{A_LIST}"),
+    "pick from a dict": (lambda c: c.pick("x", {"a": 1, 2: 3}), f"a value of dict{A_LIST}"),
+    "pick by no label": (lambda c: c.pick(3, ["a"]), "given 3 as the label: expected a text"),
+    "first of a list": (lambda c: c.first([]), f"first() was given a value of list{WAITS}"),
+    "first of a signal": (lambda c: c.first(c.signal()), f"given a value of Signal{WAITS}"),
+    "join by name": (lambda c: c.join("x"), f"alpha names a task by 'x'{A_TASK}"),
+    "cancel by name": (lambda c: c.cancel("x"), f"alpha names a task by 'x'{A_TASK}"),
+    "exit for half a moment": (_exit, f"again_after_ms=0.5{A_TIME}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_can_mean_nothing_is_told_with_its_line(case: str) -> None:
+    """Also if the actor catches it; and there is a next step."""
+    wrong, said = WRONG[case]
+
+    async def alpha(client: Client) -> None:
+        with suppress(Exception):
+            asked = wrong(client)
+            await asked
+
+    with pytest.raises(ScenarioError) as refused:
+        play(world_of(alpha=alpha))
+    place, _, text = str(refused.value).partition(": ")
+    assert place.startswith(f"{__file__}, line ")
+    assert said in text
+    assert "\nNext: " in text
+
+
+def test_what_has_an_order_can_be_picked_from() -> None:
+    """A list, a tuple, a text, a range, or a sequence of the user's own."""
+
+    class Own(list[int]):
+        """A sequence of the user's own."""
+
+    async def alpha(client: Client) -> None:
+        for alternatives in ([1, 2], (1, 2), "ab", range(3), Own([1, 2])):
+            client.pick("one", alternatives)
+        await client.create(Pod("p"), timeout_ms=5)
+
+    assert len(play(world_of(alpha=alpha)).every("pick *")) == 5
