@@ -170,12 +170,20 @@ class Request:
             writes.add(f"uids:{creator_of(self.post.name, self.role.name)}")
         return may | self.post.may_see | Footprint(writes=frozenset(writes))
 
+    def refuse(self, error: ApiError) -> None:
+        """Answer it at once: its Endpoint is down. It is counted among the requests like it."""
+        self._count()
+        self.answer(None, error)
+
+    def _count(self) -> None:
+        self.nth = self.life.nth(SERVE, self.path, self.operation.asked, self.operation.key)
+
     def announce(self, due_ms: int = 0) -> None:
         """Offer to serve it, or its next part."""
         operation, role, table = self.operation, self.role, self.wire.table
         verb, key = operation.asked, operation.key
         if self.part == 1:
-            self.nth = self.life.nth(SERVE, self.path, verb, key)
+            self._count()
         else:
             verb = f"{verb}.{self.part}"
         if self.part == 1 and self.wire.latencies:

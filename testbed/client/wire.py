@@ -61,7 +61,7 @@ class Wire:
         if post.is_up:
             request.announce()
         else:
-            request.answer(None, _refused(post))
+            request.refuse(_refused(post))
         if timeout_ms is not None:
             late = TimedOut(f"{operation}: no answer within {timeout_ms} ms; it may have happened")
             table.offer_turn(

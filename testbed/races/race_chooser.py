@@ -67,9 +67,12 @@ class Counting:
         """Return the numbers that it has if it is the next to be performed or held.
 
         An answer has the numbers of its request, since a fault may replace one answer by another.
+        If its Endpoint was down, the request did not come up before its answer.
         """
         if option.kind == ANSWER:
-            return self._asked.get(_request_of(option), (option.nth, option.nth, 0))
+            option = _as_request(option)
+            if asked := self._asked.get(_request_of(option)):
+                return asked
         actor = option.path.partition("/")[0]
         counts = self._counts.get(actor, {})
         by_actor, by_task = names_of(option)
@@ -84,6 +87,10 @@ class Counting:
     def number(self, option: Option) -> Numbers:
         """Give an Option that comes up now its numbers, so that the next one gets others."""
         numbers = self.next(option)
+        if option.kind == ANSWER:
+            if _request_of(option) in self._asked:
+                return numbers
+            option = _as_request(option)
         counts = self._counts.setdefault(option.path.partition("/")[0], {})
         for name, nth in zip(names_of(option), numbers, strict=False):
             counts[name] = nth
@@ -333,6 +340,12 @@ class Raced(Chooser):
 
 def _request_of(option: Option) -> tuple[str, str, str, int]:
     return option.path, option.verb.partition(".")[0], option.key, option.nth
+
+
+def _as_request(answer: Option) -> Option:
+    """The request that an answer belongs to, as an Option."""
+    request = Option(SERVE, answer.path, _never, actor=answer.actor)
+    return request.about(answer.verb, answer.key, nth=answer.nth)
 
 
 def is_start(option: Option) -> bool:
