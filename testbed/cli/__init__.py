@@ -119,6 +119,13 @@ def _unforeseen(error: BaseException) -> int:
     return _say(
         f"ScenarioError: {raised.said}.\n"
         "The testbed called it to assemble, to choose or to judge, where nothing may raise.\n"
-        "Next: mend it, and run again.",
+        f"Next: {_mend(error)}, and run again.",
         2,
     )
+
+
+def _mend(error: BaseException) -> str:
+    """How to mend what a user's code has raised."""
+    if type(error).__name__ == "FrozenInstanceError":
+        return "declare what an actor holds as fields of an `@attrs.frozen` class, not in __init__"
+    return "mend it"

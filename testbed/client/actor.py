@@ -50,6 +50,12 @@ def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
     """What makes the actor for each life: frozen settings return themselves, a factory is called.
     Settings that can change are refused."""
     makes: object = given
+    if callable(getattr(makes, "run", None)) and not isinstance(makes, Actor | type):
+        kind = type(makes).__name__
+        raise ScenarioError(
+            f"world.start was given a {kind}, which is no Actor: expected one, or a factory.\n"
+            f"Next: derive it: `@attrs.frozen`, `class {kind}(Actor):`, its fields, no `__init__`."
+        )
     if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
         raise ScenarioError(
             f"world.start was given {given!r}: expected an actor, or a factory of one.\n"

@@ -65,6 +65,13 @@ OWN = {
         def exits(world, *, guard=False):
             raise SystemExit(0)
 
+        class Cold(Actor):
+            def __init__(self, name):
+                self.name = name
+
+        def thaws(world, *, guard=False):
+            world.start(Cold("alpha"))
+
         def wrong_claim(see):
             return see.records[7].name
 
@@ -1015,6 +1022,7 @@ def test_a_wrong_word_costs_no_trace(run: Run) -> None:
         ("mine:typo", "typo", "NameError: name 'Wrtier' is not defined"),
         ("mine:exits", "exits", "SystemExit: 0"),
         ("mine:claims_wrongly", "wrong_claim", "IndexError: list index out of range"),
+        ("mine:thaws", "__init__", "FrozenInstanceError: can't set attribute"),
     ],
 )
 def test_an_error_in_ones_own_code_is_shown_there(
@@ -1026,8 +1034,10 @@ def test_an_error_in_ones_own_code_is_shown_there(
     assert (done.code, done.out) == (2, "")
     frames, _, last = done.err.partition("ScenarioError: ")
     assert re.match(rf".*mine.py, line \d+: {where} raised {said}.\nThe testbed called it", last)
-    assert last.endswith("\nNext: mend it, and run again.\n")
-    assert re.findall(r'File ".*/(\w+)\.py"', frames) == ["mine"]
+    is_frozen = "Frozen" in said
+    mend = "declare what an actor holds as fields of an `@attrs.frozen` class, not in __init__"
+    assert last.endswith(f"\nNext: {mend if is_frozen else 'mend it'}, and run again.\n")
+    assert set(re.findall(r'File ".*/(\w+)\.py"', frames)) == {"mine"}
 
 
 def test_an_error_in_our_code_asks_to_be_reported(

@@ -23,6 +23,15 @@ async def idle(client: Client) -> None:
     """Do nothing."""
 
 
+class Lonely:
+    """An actor by its look alone."""
+
+    name = "lonely"
+
+    async def run(self, client: Client) -> None:
+        """Do nothing."""
+
+
 def _late(world: World) -> None:
     world.start(Puppet("alpha", idle))
     world.latency("get pods", actor="alhpa", serve_ms=3)
@@ -63,6 +72,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "start's Endpoint": (lambda w: w.start(Puppet("a", idle), at=3), "of this World '3'"),
     "start's function": (lambda w: w.start(idle), "expected an actor, or a factory of one"),
+    "start's class": (lambda w: w.start(Lonely()), "given a Lonely, which is no Actor: expected"),
     "serve": (lambda w: w.serve(3), "world.serve was given 3: expected a class of Endpoints"),
     "serve nothing": (lambda w: w.serve(lambda _: None), "given what makes a NoneType: expected"),
     "add twice": (lambda w: w.add(note("n"), note("n")), "given notes/default/n a second time"),
