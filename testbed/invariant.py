@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS
-from types import CodeType, MethodType
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import Any, ClassVar
 
 import attrs
@@ -15,6 +14,7 @@ from testbed.client.wire import Wire
 from testbed.errors import ScenarioError
 from testbed.store.change import Change
 from testbed.store.store import Store
+from testbed.takes import wrong_count
 from testbed.turns.happening import Happening
 from testbed.turns.life import Death, Role
 from testbed.turns.option import Choice
@@ -175,25 +175,14 @@ def _name_of(claim: Any) -> str:
             f"a claim was made of {claim!r}: expected a function that says what is wrong, or "
             "returns None.\nNext: write it as `def all_is_well(see)`."
         )
-    code = getattr(claim, "__code__", None)
-    if isinstance(code, CodeType) and not _can_ask(claim, code):
+    # Also of a `partial`, the function says whether it is async.
+    flags: int = getattr(getattr(named, "__code__", None), "co_flags", 0)
+    if flags & NOT_PLAIN or wrong_count(claim, 1):
         raise ScenarioError(
             f"the claim {name} cannot be asked: expected a function of the Evidence alone, without "
             "`async` and `yield`.\nNext: write it as `def all_is_well(see)`."
         )
     return name
-
-
-def _can_ask(claim: Any, code: CodeType) -> bool:
-    """Whether the function can be called with the Evidence, and then says something."""
-    flags, takes = code.co_flags, code.co_argcount
-    if flags & NOT_PLAIN:
-        return False
-    given = 2 if type(claim) is MethodType else 1
-    if given == takes:
-        return True
-    least = takes - len(claim.__defaults__ or ())
-    return least <= given and (given <= takes or bool(flags & CO_VARARGS))
 
 
 def _is_text(name: object) -> bool:

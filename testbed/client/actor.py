@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from functools import cache
-from types import CodeType, MethodType
 from typing import ClassVar
 
 import attrs
@@ -13,6 +10,7 @@ import attrs
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.switches import Component
+from testbed.takes import wrong_count
 
 
 @attrs.frozen
@@ -86,7 +84,7 @@ def made_by(factory: Callable[[], Actor]) -> Actor:
             f"world.start was given a factory that makes a {kind}: expected an actor.\n"
             f"Next: derive its class from Actor: class {kind}(Actor)."
         )
-    if wrong := _wrong_with(type(made).run):
+    if wrong := _wrong_with(made):
         raise ScenarioError(
             f"world.start was given {type(made).__name__}, which {wrong}.\n"
             "Next: write `async def run(self, client: Client) -> None:` in its class."
@@ -94,18 +92,15 @@ def made_by(factory: Callable[[], Actor]) -> Actor:
     return made
 
 
-@cache
-def _wrong_with(run: Callable[..., object]) -> str:
-    """Why no life can begin with that; empty if one can."""
-    if run is Actor.run:
+def _wrong_with(actor: Actor) -> str:
+    """Why none of its lives can begin; empty if they can."""
+    if type(actor).run is Actor.run:
         return "has no `run`"
-    try:
-        inspect.signature(run).bind(None, None)
-    except TypeError as error:
-        return f"has a `run` that cannot be called with a Client: {error}"
-    except ValueError:  # one of Python's own, which may keep it
-        return ""
-    return ""
+    run: object = actor.run
+    if not callable(run):
+        return f"has a `run` that is a value of {type(run).__name__}"
+    wrong = wrong_count(run, 1)
+    return f"has a `run` that cannot be called with a Client: {wrong}" if wrong else ""
 
 
 def _is_frozen(actor: Actor) -> bool:
@@ -116,12 +111,10 @@ def _is_frozen(actor: Actor) -> bool:
     return False
 
 
-def _needs_more(given: object) -> bool:
+def _needs_more(given: Callable[..., object]) -> bool:
     """Whether it is a class or a function that cannot make an actor without arguments."""
-    code = getattr(given, "__code__", None)
-    if isinstance(code, CodeType):
-        given_first = isinstance(given, MethodType)
-        return code.co_argcount - len(getattr(given, "__defaults__", None) or ()) > given_first
+    if hasattr(given, "__code__"):
+        return bool(wrong_count(given, 0))
     try:
         return isinstance(given, type) and not given()
     except TypeError:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine
 from functools import partial
-from types import MethodType
 from typing import Any
 
 from testbed.errors import ScenarioError
+from testbed.takes import wrong_count
 from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
 from testbed.whose import place_of_call
@@ -27,11 +27,9 @@ def beginning(
 ) -> Callable[[], Coroutine[Any, Any, Any]]:
     """What begins the task, without arguments. A ScenarioError if it cannot begin one."""
     code = getattr(fn, "__code__", None)
-    if code is not None and code.co_flags & ASYNC and type(name) is str:
-        given = len(args) + (type(fn) is MethodType)
-        least: int = code.co_argcount - len(fn.__defaults__ or ())
-        if least <= given <= code.co_argcount and not code.co_kwonlyargcount:
-            return partial(fn, *args)
+    is_async = code is not None and code.co_flags & ASYNC
+    if is_async and type(name) is str and not wrong_count(fn, len(args)):
+        return partial(fn, *args)
     _check(table, name, fn, args)
     place = place_of_call()
 
@@ -60,18 +58,12 @@ def _check(table: Table, name: object, fn: object, args: tuple[Any, ...]) -> Non
         if isinstance(fn, Coroutine):
             fn.close()
         raise error
-    try:
-        signature = inspect.signature(fn)
-    except (TypeError, ValueError):  # one of Python's own, which may keep it
-        return
-    try:
-        signature.bind(*args)
-    except TypeError as wrong:
+    if wrong := wrong_count(fn, len(args)):
         count = f"{len(args)} argument{'' if len(args) == 1 else 's'}"
         raise table.refused(
             f"{said} {count} for {_named(fn)}: {wrong}",
             "give what it takes behind it; what has a name goes in with functools.partial",
-        ) from None
+        )
 
 
 def _what(found: object) -> str:

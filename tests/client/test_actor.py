@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -206,6 +207,86 @@ def test_an_actor_without_a_run_that_can_be_played_is_refused(
         with pytest.raises(ScenarioError, match=wrong) as refused:
             World().start(start)
         assert "\nNext: write `async def run(self, client: Client) -> None:`" in str(refused.value)
+
+
+async def ran(client: Client) -> None:
+    """Do nothing but say so."""
+    client.record("ran")
+
+
+class Callee:
+    """Can be called, and cannot be hashed."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    async def __call__(self, client: Client) -> None:
+        client.record("ran")
+
+
+def with_more(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives the function one argument more."""
+
+    @wraps(fn)
+    async def inner(self: Actor, client: Client) -> None:
+        await fn(self, 3, client)
+
+    return inner
+
+
+@attrs.frozen
+class OfClass(Actor):
+    """Needs no instance."""
+
+    @classmethod
+    async def run(cls, client: Client) -> None:
+        client.record("ran")
+
+
+@attrs.frozen
+class Static(Actor):
+    """Nor its class."""
+
+    @staticmethod
+    async def run(client: Client) -> None:
+        client.record("ran")
+
+
+@attrs.frozen
+class Given(Actor):
+    """Is told what to run."""
+
+    run: Any = ran
+
+
+@attrs.frozen
+class Called(Actor):
+    """Has an instance in place of a method."""
+
+    run = Callee()
+
+
+@attrs.frozen
+class Decorated(Actor):
+    """Gets an argument from its decorator."""
+
+    @with_more
+    async def run(self, more: int, client: Client) -> None:
+        client.record("ran")
+
+
+@pytest.mark.parametrize("kind", [OfClass, Static, Given, Called, Decorated])
+def test_every_run_that_takes_a_client_is_played(kind: type[Actor]) -> None:
+    """However it is written."""
+    world = World()
+    world.start(kind("alpha"))
+    (step,) = play(world).every("start *")
+    assert [record.name for record in step.records] == ["ran"]
+
+
+def test_a_run_that_cannot_be_called_is_refused() -> None:
+    """Where it is started."""
+    with pytest.raises(ScenarioError, match="which has a `run` that is a value of int"):
+        World().start(Given("alpha", run=3))
 
 
 def test_two_actors_cannot_have_one_name() -> None:

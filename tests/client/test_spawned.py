@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import pytest
@@ -126,6 +126,11 @@ def test_every_way_to_begin_a_task_is_taken() -> None:
 
     async def alpha(client: Client) -> None:
         worker = Worker()
+
+        @wraps(work)
+        async def wrapping(*args: Any) -> None:
+            await work(client, *args, name="wraps")
+
         client.spawn("t", work, client)
         client.spawn("t", work, client, 2)
         client.spawn("t", partial(named, client, name="partial"))
@@ -134,9 +139,22 @@ def test_every_way_to_begin_a_task_is_taken() -> None:
         client.spawn("t", worker.work, client)
         client.spawn("t", worker.alone, client)
         client.spawn("t", worker, client)
+        client.spawn("t", wrapping, 1)
+        client.spawn("t", wrapping)
 
     played = play(world_of(alpha=alpha))
     woken = sorted(step.option.verb for step in played.every("wake *"))
     assert woken == sorted(
-        ["work", "work", "partial", "lambda", "plain", "method", "static", "call"]
+        [
+            "work",
+            "work",
+            "partial",
+            "lambda",
+            "plain",
+            "method",
+            "static",
+            "call",
+            "wraps",
+            "wraps",
+        ]
     )

@@ -32,6 +32,11 @@ class Lonely:
         """Do nothing."""
 
 
+def named(see: Evidence, *, what: str) -> str | None:
+    """Take more than the Evidence."""
+    return what
+
+
 def _late(world: World) -> None:
     world.start(Puppet("alpha", idle))
     world.latency("get pods", actor="alhpa", serve_ms=3)
@@ -93,6 +98,14 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "claim that is async": (
         lambda w: w.claim(quiescent(idle)),  # type: ignore[arg-type]
+        "the claim idle cannot be asked: expected a function",
+    ),
+    "claim that must be named": (
+        lambda w: w.claim(always(named)),  # type: ignore[arg-type]
+        "the claim named cannot be asked: expected a function of the Evidence alone",
+    ),
+    "claim of a part that is async": (
+        lambda w: w.claim(always(partial(idle))),  # type: ignore[arg-type]
         "the claim idle cannot be asked: expected a function",
     ),
     "claim that says True": (
