@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
@@ -89,10 +90,10 @@ def fitted(item: T) -> T:
     try:
         test = _tests_of_objects[type(item)]
     except KeyError:
-        if not isinstance(item, Object):
+        if not issubclass(type(item), Object):
             step = 'give it one, such as Node.of("n1", cpu_m=1000)'
             raise Unfit("an object of testbed.objects", item, step) from None
-        test = _tests_of_objects[type(item)] = _test_for(type(item), item.__class__)
+        test = _tests_of_objects[type(item)] = _test_for(type(item))
     return item if test(item) else _mended(item)
 
 
@@ -106,13 +107,12 @@ _tests: dict[type, Test] = {}
 _wants: dict[type, dict[str, _Want]] = {}
 
 
-def _test_for(kind: type, named: type | None = None) -> Test:
-    """Whether each value of an instance has exactly the type that it should have. Under an audit
-    what an actor reads is a view, which names another class as its own."""
-    if kind not in _tests and named in (None, kind):
+def _test_for(kind: type) -> Test:
+    """Whether each value of an instance has exactly the type that it should have."""
+    if kind not in _tests:
         _tests[kind] = lambda value: _tests[kind](value)  # where a class has parts of its own kind
         _tests[kind] = _test_of(kind)
-    return _tests.setdefault(kind, lambda _: False)
+    return _tests[kind]
 
 
 # Objects enter a World in every Run, and a Pod has some sixty values. So for each class one
@@ -147,17 +147,24 @@ def _wants_of(kind: type) -> dict[str, _Want]:
     """What the fields of a class want, by name."""
     wants = _wants.get(kind)
     if wants is None:
-        try:
-            hints = get_type_hints(kind)
-        except (NameError, TypeError):  # of a kind of the user's own, which may keep them from us
-            hints = {}
+        hints = _hints_of(kind)
         names = [field.name for field in attrs.fields(kind)]
         wants = _wants[kind] = {name: _want(hints.get(name, Any)) for name in names}
     return wants
 
 
+def _hints_of(kind: type) -> dict[str, Any]:
+    """The types of its fields. A class of the user's own may keep them from us, as with a name that
+    only a type checker imports; then only those that it inherits."""
+    for base in kind.__mro__:
+        with suppress(Exception):  # to get them is to evaluate whatever stands there
+            return get_type_hints(base)
+    return {}
+
+
 def _mended(item: T) -> T:
     """The same, value by value."""
+    # Under an audit, a part may be a view, which names another class as its own.
     changes = {}
     for name, want in _wants_of(item.__class__).items():
         value = getattr(item, name)
@@ -176,13 +183,13 @@ def _at(path: str, want: _Want, value: object) -> Any:
 
 def _want(hint: Any) -> _Want:
     """What a field of that type may be."""
-    if hint in SCALARS:
+    with suppress(KeyError, TypeError):  # what a class says of a type need not have a hash
         return SCALARS[hint]
     origin, arguments = get_origin(hint), get_args(hint)
     others = [each for each in arguments if each is not types.NoneType]
     if isinstance(hint, types.UnionType) and len(others) == 1:
         return attrs.evolve(_want(others[0]), is_optional=True)
-    if origin is tuple and arguments[-1] is ...:
+    if origin is tuple and arguments[1:] == (...,):
         return _tuple_of(_want(arguments[0]))
     if origin is Map:
         return _map_of(_want(arguments[0]))
@@ -247,10 +254,13 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _number(found: object) -> str:
-    """How to say a whole number that was given as a text or with a point."""
+    """How to say a whole number that was given as a text, with a point, or of another class."""
     if isinstance(found, str) and found.strip().removeprefix("-").isdecimal():
         return f"say {int(found)}, without quotes"
-    return f"say {int(found)}" if isinstance(found, float) and found.is_integer() else ""
+    if isinstance(found, float):
+        return f"say {int(found)}" if found.is_integer() else ""
+    is_number = hasattr(found, "__index__") and not isinstance(found, bool | type)
+    return "make it one with int(…)" if is_number else ""
 
 
 def _text(found: object) -> str:
@@ -261,13 +271,19 @@ def _shown(found: object) -> str:
     """A value as Python writes it, if that is short and the same in every process."""
     if isinstance(found, type):
         return f"the class {found.__name__}"
-    is_plain = found is None or isinstance(found, str | int | float | list | tuple | dict)
-    said = repr(found) if is_plain else ""
+    said = repr(found) if _is_plain(found) else ""
     if isinstance(found, str) and len(said) > LONGEST:
         return f"{said[:LONGEST]}…"
-    return (
-        said if 0 < len(said) <= LONGEST and " at 0x" not in said else f"{type(found).__name__}(…)"
-    )
+    return said if 0 < len(said) <= LONGEST else f"{type(found).__name__}(…)"
+
+
+def _is_plain(found: object) -> bool:
+    """Whether it has no parts but plain ones: a set has no order, and an object has an address."""
+    if isinstance(found, list | tuple):
+        return all(map(_is_plain, found))
+    if isinstance(found, dict):
+        return all(_is_plain(part) for item in found.items() for part in item)
+    return found is None or isinstance(found, str | int | float)
 
 
 ANYTHING = _Want("anything")

@@ -37,6 +37,13 @@ def owned(**owner: Any) -> Pod:
     return Pod(Meta("p", owners=(Owner(**whole),)))
 
 
+class Counted:
+    """A number, as a library has its own."""
+
+    def __index__(self) -> int:
+        return 3
+
+
 UNFIT: dict[str, tuple[Any, str, str]] = {
     "a text for a tuple": (
         Pod(Meta("p", finalizers=wrong("x"))),
@@ -101,6 +108,15 @@ UNFIT: dict[str, tuple[Any, str, str]] = {
     "a class": (
         Pod("p", spec=wrong(PodSpec)),
         "spec is the class PodSpec: expected a PodSpec",
+        "give it a PodSpec",
+    ),
+    "a number of another class": (
+        Pod.of("p", priority=Counted()),
+        "spec.priority is Counted(…): expected a whole number",
+        "make it one with int(…)",
+    ),
+    "a list with a set in it": (
+        Pod("p", spec=wrong([{"x", "y"}])), "spec is list(…): expected a PodSpec",
         "give it a PodSpec",
     ),
     "a value of a Map": (
@@ -188,6 +204,26 @@ class Hidden(Object):
     what: Unheard = None  # type: ignore[name-defined]  # noqa: F821
 
 
+@attrs.frozen
+class Absent(Object):
+    """One whose module has no such type."""
+
+    what: attrs.Unheard = None  # type: ignore[name-defined]
+
+
+@attrs.frozen
+class Odd(Object):
+    """One with types of no use here."""
+
+    none: tuple[()] = ()
+    one: tuple[str] = ("a",)
+    either: str | tuple[str, ...] = ()
+    some: frozenset[str] = frozenset({"a"})
+
+
+Odd.__annotations__["some"] = [str]
+
+
 class Name(str):
     """A text of a user's own class."""
 
@@ -199,8 +235,13 @@ def test_a_kind_of_the_users_own_is_looked_at_as_far_as_its_types_are_known() ->
     fine = Forest("f", tree=Tree(below=(Tree("a"), Tree(left=Tree("b"))), shade=wrong("dark")))
     for item in (fine, Forest("f", marks=[1]), Forest("f", tree=Tree(Name("a"))), Hidden("h")):
         assert fitted(item) is item
+    odd = [Absent("a", what=[1]), Odd("o", one=wrong(3)), Odd("o")]
+    assert [fitted(each) for each in odd] == odd
     with pytest.raises(Unfit, match=r"tree\.below\[0\]\.left\.leaf is 3: expected a text"):
         fitted(Forest("f", tree=Tree(below=(Tree(left=Tree(wrong(3))),))))
+    for kind in (Hidden, Absent):
+        with pytest.raises(Unfit, match=r"meta\.finalizers is 'x': expected a tuple of texts"):
+            fitted(kind(Meta("k", finalizers=wrong("x"))))
 
 
 @pytest.mark.parametrize("item", ["x", None, Pod, Meta("p")], ids=repr)
