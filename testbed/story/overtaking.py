@@ -46,6 +46,8 @@ class _Overtaking(Rerun):
         """Whether the late write took effect."""
         self.refused = ""
         """How the act was refused."""
+        self._is_served = False
+        """Whether the act has been served: its actor may ask the same again later."""
 
     def breaks(self, make: Callable[[], Any], claim: str) -> bool | None:
         """Whether that claim breaks; None if the Run came to no end."""
@@ -76,8 +78,9 @@ class _Overtaking(Rerun):
         if self.has_left and step.kind == SERVE:
             if self._late is not None and _is_of(self._late, step.option):
                 self.came = self.came or bool(step.marks.changes)
-            elif _is_of(self._act, step.option) and step.outcome:
+            elif not self._is_served and _is_of(self._act, step.option):
                 self.refused = step.outcome
+                self._is_served = bool(step.outcome or step.marks.changes)
 
 
 def _is_of(sent: Sent, option: Option) -> bool:

@@ -55,7 +55,7 @@ class Slice:
         self.latencies = trace.played_in.wire.latencies if trace.played_in is not None else ()
         """What the scenario states of how long things take."""
         self._asked: dict[tuple[object, ...], bool] = {}
-        self._prevented: dict[tuple[int, int, str], str | None] = {}
+        self._prevented: dict[tuple[object, ...], str | None] = {}
         self.violation = violation
         self.knowledge = Knowledge(trace)
         self.requests = Requests(trace)
@@ -257,7 +257,7 @@ class Slice:
     def prevented(self, act: Sent, late: Sent) -> str | None:
         """How the server would have refused that act, or empty if it would not, had the late write
         come first; None if the claim would break all the same, as far as can be tried."""
-        both = (act.step, late.asked, late.key)
+        both = (act.step, late.path, late.verb, late.key, late.asked)
         if both not in self._prevented:
             if self.violation is None or len(self._prevented) >= OVERTAKEN_MAX:
                 return None

@@ -291,6 +291,14 @@ ARRIVALS = {
             "had it come first, nothing had broken",
         ),
     ),
+    "late_preparation": Fresh(
+        Truth(OLD, "zoe", "update notes/default/list", ""),
+        (
+            "before printer's update of it came",
+            "had it come first, nothing had broken",
+        ),
+        ("Forbidden",),
+    ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
         ("shows no more of why",),

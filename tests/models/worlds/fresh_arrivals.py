@@ -104,6 +104,40 @@ def late_archive(world: World) -> None:
     world.claim(always(kept(is_ever=False)))
 
 
+async def sign_twice(client: Client) -> None:
+    """Sign the list whatever it is; forbid updates, and try to sign it again."""
+    for _ in range(2):
+        with suppress(ApiError):
+            await client.update(note("list", signed=client.name), whatever_it_was=True)
+            await forbid(client)
+
+
+async def prepare(client: Client) -> None:
+    """Make the list ready to be signed."""
+    with suppress(ApiError):
+        await client.update(note("list", signed="", ready="yes"), whatever_it_was=True)
+
+
+def signed_when_ready(see: Evidence) -> str | None:
+    """The list is signed only after it was ready."""
+    for change in see.changes:
+        old: Any = change.old
+        if change.key == "notes/default/list" and old and not any(old.value.data.values()):
+            new: Any = change.new
+            if new.value.data["signed"]:
+                return f"{change.key} is signed, and was not ready"
+    return None
+
+
+def late_preparation(world: World) -> None:
+    """TRUTH: zoe signed before printer's update of the list came. That zoe is refused when it signs
+    again has nothing to do with it."""
+    world.serve(lambda store: planted.Office(store, "office"))
+    world.add(note("list", signed=""), note("config", updates="yes"))
+    world.start(Puppet("printer", prepare), Puppet("zoe", sign_twice), at="office")
+    world.claim(always(signed_when_ready))
+
+
 def no_matter(world: World) -> None:
     """The same, but that a job may never be deleted: then it does not matter what came too late."""
     world.serve(StoreEndpoint)
