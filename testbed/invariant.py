@@ -193,10 +193,8 @@ def _declared(reads: object) -> frozenset[str] | None:
     """What a claim declares to read, as a set; ScenarioError if it is no tuple of texts."""
     if reads is None:
         return None
-    if isinstance(reads, MANY):
-        names = frozenset(reads)
-        if all(map(_is_text, names)):
-            return names
+    if isinstance(reads, MANY) and all(map(_is_text, reads)):
+        return frozenset(reads)
     alone = f"({reads!r},)" if isinstance(reads, str) else '("log:pods",)'
     raise ScenarioError(
         f"a claim declares reads={reads!r}: expected a tuple of texts.\nNext: say reads={alone}."
@@ -277,7 +275,8 @@ def quiescent(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invarian
 
 def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
     """The claim comes true after the last fault; if `within_ms` is given, within that time."""
-    if within_ms is not None and (type(within_ms) is not int or within_ms < 0):
+    is_time = isinstance(within_ms, int) and not isinstance(within_ms, bool) and within_ms >= 0
+    if within_ms is not None and not is_time:
         raise ScenarioError(
             f"a claim was made with within_ms={within_ms!r}: expected whole milliseconds from 0.\n"
             "Next: say within_ms=1500 for 1.5 seconds."

@@ -17,20 +17,15 @@ PICKED = (list, tuple, str, range)
 """What has an order of its own that is the same in every Run."""
 
 
-def no_kind(table: Table, verb: str, kind: object) -> ScenarioError:
-    """The error for what is no kind of object."""
-    return table.refused(
-        f"client.{verb} was given {_said(kind)} as the kind: expected a class of objects",
-        f"say client.{verb}(Pod, …) with `from testbed.objects import Pod`",
-    )
-
-
 def plural_of_kind(table: Table, verb: str, kind: type[Object]) -> str:
     """The plural of a kind; ScenarioError if it is none."""
     try:
         return kind.plural
     except AttributeError:
-        raise no_kind(table, verb, kind) from None
+        raise table.refused(
+            f"client.{verb} was given {_said(kind)} as the kind: expected a class of objects",
+            f"say client.{verb}(Pod, …) with `from testbed.objects import Pod`",
+        ) from None
 
 
 def check_read(table: Table, verb: str, selector: object, revision: object) -> None:
@@ -52,7 +47,7 @@ def check_read(table: Table, verb: str, selector: object, revision: object) -> N
 def check_ms(table: Table, what: str, ms: object) -> None:
     """Raise ScenarioError unless it is a time in whole milliseconds, or None."""
     if ms is not None and not isinstance(ms, int):
-        text = f"{what}={ms!r}: expected whole milliseconds, or None"
+        text = f"{what}={_said(ms)}: expected whole milliseconds, or None"
         raise table.refused(text, f"say {what}=1500 for 1.5 seconds")
 
 
@@ -96,6 +91,14 @@ def check_pick(table: Table, label: object, alternatives: object) -> None:
     if not hasattr(alternatives, "__getitem__") or isinstance(alternatives, Mapping):
         text = f"client.pick({label!r}, …) was given {_said(alternatives)}: expected a list"
         raise table.refused(text, "make a list of it, with the dullest first")
+
+
+def no_task(table: Table, name: str, task: object) -> ScenarioError:
+    """The error for what is no task that the actor of that name has spawned."""
+    return table.refused(
+        f"{name} names a task by {_said(task)}: expected what client.spawn returned",
+        "keep that: task = client.spawn(…), and say client.join(task)",
+    )
 
 
 def _said(found: object) -> str:

@@ -11,6 +11,7 @@ from testbed.client.asking import (
     check_object,
     check_pick,
     check_read,
+    no_task,
     plural_of_kind,
     to_patch,
     to_write,
@@ -273,10 +274,7 @@ class Client:
     def _task(self, task: Task) -> Task:
         if isinstance(task, Task):
             return task
-        raise self._table.refused(
-            f"{self.name} names a task by {task!r}: expected what client.spawn returned",
-            "keep that: task = client.spawn(…), and say client.join(task)",
-        )
+        raise no_task(self._table, self.name, task)
 
     def signal(self, name: str = "signal") -> Signal:
         """A signal: tasks of this actor wait for it until another task sets it."""

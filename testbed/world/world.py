@@ -165,7 +165,7 @@ class World:
         is_one = type(at) is not tuple and (isinstance(at, str) or not isinstance(at, Sequence))
         homes: tuple[Any, ...] = (at,) if is_one and at != "" else tuple(at)
         for home in homes:
-            if home not in self.wire.posts:
+            if not isinstance(home, str) or home not in self.wire.posts:
                 see = "name one of these, or world.serve(…) it before"
                 raise UnknownName("Endpoint of this World", str(home), self.wire.posts, see=see)
         self.evidence.forget_scenario()

@@ -44,6 +44,9 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "timeout as a text": (lambda c: c.get(Note, "n", timeout_ms="5"), f"timeout_ms='5'{A_TIME}"),
     "timeout with a point": (lambda c: c.get(Note, "n", timeout_ms=0.5), f"ms=0.5{A_TIME}"),
+    "timeout of a thing": (
+        lambda c: c.get(Note, "n", timeout_ms=[Note("n")]), f"timeout_ms=a value of list{A_TIME}"
+    ),
     "create a kind": (lambda c: c.create(Note), f"create was given the class Note{AN_OBJECT}"),
     "create a part": (lambda c: c.create(Condition("a")), f"was given Condition(…){AN_OBJECT}"),
     "delete by name": (lambda c: c.delete("n"), f"client.delete was given 'n'{AN_OBJECT}"),
@@ -61,6 +64,9 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "first of a list": (lambda c: c.first([]), f"first() was given a value of list{WAITS}"),
     "first of a signal": (lambda c: c.first(c.signal()), f"given a value of Signal{WAITS}"),
     "join by name": (lambda c: c.join("x"), f"alpha names a task by 'x'{A_TASK}"),
+    "join a thing": (
+        lambda c: c.join(object()), f"alpha names a task by a value of object{A_TASK}"
+    ),
     "cancel by name": (lambda c: c.cancel("x"), f"alpha names a task by 'x'{A_TASK}"),
     "exit for half a moment": (_exit, f"again_after_ms=0.5{A_TIME}"),
 }  # fmt: skip
@@ -82,6 +88,7 @@ def test_what_can_mean_nothing_is_told_with_its_line(case: str) -> None:
     assert place.startswith(f"{__file__}, line ")
     assert said in text
     assert "\nNext: " in text
+    assert " at 0x" not in text
 
 
 def test_what_has_an_order_can_be_picked_from() -> None:

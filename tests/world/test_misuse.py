@@ -76,6 +76,14 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
         "actor 3, rank 0: expected a name of letters, digits",
     ),
     "start's Endpoint": (lambda w: w.start(Puppet("a", idle), at=3), "of this World '3'"),
+    "start's set of Endpoints": (
+        lambda w: w.start(Puppet("a", idle), at={"store"}),
+        "there is no Endpoint of this World \"{'store'}\"",
+    ),
+    "start's list of lists": (
+        lambda w: w.start(Puppet("a", idle), at=[["store"]]),
+        "there is no Endpoint of this World \"['store']\"",
+    ),
     "start's function": (lambda w: w.start(idle), "expected an actor, or a factory of one"),
     "start's class": (lambda w: w.start(Lonely()), "given a Lonely, which is no Actor: expected"),
     "serve": (lambda w: w.serve(3), "world.serve was given 3: expected a class of Endpoints"),
@@ -119,6 +127,10 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "reads' type": (
         lambda w: w.claim(always(lambda see: None, reads=(3,))),  # type: ignore[arg-type]
         "reads=(3,): expected a tuple of texts",
+    ),
+    "reads' item": (
+        lambda w: w.claim(always(lambda see: None, reads=(["log:pods"],))),  # type: ignore[arg-type]
+        "reads=(['log:pods'],): expected a tuple of texts",
     ),
     "within_ms": (
         lambda w: w.claim(eventually(lambda see: None, within_ms=0.5)),  # type: ignore[arg-type]
