@@ -227,7 +227,7 @@ def _differing(calm: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any,
     if calm == here:
         return
     typed = _by_type(calm), _by_type(here)
-    if None not in typed:
+    if None not in typed and typed[0] != typed[1]:  # else they differ in their order
         calm, here = typed
     if isinstance(calm, dict) and isinstance(here, dict):
         for name in sorted({*calm, *here}):

@@ -152,6 +152,17 @@ def test_what_differs_is_shown_and_not_what_is_alike() -> None:
     assert Confluent(ignoring=["pods.status.conditions"]).differences(there, here) == []
 
 
+def test_an_order_that_differs_is_told() -> None:
+    """Also of items that have a type each; unless their order is said not to matter."""
+    of_type = [{"type": "Ready"}, {"type": "Other"}]
+    there, here = (
+        {"pods/default/a": {"status": {"conditions": conditions}}}
+        for conditions in (of_type, of_type[::-1])
+    )
+    assert len(Confluent().differences(there, here)) == 1
+    assert Confluent(unordered=["pods.status.conditions"]).differences(there, here) == []
+
+
 def test_the_two_runs_stand_side_by_side() -> None:
     """With a line where they part for good."""
     world = UNORDERED.world()
