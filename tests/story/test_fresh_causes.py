@@ -272,7 +272,7 @@ ARRIVALS = {
         (
             "before kubelet's update/status of it came",
             'status.phase "Pending" → "Running"',
-            "had it come first, this would have been refused, TooManyRequests",
+            "if it had come first, this would have been refused, TooManyRequests",
         ),
         ("believing",),
     ),
@@ -281,21 +281,21 @@ ARRIVALS = {
         Truth(OLD, "zoe", "update notes/default/list", ""),
         (
             "before admin's update of notes/default/config came",
-            "had it come first, this would have been refused, Forbidden",
+            "if it had come first, this would have been refused, Forbidden",
         ),
     ),
     "late_archive": Fresh(
         Truth(OLD, "cleaner", "delete notes/default/job", ""),
         (
             "before archivist's update of it came",
-            "had it come first, nothing had broken",
+            "if it had come first, nothing would have broken",
         ),
     ),
     "late_preparation": Fresh(
         Truth(OLD, "zoe", "update notes/default/list", ""),
         (
             "before printer's update of it came",
-            "had it come first, nothing had broken",
+            "if it had come first, nothing would have broken",
         ),
         ("Forbidden",),
     ),

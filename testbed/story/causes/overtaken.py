@@ -3,9 +3,9 @@
 A kubelet has found that a pod runs, and its report is on the way; meanwhile the pod is evicted, for
 no budget counts a pod that is pending. Nobody was behind what the Store held.
 
-1. By *rule*: had the report come first, the server would have refused the act by a rule of its own.
-   That is more than who came first: it is why a guard did not hold.
-2. By *order*: had it come first, the claim would hold.
+1. By *rule*: if the report had come first, the server would have refused the act by a rule of its
+   own. That is more than who came first: it is why a guard did not hold.
+2. By *order*: if it had come first, the claim would hold.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def _cause(slice_: Slice, act: Act, late: Sent, refused: str) -> Cause:
         fate = f"; that was refused, {late.refused} (step {late.step})"
     else:
         fate = f"; that took effect only at rv {since.revision} (step {since.step})"
-    rest = "; had it come first, nothing had broken"
+    rest = "; if it had come first, nothing would have broken"
     if refused not in OF_ORDER:
-        rest = f"; had it come first, this would have been refused, {refused}"
+        rest = f"; if it had come first, this would have been refused, {refused}"
     said = _said(slice_, late)
     text = fitting((head, way, said, fate, rest), (head, way, fate, rest), (head, way, rest))
     did, shape = named(act), CauseShape.OLD_NEWS
