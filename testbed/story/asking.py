@@ -161,8 +161,7 @@ class _Asking(Rerun):
             if self._unwritten and self._is_its_write(made):
                 self._unwritten -= 1
                 self._revision = made[1].revision
-        is_it = not self._unwritten and self._was and _done_in(step, self._act) == self._was
-        if is_it and not self.did_it:
+        if not self._unwritten and self._was and _done_in(step, self._act) == self._was:
             self.did_it = True
 
     def did_the_same(self, trace: Trace, again: Trace) -> bool:

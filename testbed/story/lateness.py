@@ -86,14 +86,15 @@ class Lateness:
 
     def _own_writes(self) -> Iterator[Beat]:
         """Of each own write that an actor's Cache did not show, the last act without it: if the
-        Violation names it, or it is the cause and the opening says only that its answer was lost.
-        """
-        cause = self._cause
-        since = cause.since if cause is not None else None
-        is_told = cause is not None and cause.shape is CauseShape.OLD_NEWS
+        Violation names it, or it is the cause. As old news it is the opening that says so."""
+        since, opened = None, None
+        if self._cause is not None:
+            since = self._cause.since
+            opened = since if self._cause.shape is CauseShape.OLD_NEWS else None
         last = {(own.key, own.revision): (act, own) for act, own in self._slice.unseen}
         for act, own in sorted(last.values(), key=lambda pair: pair[0].step):
-            if is_told if own == since else own.key not in self._slice.named_keys:
+            matters = own == since or own.key in self._slice.named_keys
+            if own == opened or not matters:
                 continue
             plural = own.key.partition("/")[0]
             text = f"{act.actor} decided ({self._at(act.decided)}) before its watch of {plural} "

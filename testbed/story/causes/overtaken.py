@@ -40,9 +40,11 @@ def _found(slice_: Slice) -> Iterator[tuple[str, Cause]]:
     broke = {act.step for act in slice_.breaking}
     for act in slice_.breaking:
         sent = slice_.requests.of(act.step) if act.versions else None
-        for late in (*_held(slice_), *reversed(slice_.requests.all)) if sent is not None else ():
+        if sent is None:
+            continue
+        for late in (*_held(slice_), *reversed(slice_.requests.all)):
             # A late write that broke the claim itself is no remedy: it raced with the act.
-            if sent is None or late.step in broke or not _was_late(sent, late, act):
+            if late.step in broke or not _was_late(sent, late, act):
                 continue
             refused = slice_.prevented(sent, late)
             if refused is not None:
