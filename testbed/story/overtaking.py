@@ -1,8 +1,8 @@
 """Overtaking: plays a Run again as if a write that came too late had come first.
 
 The Run is played again up to where the server began with the act. There the late write is served,
-and the rest goes on in the order of the Run. The claim must hold then, and break if the same is
-played without that write. A Run with a later fault is not played: it may rest on that.
+and the rest goes on in the order of the Run. All claims must hold then, and this one break if
+the same is played without that write. A Run with a later fault is not played: it may rest on that.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class _Overtaking(Rerun):
     def __init__(self, trace: Trace, act: Sent, late: Sent | None) -> None:
         super().__init__(trace, act.parts[0].number, len(trace.steps))
         self._act, self._late = act, late
-        self._is_cut = False
         self.came = False
         """Whether the late write took effect."""
         self.refused = ""
@@ -50,11 +49,14 @@ class _Overtaking(Rerun):
         """Whether the act has been served: its actor may ask the same again later."""
 
     def breaks(self, make: Callable[[], Any], claim: str) -> bool | None:
-        """Whether that claim breaks; None if the Run came to no end."""
+        """Whether that claim breaks; None if that is not known, since the Run came to no end or
+        another claim ended it."""
         played = self.play(make)
-        if played is None or self._is_cut:
+        if played is None:
             return None
-        return any(violation.invariant == claim for violation in played[0].violations)
+        verdict, _ = played
+        is_broken = any(violation.invariant == claim for violation in verdict.violations)
+        return is_broken or (False if verdict.is_held else None)
 
     def otherwise(self, options: Options) -> Choice | Cut:
         ready, held = options.in_line(), options.held
@@ -68,7 +70,6 @@ class _Overtaking(Rerun):
         found = [(self.place(option), 1, n) for n, option in enumerate(ready)]
         found += [(self.place(option), 0, n) for n, option in enumerate(held)]
         if not found:
-            self._is_cut = bool(options.ready)
             return CUT
         _, is_ready, place = min(found)
         return place if is_ready else Release(place)

@@ -309,6 +309,16 @@ holds:
   until: cleaner delete notes/default/job
 """,
     ),
+    "either_way": Fresh(
+        Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
+        ("shows no more of why",),
+        ("archivist",),
+        """
+holds:
+- hold: archivist update notes/default/job
+  until: cleaner delete notes/default/job
+""",
+    ),
 }
 ROOMS = {
     **dict.fromkeys(ARRIVALS, fresh_arrivals),

@@ -147,6 +147,23 @@ def no_matter(world: World) -> None:
     world.needs_no_race = "cleaner deletes it in any"
 
 
+def nothing_is_archived(see: Evidence) -> str | None:
+    """No job is archived."""
+    for change in see.changes:
+        new: Any = change.new
+        if new and new.value.data["archived"]:
+            return f"{change.key} is archived"
+    return None
+
+
+def either_way(world: World) -> None:
+    """The same as late_archive, but that a job may not be archived: then either order breaks a
+    claim, and it helps nobody that one write had been sent in time."""
+    late_archive(world)
+    world.claim(always(nothing_is_archived))
+    world.needs_no_race = "archivist archives it in any"
+
+
 def outage(world: World) -> None:
     """TRUTH: as in late_report; watchman only says that no pod is left."""
     does = {"kubelet": planted.reports, "north": planted.drainer("web-1")}
