@@ -162,6 +162,32 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+SHOWN_MAX = 60
+"""The most characters of a wrong value that an error shows."""
+
+
+def shown(value: object) -> str:
+    """A value that was given by mistake, in words that are short and the same in every process."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = getattr(value, "__qualname__", None)
+    if callable(value) and isinstance(name, str):
+        return f"the function {name.rpartition('<locals>.')[2]}"
+    said = repr(value) if _is_plain(value) else ""
+    if isinstance(value, str) and len(said) > SHOWN_MAX:
+        return f"{said[:SHOWN_MAX]}…"
+    return said if 0 < len(said) <= SHOWN_MAX else f"{type(value).__name__}(…)"
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it has no parts but plain ones: a set has no order, and an object has an address."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(_is_plain(part) for item in value.items() for part in item)
+    return value is None or isinstance(value, str | int | float)
+
+
 class ScenarioError(HarnessError):
     """A scenario or an actor broke a rule of the World."""
 

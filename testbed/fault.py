@@ -13,7 +13,7 @@ from testbed.client.point import Point, ServedSoFar, Whereabouts, point_of, poin
 from testbed.client.request import Post, Request
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
-from testbed.errors import ApiError, ScenarioError, WatchBroken
+from testbed.errors import ApiError, ScenarioError, WatchBroken, shown
 from testbed.objects.fitting import Unfit, fitted_part
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Store
@@ -332,7 +332,7 @@ class Allowed:
     def __init__(self, fault: Fault) -> None:
         if not isinstance(fault, Fault):
             raise ScenarioError(
-                f"world.allow was given {fault!r}: expected a fault.\n"
+                f"world.allow was given {shown(fault)}: expected a fault.\n"
                 'Next: world.allow(Crash("alpha", times_max=1)).'
             )
         wrong = ""

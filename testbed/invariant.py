@@ -11,7 +11,7 @@ import attrs
 
 from testbed.client.request import Request
 from testbed.client.wire import Wire
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
 from testbed.store.store import Store
 from testbed.takes import wrong_count
@@ -172,7 +172,7 @@ def _name_of(claim: Any) -> str:
     name: str | None = getattr(named, "__name__", None)
     if not callable(claim) or name is None:
         raise ScenarioError(
-            f"a claim was made of {claim!r}: expected a function that says what is wrong, or "
+            f"a claim was made of {shown(claim)}: expected a function that says what is wrong, or "
             "returns None.\nNext: write it as `def all_is_well(see)`."
         )
     # Also of a `partial`, the function says whether it is async.
@@ -197,7 +197,8 @@ def _declared(reads: object) -> frozenset[str] | None:
         return frozenset(reads)
     alone = f"({reads!r},)" if isinstance(reads, str) else '("log:pods",)'
     raise ScenarioError(
-        f"a claim declares reads={reads!r}: expected a tuple of texts.\nNext: say reads={alone}."
+        f"a claim declares reads={shown(reads)}: expected a tuple of texts.\n"
+        f"Next: say reads={alone}."
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import ClassVar
 
 import attrs
 
 from testbed.client.client import Client
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.switches import Component
 from testbed.takes import wrong_count
 
@@ -56,7 +56,7 @@ def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
         )
     if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
         raise ScenarioError(
-            f"world.start was given {given!r}: expected an actor, or a factory of one.\n"
+            f"world.start was given {shown(given)}: expected an actor, or a factory of one.\n"
             'Next: world.start(Writer("alpha")), or world.start(lambda: Writer("alpha")).'
         )
     if not isinstance(given, Actor):
@@ -78,6 +78,12 @@ def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
 def made_by(factory: Callable[[], Actor]) -> Actor:
     """The actor that a factory makes; an error if it makes something else."""
     made: object = factory()
+    if isinstance(made, Coroutine):
+        made.close()
+        raise ScenarioError(
+            "world.start was given an async function: expected an actor, or a factory of one.\n"
+            "Next: write it as the `run` of an actor: `async def run(self, client)`."
+        )
     if not isinstance(made, Actor):
         kind = type(made).__name__
         raise ScenarioError(
@@ -98,7 +104,7 @@ def _wrong_with(actor: Actor) -> str:
         return "has no `run`"
     run: object = actor.run
     if not callable(run):
-        return f"has a `run` that is a value of {type(run).__name__}"
+        return f"has a `run` that is {shown(run)}"
     wrong = wrong_count(run, 1)
     return f"has a `run` that cannot be called with a Client: {wrong}" if wrong else ""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from testbed.client.audit import whole
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import Object, Revision
 from testbed.objects.plain import Misfit, frozen
@@ -23,7 +23,7 @@ def plural_of_kind(table: Table, verb: str, kind: type[Object]) -> str:
         return kind.plural
     except AttributeError:
         raise table.refused(
-            f"client.{verb} was given {_said(kind)} as the kind: expected a class of objects",
+            f"client.{verb} was given {shown(kind)} as the kind: expected a class of objects",
             f"say client.{verb}(Pod, …) with `from testbed.objects import Pod`",
         ) from None
 
@@ -34,20 +34,20 @@ def check_read(table: Table, verb: str, selector: object, revision: object) -> N
         return
     if not isinstance(selector, Selector):
         raise table.refused(
-            f"client.{verb} was given {_said(selector)} as the selector: expected a Selector",
+            f"client.{verb} was given {shown(selector)} as the selector: expected a Selector",
             'say Selector(namespace="default"), with `from testbed.store.selector import Selector`',
         )
     if not isinstance(revision, Revision | str):
         raise table.refused(
-            f"client.{verb} was given {_said(revision)} as the revision: expected a Revision",
+            f"client.{verb} was given {shown(revision)} as the revision: expected a Revision",
             "pass the `revision` of a list, or that of an object's `meta`",
         )
 
 
 def check_ms(table: Table, what: str, ms: object) -> None:
     """Raise ScenarioError unless it is a time in whole milliseconds, or None."""
-    if ms is not None and not isinstance(ms, int):
-        text = f"{what}={_said(ms)}: expected whole milliseconds, or None"
+    if ms is not None and (not isinstance(ms, int) or isinstance(ms, bool)):
+        text = f"{what}={shown(ms)}: expected whole milliseconds, or None"
         raise table.refused(text, f"say {what}=1500 for 1.5 seconds")
 
 
@@ -65,12 +65,12 @@ def to_patch(table: Table, tree: Mapping[str, Any]) -> Any:
     """The tree of a patch, frozen; ScenarioError if it is none."""
     given: object = tree
     if not isinstance(given, Mapping):
-        text = f"client.patch was given {_said(given)} as the tree: expected a mapping"
+        text = f"client.patch was given {shown(given)} as the tree: expected a mapping"
         raise table.refused(text, 'say client.patch(pod, {"status": {"phase": "Running"}})')
     try:
         return frozen(tree, nulls=True)
     except Misfit as misfit:
-        what = _said(misfit.found)
+        what = shown(misfit.found)
         text = f"client.patch was given a tree whose {misfit.path or 'name'} is {what}"
         step = "write it as in a manifest: texts, numbers, lists and mappings"
         raise table.refused(f"{text}: expected {misfit.expected}", step) from None
@@ -79,31 +79,23 @@ def to_patch(table: Table, tree: Mapping[str, Any]) -> Any:
 def check_object(table: Table, verb: str, item: object) -> None:
     """Raise ScenarioError unless it is an object of a cluster."""
     if not isinstance(item, Object):
-        text = f"client.{verb} was given {_said(item)}: expected an object of testbed.objects"
+        text = f"client.{verb} was given {shown(item)}: expected an object of testbed.objects"
         raise table.refused(text, f"pass what client.get gave, or say client.{verb}(Pod('p'), …)")
 
 
 def check_pick(table: Table, label: object, alternatives: object) -> None:
     """Raise ScenarioError unless a Chooser can be shown these alternatives."""
     if not isinstance(label, str):
-        text = f"client.pick was given {_said(label)} as the label: expected a text"
+        text = f"client.pick was given {shown(label)} as the label: expected a text"
         raise table.refused(text, 'say client.pick("node", […])')
     if not hasattr(alternatives, "__getitem__") or isinstance(alternatives, Mapping):
-        text = f"client.pick({label!r}, …) was given {_said(alternatives)}: expected a list"
+        text = f"client.pick({label!r}, …) was given {shown(alternatives)}: expected a list"
         raise table.refused(text, "make a list of it, with the dullest first")
 
 
 def no_task(table: Table, name: str, task: object) -> ScenarioError:
     """The error for what is no task that the actor of that name has spawned."""
     return table.refused(
-        f"{name} names a task by {_said(task)}: expected what client.spawn returned",
+        f"{name} names a task by {shown(task)}: expected what client.spawn returned",
         "keep that: task = client.spawn(…), and say client.join(task)",
     )
-
-
-def _said(found: object) -> str:
-    """What it is, in the same words in every process."""
-    if isinstance(found, type):
-        return f"the class {found.__name__}"
-    is_short = found is None or isinstance(found, str | int | float)
-    return repr(found)[:60] if is_short else f"a value of {type(found).__name__}"

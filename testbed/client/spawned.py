@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.takes import wrong_count
 from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
@@ -68,13 +68,11 @@ def _check(table: Table, name: object, fn: object, args: tuple[Any, ...]) -> Non
 
 def _what(found: object) -> str:
     """What it is, in the same words in every process."""
-    if found is None:
-        return "None"
     if isinstance(found, Coroutine):
         return "a coroutine, which has been called already"
     if isinstance(found, Waitable):
         return "a wait, which is no task of its own"
-    return _named(found) if callable(found) else f"a value of {type(found).__name__}"
+    return shown(found)
 
 
 def _named(fn: object) -> str:

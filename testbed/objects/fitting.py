@@ -16,12 +16,11 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
 
+from testbed.errors import shown
 from testbed.objects.meta import Map, Object, evolved
 
 T = TypeVar("T")
 Test = Callable[[Any], bool]
-LONGEST = 60
-"""How many letters of a wrong value are shown."""
 
 
 class Unfit(Exception):
@@ -49,7 +48,7 @@ class Unfit(Exception):
 
     def __str__(self) -> str:
         where = f"{self.path} is " if self.path else ""
-        return f"{where}{_shown(self.found)}: expected {self.expected}"
+        return f"{where}{shown(self.found)}: expected {self.expected}"
 
 
 @attrs.frozen
@@ -207,7 +206,7 @@ def _tuple_of(item: _Want) -> _Want:
 
     def step(found: object) -> str:
         is_one = isinstance(found, item.kinds) and not isinstance(found, bool)
-        return f"say ({_shown(found)},), as even one of them stands in a tuple" if is_one else ""
+        return f"say ({shown(found)},), as even one of them stands in a tuple" if is_one else ""
 
     expected = f"a tuple of {item.many}"
     return _Want(expected, "tuples", (tuple,), False, _all_of(item), mend, tuple, step)
@@ -265,25 +264,6 @@ def _number(found: object) -> str:
 
 def _text(found: object) -> str:
     return f"say {str(found)!r}" if isinstance(found, int | float) else ""
-
-
-def _shown(found: object) -> str:
-    """A value as Python writes it, if that is short and the same in every process."""
-    if isinstance(found, type):
-        return f"the class {found.__name__}"
-    said = repr(found) if _is_plain(found) else ""
-    if isinstance(found, str) and len(said) > LONGEST:
-        return f"{said[:LONGEST]}…"
-    return said if 0 < len(said) <= LONGEST else f"{type(found).__name__}(…)"
-
-
-def _is_plain(found: object) -> bool:
-    """Whether it has no parts but plain ones: a set has no order, and an object has an address."""
-    if isinstance(found, list | tuple):
-        return all(map(_is_plain, found))
-    if isinstance(found, dict):
-        return all(_is_plain(part) for item in found.items() for part in item)
-    return found is None or isinstance(found, str | int | float)
 
 
 ANYTHING = _Want("anything")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import attrs
 
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Numbered, Object, Revision
 from testbed.store.footprint import NOTHING, Footprint
@@ -177,11 +177,12 @@ def marks_memory(endpoint: Endpoint) -> bool:
 
 def served_by(factory: Callable[[Store], Endpoint], store: Store) -> Endpoint:
     """The Endpoint that a factory makes for a World; ScenarioError if it is none, or makes none."""
+    # An Endpoint that was made before would answer from another Store, and outlive the World.
     given: object = factory
-    made: object = factory(store) if callable(given) else given
+    made: object = factory(store) if callable(given) else None
     if isinstance(getattr(made, "name", None), str) and callable(getattr(made, "handle", None)):
         return cast(Endpoint, made)
-    what = f"what makes a {type(made).__name__}" if callable(given) else repr(given)
+    what = f"what makes a {type(made).__name__}" if callable(given) else shown(given)
     raise ScenarioError(
         f"world.serve was given {what}: expected a class of Endpoints, or a function that makes "
         "one for a Store.\nNext: world.serve(ApiServer)."

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from testbed.errors import Cancelled, Crashed, ScenarioError, UnknownName
+from testbed.errors import Cancelled, Crashed, ScenarioError, UnknownName, shown
 from testbed.store.footprint import Footprint
 from testbed.turns.option import Option
 from testbed.whose import library_of, readers_frame
@@ -240,7 +240,7 @@ def not_async(seat: Seat, made: object) -> str:
     code = getattr(getattr(kind, "run", None), "__code__", None)
     place = "" if code is None else f"{code.co_filename}, line {code.co_firstlineno}: "
     return (
-        f"{place}{seat.path}: the `run` of {kind.__name__} gave a value of {type(made).__name__}: "
+        f"{place}{seat.path}: the `run` of {kind.__name__} gave {shown(made)}: "
         "expected an async function without `yield`.\n"
         "Next: write `async def run(self, client: Client) -> None:`."
     )

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from testbed.errors import shown
 from testbed.turns.forgotten import NOT_ACTORS, actors_frame, actors_line, forgot
 from testbed.turns.life import Seat
 from testbed.turns.option import RESUME, WAKE, Option
@@ -376,7 +377,7 @@ class First(Waitable):
             raise table.refused("first() was given nothing to wait for", "give it a wait")
         for wait in waits:
             if not isinstance(wait, Waitable):
-                text = f"first() was given a value of {type(wait).__name__}: expected waits"
+                text = f"first() was given {shown(wait)}: expected waits"
                 step = "pass client.sleep(5), queue.get(), client.join(task), each by itself"
                 raise table.refused(text, step)
             wait.is_awaited = True

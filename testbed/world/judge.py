@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from testbed.client.point import ServedSoFar
 from testbed.client.wire import Wire
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.invariant import (
     COMMIT,
     DEATH,
@@ -78,7 +78,7 @@ class Judge:
         for invariant in invariants:
             if not isinstance(invariant, Invariant):
                 raise ScenarioError(
-                    f"world.claim was given {invariant!r}: expected a claim that says when it "
+                    f"world.claim was given {shown(invariant)}: expected a claim that says when it "
                     "holds.\nNext: world.claim(always(f)), quiescent(f) or eventually(f)."
                 )
             self._invariants.append(invariant)
@@ -233,8 +233,8 @@ class Judge:
             code = getattr(getattr(invariant, "claim", None), "__code__", None)
             place = f"{code.co_filename}, line {code.co_firstlineno}: " if code else ""
             raise ScenarioError(
-                f"{place}the claim {invariant.name} returned {breach!r}: expected a sentence that "
-                "says what is wrong, or None if nothing is.\n"
+                f"{place}the claim {invariant.name} returned {shown(breach)}: expected a sentence "
+                "that says what is wrong, or None if nothing is.\n"
                 'Next: let it `return "what is wrong"`, or nothing.'
             )
         if all(v.invariant != invariant.name for v in self.violations):

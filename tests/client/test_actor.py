@@ -285,7 +285,7 @@ def test_every_run_that_takes_a_client_is_played(kind: type[Actor]) -> None:
 
 def test_a_run_that_cannot_be_called_is_refused() -> None:
     """Where it is started."""
-    with pytest.raises(ScenarioError, match="which has a `run` that is a value of int"):
+    with pytest.raises(ScenarioError, match="which has a `run` that is 3"):
         World().start(Given("alpha", run=3))
 
 

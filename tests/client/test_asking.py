@@ -45,27 +45,27 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "timeout as a text": (lambda c: c.get(Note, "n", timeout_ms="5"), f"timeout_ms='5'{A_TIME}"),
     "timeout with a point": (lambda c: c.get(Note, "n", timeout_ms=0.5), f"ms=0.5{A_TIME}"),
     "timeout of a thing": (
-        lambda c: c.get(Note, "n", timeout_ms=[Note("n")]), f"timeout_ms=a value of list{A_TIME}"
+        lambda c: c.get(Note, "n", timeout_ms=[Note("n")]), f"timeout_ms=list(…){A_TIME}"
     ),
     "create a kind": (lambda c: c.create(Note), f"create was given the class Note{AN_OBJECT}"),
     "create a part": (lambda c: c.create(Condition("a")), f"was given Condition(…){AN_OBJECT}"),
     "delete by name": (lambda c: c.delete("n"), f"client.delete was given 'n'{AN_OBJECT}"),
     "patch by name": (lambda c: c.patch("n", {}), f"client.patch was given 'n'{AN_OBJECT}"),
     "patch with an object": (
-        lambda c: c.patch(note("n"), note("n")), "value of Note as the tree: expected a mapping"
+        lambda c: c.patch(note("n"), note("n")), "given Note(…) as the tree: expected a mapping"
     ),
     "patch with a set": (
-        lambda c: c.patch(note("n"), {"a": {"b": {1}}}), f"whose a.b is a value of set{A_TREE}"
+        lambda c: c.patch(note("n"), {"a": {"b": {1}}}), f"whose a.b is set(…){A_TREE}"
     ),
     "pick from a number": (lambda c: c.pick("x", 3), f"client.pick('x', …) was given 3{A_LIST}"),
-    "pick from a set": (lambda c: c.pick("x", {"a", "b"}), f"given a value of set{A_LIST}"),
-    "pick from a dict": (lambda c: c.pick("x", {"a": 1, 2: 3}), f"a value of dict{A_LIST}"),
+    "pick from a set": (lambda c: c.pick("x", {"a", "b"}), f"given set(…){A_LIST}"),
+    "pick from a dict": (lambda c: c.pick("x", {"a": 1, 2: 3}), f"{{'a': 1, 2: 3}}{A_LIST}"),
     "pick by no label": (lambda c: c.pick(3, ["a"]), "given 3 as the label: expected a text"),
-    "first of a list": (lambda c: c.first([]), f"first() was given a value of list{WAITS}"),
-    "first of a signal": (lambda c: c.first(c.signal()), f"given a value of Signal{WAITS}"),
+    "first of a list": (lambda c: c.first([]), f"first() was given []{WAITS}"),
+    "first of a signal": (lambda c: c.first(c.signal()), f"given Signal(…){WAITS}"),
     "join by name": (lambda c: c.join("x"), f"alpha names a task by 'x'{A_TASK}"),
     "join a thing": (
-        lambda c: c.join(object()), f"alpha names a task by a value of object{A_TASK}"
+        lambda c: c.join(object()), f"alpha names a task by object(…){A_TASK}"
     ),
     "cancel by name": (lambda c: c.cancel("x"), f"alpha names a task by 'x'{A_TASK}"),
     "exit for half a moment": (_exit, f"again_after_ms=0.5{A_TIME}"),

@@ -42,12 +42,12 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
         "say client.spawn('x', f, …)",
     ),
     "no function": (
-        lambda c: c.spawn("x", 3), "was given a value of int: expected an async function", "say"
+        lambda c: c.spawn("x", 3), "was given 3: expected an async function", "say"
     ),
     "nothing": (lambda c: c.spawn("x", None), "was given None: expected an async", "say"),
     "no name": (
         lambda c: c.spawn(work, c),
-        "client.spawn was given work for the name of a task: expected a text",
+        "client.spawn was given the function work for the name of a task: expected a text",
         "say client.spawn('later', f, …)",
     ),
     "too few": (
@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
     ),
     "one of Python's": (
         lambda c: c.spawn("x", dict),
-        "was given dict, which gave a value of dict: expected an async function",
+        "was given dict, which gave {}: expected an async function",
         "write `async def f(): …`",
     ),
 }  # fmt: skip

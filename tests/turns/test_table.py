@@ -160,7 +160,7 @@ class Sync(Actor):
 
 
 NOT_ASYNC = (
-    rf"^{re.escape(__file__)}, line \d+: alpha/main: the `run` of Sync gave a value of NoneType: "
+    rf"^{re.escape(__file__)}, line \d+: alpha/main: the `run` of Sync gave None: "
     r"expected an async function without `yield`\.\nNext: write `async def run"
 )
 

@@ -16,6 +16,8 @@ from testbed.errors import HarnessError
 from testbed.faults.crash import Crash
 from testbed.invariant import Evidence
 from testbed.objects import Meta, Pod
+from testbed.store.store import Store
+from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.scenario import find, of
 
 
@@ -35,6 +37,10 @@ class Lonely:
 def named(see: Evidence, *, what: str) -> str | None:
     """Take more than the Evidence."""
     return what
+
+
+async def _late_actor() -> Lonely:
+    return Lonely()
 
 
 def _late(world: World) -> None:
@@ -87,6 +93,10 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "start's function": (lambda w: w.start(idle), "expected an actor, or a factory of one"),
     "start's class": (lambda w: w.start(Lonely()), "given a Lonely, which is no Actor: expected"),
     "serve": (lambda w: w.serve(3), "world.serve was given 3: expected a class of Endpoints"),
+    "start's factory": (lambda w: w.start(_late_actor), "given an async function: expected"),
+    "serve one made before": (
+        lambda w: w.serve(StoreEndpoint(Store(), "me")), "given StoreEndpoint(…): expected a class"
+    ),
     "serve nothing": (lambda w: w.serve(lambda _: None), "given what makes a NoneType: expected"),
     "add twice": (lambda w: w.add(note("n"), note("n")), "given notes/default/n a second time"),
     "add without a name": (lambda w: w.add(note("")), "given a Note without a name: expected one"),
