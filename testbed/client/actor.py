@@ -47,20 +47,8 @@ class Actor:
 def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
     """What makes the actor for each life: frozen settings return themselves, a factory is called.
     Settings that can change are refused."""
-    makes: object = given
-    if callable(getattr(makes, "run", None)) and not isinstance(makes, Actor | type):
-        kind = type(makes).__name__
-        raise ScenarioError(
-            f"world.start was given a {kind}, which is no Actor: expected one, or a factory.\n"
-            f"Next: derive it: `@attrs.frozen`, `class {kind}(Actor):`, its fields, no `__init__`."
-        )
-    if not isinstance(makes, Actor) and (not callable(makes) or _needs_more(makes)):
-        raise ScenarioError(
-            f"world.start was given {shown(given)}: expected an actor, or a factory of one.\n"
-            'Next: world.start(Writer("alpha")), or world.start(lambda: Writer("alpha")).'
-        )
     if not isinstance(given, Actor):
-        return given
+        return _factory(given)
     try:
         hash(given)
         frozen = _is_frozen(given)
@@ -75,16 +63,32 @@ def factory_of(given: Actor | Callable[[], Actor]) -> Callable[[], Actor]:
     return lambda: given
 
 
+def _factory(given: object) -> Callable[[], Actor]:
+    """The same, if it is a factory."""
+    if not isinstance(given, type) and callable(getattr(given, "run", None)):
+        kind = type(given).__name__
+        raise ScenarioError(
+            f"world.start was given a {kind}, which is no Actor: expected one, or a factory.\n"
+            f"Next: derive it: `@attrs.frozen`, `class {kind}(Actor):`, its fields, no `__init__`."
+        )
+    if not callable(given) or _needs_more(given):
+        raise ScenarioError(
+            f"world.start was given {shown(given)}: expected an actor, or a factory of one.\n"
+            'Next: world.start(Writer("alpha")), or world.start(lambda: Writer("alpha")).'
+        )
+    return given
+
+
 def made_by(factory: Callable[[], Actor]) -> Actor:
     """The actor that a factory makes; an error if it makes something else."""
     made: object = factory()
-    if isinstance(made, Coroutine):
-        made.close()
-        raise ScenarioError(
-            "world.start was given an async function: expected an actor, or a factory of one.\n"
-            "Next: write it as the `run` of an actor: `async def run(self, client)`."
-        )
     if not isinstance(made, Actor):
+        if isinstance(made, Coroutine):
+            made.close()
+            raise ScenarioError(
+                "world.start was given an async function: expected an actor, or a factory of one.\n"
+                "Next: write it as the `run` of an actor: `async def run(self, client)`."
+            )
         kind = type(made).__name__
         raise ScenarioError(
             f"world.start was given a factory that makes a {kind}: expected an actor.\n"
