@@ -7,6 +7,7 @@ import attrs
 from testbed.chooser import Chooser
 from testbed.fault import Fault
 from testbed.faults.server_error import REFUSALS
+from testbed.turns.option import DELIVER, FAULT
 from testbed.world.fault_kinds import fault_kinds, fault_of
 from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
@@ -27,6 +28,8 @@ class Told:
     """How many faults have struck in them."""
     words: frozenset[str]
     """The kinds of fault that have."""
+    watches: bool
+    """Whether an actor was told something by a watch."""
     breaches: tuple[str, ...]
     """What is not held, each with the number of its Run."""
 
@@ -38,13 +41,15 @@ def told(
     breaches: list[str] = []
     words: set[str] = set()
     struck = played = 0
+    watches = False
 
     def look(world: World) -> bool:
-        nonlocal struck, played
+        nonlocal struck, played, watches
         verdict = world.verdict
         assert verdict is not None
         struck += verdict.faults
-        words.update(each.option.verb for each in world.trace.steps if each.kind == "fault")
+        words.update(each.option.verb for each in world.trace.steps if each.kind == FAULT)
+        watches |= any(each.kind == DELIVER for each in world.trace.steps)
         if not verdict.is_held:
             breaches.append(f"run {played}: {verdict}")
         played += 1
@@ -54,4 +59,4 @@ def told(
         scenario, chooser, look, runs_max=runs, switches=switches, faults=all_faults(),
         driver="direct", keep=True,
     )  # fmt: skip
-    return Told(played, struck, frozenset(words), tuple(breaches))
+    return Told(played, struck, frozenset(words), watches, tuple(breaches))

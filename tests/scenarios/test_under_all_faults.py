@@ -76,9 +76,11 @@ def test_guarded_nothing_breaks_whatever_strikes(
 def test_guarded_nothing_breaks_in_twenty_thousand_runs(
     scenario: Scenario, chooser: type[Uniform | PCT]
 ) -> None:
-    """Of all scenarios together; in each of them every kind of fault has struck that can."""
-    struck = unbroken(scenario, chooser(2), 770).words
-    assert set(fault_kinds()) - struck <= {"stale"}
+    """Of all scenarios together; in each of them every kind of fault has struck that can, if each
+    is as likely. Without a second server or a watch some cannot."""
+    found = unbroken(scenario, chooser(2), 770)
+    cannot = {"stale"} if found.watches else {"stale", "break_watch", "lag"}
+    assert chooser is PCT or set(fault_kinds()) - found.words <= cannot
 
 
 @pytest.mark.parametrize("chooser", CHOOSERS)
