@@ -86,7 +86,7 @@ class Rows:
         freed = [step.number for step in map(slice_.freed, held) if step is not None]
         self._troubled = {sent.step for sent in slice_.requests.all if sent.refused} | {*freed}
         violation = slice_.violation
-        self.last = violation.step if violation else len(slice_.steps)
+        self.last = slice_.end
         self.broken = violation.invariant if violation else ""
         """The claim that was broken; empty if none was."""
         happened = [row for item in trace.items if (row := self._row(item)) is not None]

@@ -14,7 +14,7 @@ FINALIZERS = "meta.finalizers"
 def still_there(slice_: Slice, keys: list[str]) -> str:
     """`; notes/default/n still has its finalizer a.io/b`: of these objects and those that the
     Violation names, the first that was to be gone and has one; empty if none has."""
-    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    end = slice_.end
     for key in dict.fromkeys([*keys, *sorted(slice_.named_keys)]):
         versions = slice_.knowledge.versions.get(key, [])
         before = [version for version in versions if version.step <= end]

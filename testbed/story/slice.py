@@ -93,13 +93,18 @@ class Slice:
     def _acts(self) -> list[Act]:
         return self.knowledge.acts
 
+    @property
+    def end(self) -> int:
+        """The Step in which the claim broke, or else the last."""
+        return len(self.steps) if self.violation is None else self.violation.step
+
     @cached_property
     def needed(self) -> set[int]:
         """(2) The numbers of the Steps in the slice."""
         needed = self.causality.needed_by(self.about)
         steps = self.causality.steps
         actors = {steps[number].option.actor for number in needed}
-        end = self.violation.step if self.violation else len(self.steps)
+        end = self.end
         # A fault that only made something late wrote nothing that a later Step reads, so `flow`
         # need not lead back to it. It matters all the same to each actor that it struck.
         struck = (s for s in self.steps if s.kind == FAULT and s.number <= end)
@@ -235,7 +240,7 @@ class Slice:
         if until is None:
             return None
         crash = (FAULT, Crash.word, fault.option.key)
-        end = self.violation.step if self.violation else len(self.steps)
+        end = self.end
         for step in self.steps[fault.number : end]:
             if (step.kind, step.option.verb, step.option.key) == crash:
                 return None

@@ -39,16 +39,12 @@ def found(slice_: Slice) -> Iterator[Cause]:
 
 def alone(slice_: Slice) -> Iterator[Cause]:
     """What the only fault of a Run cut in two, where nothing else was late: it is what it takes."""
-    until = slice_.steps[: _end(slice_)]
+    until = slice_.steps[: slice_.end]
     faults = [step for step in until if step.kind == FAULT]
     if len(faults) == 1 and all(step.kind != HOLD for step in until):
         yield from _failed(slice_, _is_needed)
         yield from _cut_off(slice_, _is_needed)
         yield from _crashed(slice_, _is_needed)
-
-
-def _end(slice_: Slice) -> int:
-    return slice_.violation.step if slice_.violation is not None else len(slice_.steps)
 
 
 def _writes(slice_: Slice, actor: str, since: int, until: int) -> list[Version]:
@@ -75,14 +71,14 @@ def _is_needed(slice_: Slice, version: Version) -> bool:
 def _crashed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(1) The last crash after a write that matters."""
     for actor, crash in reversed(slice_.requests.ends):
-        if crash > _end(slice_):
+        if crash > slice_.end:
             continue
-        born = max((s for s in slice_.knowledge.births(actor) if s <= crash), default=0)
+        born = slice_.knowledge.birth(actor, crash)
         before = [v for v in _writes(slice_, actor, born, crash) if matters(slice_, v)]
         if not before:
             continue
         last = before[-1]
-        after = _writes(slice_, actor, crash, _end(slice_))
+        after = _writes(slice_, actor, crash, slice_.end)
         lives = [s for s in slice_.knowledge.births(actor) if s > crash]
         if after:
             rest = f"; its next life, knowing nothing of that, {did(after[0])} "
@@ -106,7 +102,7 @@ def _never_back(slice_: Slice) -> Iterator[Cause]:
     gone = [
         (actor, crash)
         for actor, crash in slice_.requests.ends
-        if crash <= _end(slice_) and all(b < crash for b in slice_.knowledge.births(actor))
+        if crash <= slice_.end and all(b < crash for b in slice_.knowledge.births(actor))
     ]
     # Of several that are gone, no trace shows which it was that had to let it go.
     if still and len(gone) == 1:
@@ -118,9 +114,9 @@ def _never_back(slice_: Slice) -> Iterator[Cause]:
 def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(2) A write that failed after another one of the same actor, and was not made good."""
     for sent in reversed(slice_.requests.all):
-        if not _is_in_vain(slice_, sent) or sent.step > _end(slice_):
+        if not _is_in_vain(slice_, sent) or sent.step > slice_.end:
             continue
-        born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
+        born = slice_.knowledge.birth(sent.actor, sent.asked)
         before = _writes(slice_, sent.actor, born, sent.step)
         if not any(matters(slice_, version) for version in before):
             continue
@@ -140,7 +136,7 @@ def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
 def _cut_off(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
     """(2) The last write of a request whose Endpoint crashed before it had answered."""
     for sent in reversed(slice_.requests.all):
-        if not (sent.server and sent.changes) or sent.let_go > _end(slice_):
+        if not (sent.server and sent.changes) or sent.let_go > slice_.end:
             continue
         change = sent.changes[-1]
         last = slice_.knowledge.version(change.key, change.revision)
@@ -180,7 +176,7 @@ def _why_refused(slice_: Slice, sent: Sent) -> Version | None:
         if each.actor == sent.actor and each.word == sent.word and each.parts
         if each.step < sent.step and not each.refused
     ]
-    born = max((s for s in slice_.knowledge.births(sent.actor) if s <= sent.asked), default=0)
+    born = slice_.knowledge.birth(sent.actor, sent.asked)
     looked = [key for part in sent.parts for key in part.marks.reads]
     found = [
         version
@@ -200,7 +196,7 @@ def _is_in_vain(slice_: Slice, sent: Sent) -> bool:
         return False
     if sent.refused == "NotFound" and sent.word in ("delete", EVICT):
         return False  # what it was to remove is gone
-    return not _writes(slice_, sent.actor, sent.step, _end(slice_))
+    return not _writes(slice_, sent.actor, sent.step, slice_.end)
 
 
 def _between(slice_: Slice) -> Iterator[Cause]:
@@ -286,7 +282,7 @@ def _written(slice_: Slice) -> dict[tuple[str, str], list[Version]]:
     for key, versions in slice_.knowledge.versions.items():
         for version in versions:
             old, new = version.change.old, version.change.new
-            if version.step > _end(slice_) or old is None or new is None:
+            if version.step > slice_.end or old is None or new is None:
                 continue
             for field in changed_fields(old.value, new.value):
                 found.setdefault((field, key), []).append(version)

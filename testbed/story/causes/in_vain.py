@@ -18,7 +18,7 @@ from testbed.words import past
 
 def found(slice_: Slice) -> Iterator[Cause]:
     """The last of such writes of what the Violation is about."""
-    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    end = slice_.end
     keys = slice_.named_keys | slice_.counted
     for sent in reversed(slice_.requests.all):
         is_vain = sent.parts and changed_nothing(sent.parts[-1]) and not sent.changes

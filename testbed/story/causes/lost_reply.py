@@ -36,7 +36,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
         versions = _effect(slice_, sent)
         if not (_is_open(sent) and versions) or sent.why == CRASHED:
             continue
-        end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+        end = slice_.end
         if slice_.knowledge.has_heard(sent.actor, versions[0], end):
             continue
         if _is_named(slice_, sent, versions):
@@ -51,7 +51,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
 
 def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:
     """(5) What a life had sent before it ended, and took effect when another one had begun."""
-    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    end = slice_.end
     for sent in reversed(slice_.requests.all):
         if sent.why != CRASHED or not _is_open(sent):
             continue
@@ -82,7 +82,7 @@ def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:
 def given_up(slice_: Slice) -> Iterator[Cause]:
     """(4) The last request for what the Violation names that came to nothing, and after which its
     caller did no more."""
-    end = slice_.violation.step if slice_.violation is not None else len(slice_.steps)
+    end = slice_.end
     for sent in reversed(slice_.requests.all):
         is_vain = bool(sent.refused or sent.let_go) and not sent.changes and sent.why != CRASHED
         if not is_vain or sent.step > end or not slice_.is_named(sent.key):

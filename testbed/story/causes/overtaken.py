@@ -1,7 +1,7 @@
 """Overtaken: what would have prevented it had been sent in time, and came too late.
 
 A kubelet has found that a pod runs, and its report is on the way; meanwhile the pod is evicted, for
-no budget counts a pod that is pending. Nobody was behind what the Store held.
+no budget counts a pod that is pending. No actor was behind what the Store held.
 
 1. By *rule*: if the report had come first, the server would have refused the act by a rule of its
    own. That is more than who came first: it is why a guard did not hold.
