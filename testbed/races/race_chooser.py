@@ -70,9 +70,7 @@ class Counting:
         If its Endpoint was down, the request did not come up before its answer.
         """
         if option.kind == ANSWER:
-            option = _as_request(option)
-            if asked := self._asked.get(_request_of(option)):
-                return asked
+            return self.asked(_as_request(option))
         actor = option.path.partition("/")[0]
         counts = self._counts.get(actor, {})
         by_actor, by_task = names_of(option)
@@ -86,11 +84,10 @@ class Counting:
 
     def number(self, option: Option) -> Numbers:
         """Give an Option that comes up now its numbers, so that the next one gets others."""
-        numbers = self.next(option)
         if option.kind == ANSWER:
-            if _request_of(option) in self._asked:
-                return numbers
-            option = _as_request(option)
+            self.number_once(_as_request(option))
+            return self.next(option)
+        numbers = self.next(option)
         counts = self._counts.setdefault(option.path.partition("/")[0], {})
         for name, nth in zip(names_of(option), numbers, strict=False):
             counts[name] = nth
