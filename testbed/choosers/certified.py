@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import NOTHING_LEFT, Offer, Said, Seen, late_part
-from testbed.choosers.equivalence.orders import OrderedTurn, settings_of, with_path
+from testbed.choosers.equivalence.orders import settings_of, with_path
 from testbed.invariant import Verdict
 from testbed.store.footprint import Footprint
 from testbed.turns.option import FAULT, PICK
@@ -76,7 +76,7 @@ class Certified(Chooser):
         place, offered = seen.places[at], [*there.ready, *there.faults]
         if self.difference:
             return None
-        if place >= len(offered) or offered[place] != _said(seen.turns[at]):
+        if place >= len(offered) or offered[place] != Said.of(seen.turns[at]):
             self._differs(f"turn {at + 1} is not the one of that place among those offered")
             return None
         self._next, self._picks = at + 1, 0
@@ -161,10 +161,6 @@ def _offer(options: Options, *, at_rest: bool, may_strike: bool) -> Offer:
     due_ms = options[first].due_ms
     ready = tuple(Said(option.sentence, "") for option in offered)
     return Offer(ready, tuple(Said(o.sentence, settings_of(o)) for o in faults), due_ms)
-
-
-def _said(turn: OrderedTurn) -> Said:
-    return Said(turn.sentence, turn.settings)
 
 
 def _names(broken: Sequence[tuple[str, str]]) -> str:

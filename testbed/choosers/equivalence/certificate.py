@@ -42,6 +42,11 @@ class Said(NamedTuple):
     settings: str
     """How a fault would strike; empty if it is no fault."""
 
+    @classmethod
+    def of(cls, turn: OrderedTurn) -> Said:
+        """That of a turn."""
+        return cls(turn.sentence, turn.settings)
+
     def __str__(self) -> str:
         return f"{self.sentence}" + f" by {self.settings}" * bool(self.settings)
 
@@ -159,7 +164,7 @@ class _Tables:
         return number
 
     def _step(self, turn: OrderedTurn, late: Footprint) -> int:
-        option = self._option(Said(turn.sentence, turn.settings))
+        option = self._option(Said.of(turn))
         number, is_new = self._number("step", (turn.content, late))
         if is_new:
             self._new.append(
