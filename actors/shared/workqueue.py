@@ -55,6 +55,11 @@ class Workqueue:
         self._failures[key] = times = self._failures.get(key, 0) + 1
         self.add(key, min(AGAIN_MS * 2 ** (times - 1), AGAIN_MS_MAX))
 
+    def digest(self) -> object:
+        """What is to be processed, what is being processed, and what has failed how often. What is
+        added later is a timer of its own, which is seen anyway."""
+        return list(self._dirty), list(self._processing), sorted(self._failures.items())
+
     async def _later(self, key: str, after_ms: int) -> None:
         await self._client.sleep(after_ms, f"again {key}")
         self.add(key)

@@ -1,0 +1,55 @@
+"""Standing: how a pod stands, as controllers count it. They read no more of a pod than `READS`."""
+
+from __future__ import annotations
+
+from testbed.objects import Condition, Pod
+from testbed.objects.condition import find
+from testbed.objects.pod import FAILED, SUCCEEDED
+
+READS = (
+    "meta.annotations", "meta.created_ms", "meta.deleted_ms", "meta.labels", "meta.owners",
+    "spec.node_name", "status.conditions", "status.container_statuses", "status.phase",
+)  # fmt: skip
+"""The fields of its pods that a controller looks at."""
+
+
+def is_terminating(pod: Pod) -> bool:
+    """Whether its deletion was requested."""
+    return pod.meta.deleted_ms is not None
+
+
+def is_over(pod: Pod) -> bool:
+    """Whether it has ended for good."""
+    return pod.status.phase in (SUCCEEDED, FAILED)
+
+
+def is_active(pod: Pod) -> bool:
+    """Whether it counts as one of those that are wanted: neither over nor terminating (CTL-3)."""
+    return not is_terminating(pod) and not is_over(pod)
+
+
+def ready_since_ms(pod: Pod) -> int | None:
+    """Since when it has been ready; None if it is not."""
+    ready = readiness(pod)
+    return ready.since_ms or 0 if ready is not None and ready.status == "True" else None
+
+
+def readiness(pod: Pod) -> Condition | None:
+    """Its condition Ready, if it has one."""
+    return find(pod.status.conditions, "Ready")
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether it is ready."""
+    return ready_since_ms(pod) is not None
+
+
+def is_available(pod: Pod, min_ready_s: int, now_ms: int) -> bool:
+    """Whether it has been ready for that long."""
+    since_ms = ready_since_ms(pod)
+    return since_ms is not None and (not min_ready_s or since_ms + 1000 * min_ready_s <= now_ms)
+
+
+def restarts(pod: Pod) -> int:
+    """How often a container of it was started again, for the container that was most often."""
+    return max((each.restart_count for each in pod.status.container_statuses), default=0)

@@ -1,0 +1,26 @@
+"""Switches of the controllers: what differs between versions, or can be taken away from them."""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed.switches import Component, on_off
+
+
+@attrs.frozen
+class ControllerSwitches:
+    """All of them; the first value of each is that of 1.26 (GEN-2)."""
+
+    expectations: bool = on_off(True)
+    """Whether a controller waits until it has heard of its own creates and deletes (CTL-2)."""
+    events: bool = on_off(True)
+    """Whether controllers write Events. No program decides by them; without them, Runs are
+    shorter."""
+
+
+CONTROLLERS = Component(
+    "controllers",
+    ControllerSwitches,
+    {"seed": {}, "k8s-1.26": {}, "k8s-modern": {}},
+)
+"""With its profiles, and the switches in them that are not as in 1.26 (GEN-1)."""
