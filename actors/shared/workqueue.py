@@ -25,11 +25,13 @@ class Workqueue:
         """The keys that were taken and are not done."""
         self._failures: dict[str, int] = {}
         """By key, how often it has failed in a row."""
+        self._due: dict[str, int] = {}
+        """By key, when it is queued after a delay."""
 
     def add(self, key: str, after_ms: int = 0) -> None:
-        """Queue a key, now or after a delay."""
+        """Queue a key, now or after a delay. Of several delays the one that ends first counts."""
         if after_ms:
-            self._client.spawn("later", self._later, key, after_ms)
+            self._delay(key, after_ms)
         elif key not in self._dirty:
             self._dirty[key] = None
             # A key in processing is only marked: two tasks at one key would race with each other.
@@ -60,6 +62,14 @@ class Workqueue:
         added later is a timer of its own, which is seen anyway."""
         return list(self._dirty), list(self._processing), sorted(self._failures.items())
 
-    async def _later(self, key: str, after_ms: int) -> None:
+    def _delay(self, key: str, after_ms: int) -> None:
+        due_ms = self._client.elapsed() + after_ms
+        if key not in self._due or due_ms < self._due[key]:
+            self._due[key] = due_ms
+            self._client.spawn("later", self._later, key, after_ms, due_ms)
+
+    async def _later(self, key: str, after_ms: int, due_ms: int) -> None:
         await self._client.sleep(after_ms, f"again {key}")
-        self.add(key)
+        if self._due.get(key) == due_ms:
+            del self._due[key]
+            self.add(key)

@@ -97,3 +97,37 @@ def test_a_key_may_be_added_for_later() -> None:
             todo.done(key)
 
     assert played(do) == [(0, "a"), (500, "b"), (1000, "a")]
+
+
+def test_of_several_delays_the_one_that_ends_first_counts() -> None:
+    """As in client-go: the key comes once, and may be added for later again after that."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
+        for after_ms in (1000, 500, 800):
+            todo.add("a", after_ms)
+        for again_ms in (900, 0):
+            key = await todo.take()
+            seen.append(client.now())
+            todo.done(key)
+            todo.add(key, again_ms)
+
+    assert played(do) == [500, 1400]
+
+
+def test_its_digest_tells_what_it_will_do() -> None:
+    """What is queued, what is being processed, and what has failed."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
+        for key in "abc":
+            todo.add(key)
+        for has_failed in (True, False):
+            key = await todo.take()
+            seen.append(todo.digest())
+            todo.done(key, has_failed=has_failed)
+        seen.append(todo.digest())
+
+    empty: list[Any] = []
+    failed = [("a", 1)]
+    assert played(do) == [
+        (["b", "c"], ["a"], empty), (["c"], ["b"], failed), (["c"], [], failed)
+    ]  # fmt: skip
