@@ -70,6 +70,18 @@ class ControlLoop:
                 has_failed = True
             self.todo.done(key, has_failed=has_failed)
 
+    async def update_status(self, item: O, status: Any) -> O:
+        """Write a status. If that fails, get the object and write the same status once more, as
+        Kubernetes does: who else writes to that object only moves its revision."""
+        new = attrs.evolve(item, status=status)  # type: ignore[call-arg]
+        try:
+            return await self.client.update(new, subresource="status")
+        except ApiError:
+            meta = item.meta
+            now = await self.client.get(type(item), meta.name, meta.namespace)
+            new = attrs.evolve(now, status=status)  # type: ignore[call-arg]
+            return await self.client.update(new, subresource="status")
+
     async def sync(self, key: str) -> None:
         """Close the gap for one key, or raise an ApiError to be asked again. Only one worker at a
         time syncs the same key."""
@@ -103,3 +115,9 @@ class KeyedController(Actor):
     async def run(self, client: Client) -> None:
         """Control until it crashes."""
         await self.loop(self, client).run()
+
+
+def at_key(cache: Cache[O], key: str) -> O | None:
+    """The object of that key in a Cache, or None."""
+    *_, namespace, name = key.split("/")
+    return cache.get(name, namespace)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from testbed.objects import Condition, Pod
 from testbed.objects.condition import find
 from testbed.objects.pod import FAILED, SUCCEEDED
@@ -48,6 +50,13 @@ def is_available(pod: Pod, min_ready_s: int, now_ms: int) -> bool:
     """Whether it has been ready for that long."""
     since_ms = ready_since_ms(pod)
     return since_ms is not None and (not min_ready_s or since_ms + 1000 * min_ready_s <= now_ms)
+
+
+def available_in_ms(pods: Iterable[Pod], min_ready_s: int, now_ms: int) -> int:
+    """How long until the next of these pods becomes available; 0 if none is about to."""
+    since = (ready_since_ms(pod) for pod in pods if not is_available(pod, min_ready_s, now_ms))
+    due = [since_ms + 1000 * min_ready_s - now_ms for since_ms in since if since_ms is not None]
+    return min(due, default=0)
 
 
 def restarts(pod: Pod) -> int:
