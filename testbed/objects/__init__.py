@@ -2,8 +2,8 @@
 
 May use: errors.
 In order: meta, fitting, quantity, calendar, plain, form, dotted, labels, condition, affinity,
-  reference, note, pod, node, disruption_budget, priority, quota, charge, workload, lease,
-  namespace, event, config, binding, kinds, codec, __init__, manifests.
+  reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
+  deployment, lease, namespace, event, config, binding, kinds, codec, __init__, manifests.
 """
 
 from testbed.objects.affinity import (
@@ -22,6 +22,16 @@ from testbed.objects.affinity import (
 from testbed.objects.binding import Binding, DeleteOptions, Eviction, Preconditions, Target
 from testbed.objects.condition import Condition
 from testbed.objects.config import ConfigMap
+from testbed.objects.deployment import (
+    Deployment,
+    DeploymentSpec,
+    DeploymentStatus,
+    OrderedUpdate,
+    OrderedUpdateStrategy,
+    StatefulSet,
+    StatefulSetSpec,
+    StatefulSetStatus,
+)
 from testbed.objects.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -91,6 +101,9 @@ __all__ = [
     "DaemonSetSpec",
     "DaemonSetStatus",
     "DeleteOptions",
+    "Deployment",
+    "DeploymentSpec",
+    "DeploymentStatus",
     "Event",
     "EventSeries",
     "EventSource",
@@ -114,6 +127,8 @@ __all__ = [
     "NodeStatus",
     "Note",
     "Object",
+    "OrderedUpdate",
+    "OrderedUpdateStrategy",
     "Owner",
     "Pod",
     "PodAffinity",
@@ -145,6 +160,9 @@ __all__ = [
     "SchedulingGate",
     "ScopeSelector",
     "ScopedRequirement",
+    "StatefulSet",
+    "StatefulSetSpec",
+    "StatefulSetStatus",
     "Taint",
     "Target",
     "Terminated",

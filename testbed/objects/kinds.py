@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
 from testbed.objects.config import ConfigMap
+from testbed.objects.deployment import Deployment, StatefulSet
 from testbed.objects.disruption_budget import PodDisruptionBudget
 from testbed.objects.event import Event
 from testbed.objects.lease import Lease
@@ -23,6 +24,7 @@ KINDS: tuple[type[Object], ...] = (
     Binding,
     ConfigMap,
     DaemonSet,
+    Deployment,
     Event,
     Eviction,
     Job,
@@ -35,6 +37,7 @@ KINDS: tuple[type[Object], ...] = (
     PriorityClass,
     ReplicaSet,
     ResourceQuota,
+    StatefulSet,
 )
 """All kinds, sorted by name."""
 _BY_KIND = {f"{cls.api_version} {cls.kind}": cls for cls in KINDS}

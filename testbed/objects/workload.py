@@ -155,7 +155,7 @@ class UpdateStrategy:
     """How pods are replaced after their template has changed."""
 
     type: str = ""
-    """RollingUpdate or OnDelete."""
+    """RollingUpdate, OnDelete or, for a Deployment, Recreate."""
     rolling_update: RollingUpdate | None = None
     """The bounds of a RollingUpdate."""
 

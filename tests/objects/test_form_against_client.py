@@ -22,6 +22,7 @@ from testbed.objects import (
     Binding,
     ConfigMap,
     DaemonSet,
+    Deployment,
     Event,
     Eviction,
     Job,
@@ -34,6 +35,7 @@ from testbed.objects import (
     PriorityClass,
     ReplicaSet,
     ResourceQuota,
+    StatefulSet,
 )
 from testbed.objects.codec import decode, encode
 from testbed.objects.form import from_tree, to_tree
@@ -49,6 +51,7 @@ EVERY: dict[type[Object], Any] = {
     Binding: client.V1Binding,
     ConfigMap: client.V1ConfigMap,
     DaemonSet: client.V1DaemonSet,
+    Deployment: client.V1Deployment,
     Event: client.CoreV1Event,
     Eviction: client.V1Eviction,
     Job: client.V1Job,
@@ -56,6 +59,7 @@ EVERY: dict[type[Object], Any] = {
     Namespace: client.V1Namespace,
     ReplicaSet: client.V1ReplicaSet,
     ResourceQuota: client.V1ResourceQuota,
+    StatefulSet: client.V1StatefulSet,
 }
 AMOUNTS = (
     *("requests", "limits", "overhead", "capacity", "allocatable", "allocated_resources"),

@@ -167,6 +167,58 @@ TREES: dict[str, dict[str, Any]] = {
             "conditions": [CONDITION],
         },
     },
+    "apps/v1 Deployment": {
+        "spec": {
+            "replicas": 0,
+            "selector": SELECTOR,
+            "template": TEMPLATE,
+            "strategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": 1},
+            },
+            "minReadySeconds": 1,
+            "revisionHistoryLimit": 0,
+            "paused": True,
+            "progressDeadlineSeconds": 600,
+        },
+        "status": {
+            "observedGeneration": 1,
+            "replicas": 3,
+            "updatedReplicas": 1,
+            "readyReplicas": 2,
+            "availableReplicas": 2,
+            "unavailableReplicas": 1,
+            "conditions": [CONDITION],
+            "collisionCount": 0,
+        },
+    },
+    "apps/v1 StatefulSet": {
+        "spec": {
+            "replicas": 0,
+            "selector": SELECTOR,
+            "template": TEMPLATE,
+            "serviceName": "web",
+            "podManagementPolicy": "Parallel",
+            "updateStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"partition": 0, "maxUnavailable": 1},
+            },
+            "revisionHistoryLimit": 0,
+            "minReadySeconds": 1,
+        },
+        "status": {
+            "observedGeneration": 1,
+            "replicas": 0,
+            "readyReplicas": 1,
+            "currentReplicas": 1,
+            "updatedReplicas": 1,
+            "currentRevision": "web-a",
+            "updateRevision": "web-b",
+            "collisionCount": 0,
+            "conditions": [CONDITION],
+            "availableReplicas": 1,
+        },
+    },
     "v1 ResourceQuota": {
         "spec": {
             "hard": {"pods": "10", "requests.cpu": "1500m"},
