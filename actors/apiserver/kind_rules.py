@@ -8,22 +8,25 @@ from typing import Any
 import attrs
 
 from actors.apiserver.call import invalid
+from actors.apiserver.defaults import (
+    complete_daemon_set,
+    complete_deployment,
+    complete_job,
+    complete_pod,
+    complete_replica_set,
+    complete_stateful_set,
+)
 from testbed.objects import (
-    Container,
-    Map,
     Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetStatus,
     PodSpec,
     PodStatus,
     PriorityClass,
-    Resources,
     qos_of,
 )
 from testbed.objects.priority import PREEMPT
 
-GRACE_S = 30
-"""How long a pod has to end if its spec does not say."""
 NOT_COUNTED = PodDisruptionBudgetStatus()
 IMMUTABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`, "
@@ -80,29 +83,6 @@ class KindRules:
 
 
 # -- pods -----------------------------------------------------------------------------------------
-
-
-def _complete_pod(pod: Pod) -> Pod:
-    return attrs.evolve(pod, spec=_complete_spec(pod.spec))
-
-
-def _complete_spec(spec: PodSpec) -> PodSpec:
-    return attrs.evolve(
-        spec,
-        scheduler_name=spec.scheduler_name or "default-scheduler",
-        restart_policy=spec.restart_policy or "Always",
-        grace_s=GRACE_S if spec.grace_s is None else spec.grace_s,
-        containers=tuple(map(_complete_container, spec.containers)),
-        init_containers=tuple(map(_complete_container, spec.init_containers)),
-    )
-
-
-def _complete_container(container: Container) -> Container:
-    """Where it has a limit and no request, its limit becomes its request."""
-    requests, limits = container.resources.requests, container.resources.limits
-    if all(name in requests for name in limits):
-        return container
-    return attrs.evolve(container, resources=Resources(Map({**limits, **requests}), limits))
 
 
 def _initial_pod(pod: Pod) -> Pod:
@@ -176,20 +156,22 @@ def _complete_class(item: PriorityClass) -> PriorityClass:
 
 PLAIN = KindRules()
 RULES: Mapping[str, KindRules] = {
-    "daemonsets": KindRules(is_counted=True),
-    "jobs": KindRules(is_counted=True),
+    "daemonsets": KindRules(is_counted=True, complete=complete_daemon_set),
+    "deployments": KindRules(is_counted=True, complete=complete_deployment),
+    "jobs": KindRules(is_counted=True, complete=complete_job),
     "leases": KindRules(is_conditional=True),
     "nodes": KindRules(keeps_status=True),
     "poddisruptionbudgets": KindRules(
         is_counted=True, is_conditional=True, initial=_initial_budget
     ),
     "pods": KindRules(
-        is_graceful=True, complete=_complete_pod, initial=_initial_pod,
+        is_graceful=True, complete=complete_pod, initial=_initial_pod,
         first_status=_first_status_of_pod, merge_status=_merge_status_of_pod,
         check=_check_pod, check_change=_check_pod_change,
     ),
     "priorityclasses": KindRules(is_counted=True, complete=_complete_class),
-    "replicasets": KindRules(is_counted=True),
+    "replicasets": KindRules(is_counted=True, complete=complete_replica_set),
+    "statefulsets": KindRules(is_counted=True, complete=complete_stateful_set),
 }  # fmt: skip
 """By plural. A kind without a row is PLAIN."""
 
