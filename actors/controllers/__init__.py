@@ -1,5 +1,5 @@
 """Controllers: each compares what exists with what is wanted, and closes the gap.
 
 May use: shared.
-In order: switches, kinship, frame; then siblings.
+In order: switches, kinship, frame; then siblings, invariants.
 """

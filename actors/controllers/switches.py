@@ -13,6 +13,9 @@ class ControllerSwitches:
 
     expectations: bool = on_off(True)
     """Whether a controller waits until it has heard of its own creates and deletes (CTL-2)."""
+    bug_conflict_writes_old_status: bool = on_off(False)
+    """A fault before 1.17: if the disruption controller meets a conflict, it reads the budget again
+    and writes its old count over the new status (kubernetes#82149)."""
     events: bool = on_off(True)
     """Whether controllers write Events. No program decides by them; without them, Runs are
     shorter."""

@@ -1,0 +1,63 @@
+"""Covered pods: which pods each PodDisruptionBudget covers, kept up to date change by change."""
+
+from __future__ import annotations
+
+from testbed.objects import Pod, PodDisruptionBudget
+
+
+class CoveredPods:
+    """Budgets, pods, and which covers which. To count a budget looks at its own pods only."""
+
+    def __init__(self) -> None:
+        self._budgets: dict[str, dict[str, PodDisruptionBudget]] = {}
+        """By namespace and key."""
+        self._pods: dict[str, dict[str, Pod]] = {}
+        """The same of pods."""
+        self._covered: dict[str, dict[str, None]] = {}
+        """By budget, the keys of its pods."""
+
+    def put_budget(self, budget: PodDisruptionBudget) -> None:
+        """Add a budget, or replace it by its newer state."""
+        here = self._budgets.setdefault(budget.meta.namespace, {})
+        old = here.get(budget.key)
+        here[budget.key] = budget
+        if old is None or old.spec.selector != budget.spec.selector:
+            pods = self._pods.get(budget.meta.namespace, {})
+            found = (key for key, pod in pods.items() if budget.covers(pod.meta))
+            self._covered[budget.key] = dict.fromkeys(found)
+
+    def drop_budget(self, budget: PodDisruptionBudget) -> None:
+        """Forget a budget that is gone."""
+        self._budgets.get(budget.meta.namespace, {}).pop(budget.key, None)
+        self._covered.pop(budget.key, None)
+
+    def put_pod(self, pod: Pod) -> list[str]:
+        """Add a pod, or replace it by its newer state; returns the budgets that cover it now."""
+        self._pods.setdefault(pod.meta.namespace, {})[pod.key] = pod
+        found = []
+        for key, budget in self._budgets.get(pod.meta.namespace, {}).items():
+            if budget.covers(pod.meta):
+                self._covered[key][pod.key] = None
+                found.append(key)
+            else:
+                self._covered[key].pop(pod.key, None)
+        return found
+
+    def drop_pod(self, pod: Pod) -> list[str]:
+        """Forget a pod that is gone; returns the budgets that have covered it."""
+        self._pods.get(pod.meta.namespace, {}).pop(pod.key, None)
+        budgets = self._budgets.get(pod.meta.namespace, {})
+        return [key for key in budgets if self._covered[key].pop(pod.key, self) is None]
+
+    def budget(self, key: str) -> PodDisruptionBudget | None:
+        """The budget of that key, or None."""
+        return self._budgets.get(key.split("/")[1], {}).get(key)
+
+    def pod(self, key: str) -> Pod | None:
+        """The pod of that key, or None."""
+        return self._pods.get(key.split("/")[1], {}).get(key)
+
+    def pods_of(self, key: str) -> list[Pod]:
+        """The pods that a budget covers, in order of their keys."""
+        pods = self._pods.get(key.split("/")[1], {})
+        return [pods[each] for each in sorted(self._covered.get(key, ()))]
