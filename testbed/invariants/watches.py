@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import ClassVar
 
 from testbed.client.stream import Stream
 from testbed.invariant import DELIVERY, Evidence, Invariant
-from testbed.objects.meta import Object, Revision
-from testbed.store.change import Change
+from testbed.objects.meta import Object, Revision, field_of
+from testbed.store.change import Change, Entry, Log, revision_of
 from testbed.store.delivery import ADDED, DELETED, MODIFIED, Delivery
 from testbed.store.selector import touches
 from testbed.store.store import Store
@@ -17,7 +19,7 @@ from testbed.turns.trace import Step
 class WatchesAreGapFree(Invariant):
     """Each delivery is the next matching Change of the Store's history after the one before, and
     shows what that Change has left. At rest, no watch has left out a Change. It is checked by a
-    naive scan of the history."""
+    naive scan of the history; for a watch that selects by a value, of the Changes with it."""
 
     name = "watches_are_gap_free"
     reads = frozenset()
@@ -26,6 +28,8 @@ class WatchesAreGapFree(Invariant):
     def __init__(self) -> None:
         self._upto: dict[Stream, tuple[int, int]] = {}
         """The revision, and the serial of the Change, up to which each stream has delivered."""
+        self._filed: dict[tuple[str, str], _Filed] = {}
+        """The Changes of a kind by their values at a path; both are of streams that select so."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for stream, delivery in evidence.wire.streams.delivered:
@@ -36,7 +40,9 @@ class WatchesAreGapFree(Invariant):
     def end(self, evidence: Evidence) -> str | None:
         for stream in evidence.wire.streams.open:
             revision, serial = self._upto.get(stream, (stream.opened_at, 0))
-            owed = _next(stream, evidence.store, revision, serial) if stream.is_silent else None
+            owed = None
+            if stream.is_silent:
+                owed = self._next(stream, evidence.store, revision, serial)
             if owed is not None:
                 return f"{stream.path} is silent, and was never told of {_named(owed)}"
         return None
@@ -58,7 +64,7 @@ class WatchesAreGapFree(Invariant):
         self._upto[stream] = (upto, shown.serial if shown is not None else serial)
         if upto < revision:
             return f"{stream.path} was told of rv {upto} after rv {revision}"
-        expected = _next(stream, store, revision, serial)
+        expected = self._next(stream, store, revision, serial)
         if shown is None:
             if expected is not None and expected.revision <= upto:
                 return f"{stream.path} got a bookmark at rv {upto}, before {_named(expected)}"
@@ -67,6 +73,70 @@ class WatchesAreGapFree(Invariant):
             wanted = _named(expected) if expected is not None else "nothing"
             return f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
         return _check_shown(stream, delivery, expected)
+
+    def _next(self, stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
+        """The next Change of the history that this watch owes its reader."""
+        selector, fields = stream.watch.selector, stream.watch.view.fields
+        for change in self._after(stream, store, revision - 1):
+            is_new = change.serial > serial and change.revision > stream.opened_at
+            was, is_now = selector.has(change.old), selector.has(change.new)
+            if is_new and (was or is_now):
+                if was and is_now and fields is not None and not touches(fields, change):
+                    continue
+                return change
+        return None
+
+    def _after(self, stream: Stream, store: Store, revision: int) -> Iterator[Change]:
+        """The Changes after a revision that the stream may select, oldest first."""
+        log, filed_under = store.log(stream.plural), stream.watch.selector.filed_under
+        if filed_under is None:
+            return log.after(revision)
+        # A thousand kubelets each watch their own pods. If each of their deliveries were looked for
+        # among the pods of all nodes, a Run would cost as much as the square of its nodes.
+        path, value = filed_under
+        filed = self._filed.setdefault((stream.plural, path), _Filed(path))
+        filed.read(log)
+        return filed.after(value, revision)
+
+
+class _Filed:
+    """The kept Changes of one kind, by each value that the object had or has at a path."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._by_value: dict[object, list[Change]] = {}
+        self._first = self._read = 0
+        """The place in the Log of the first Change that is filed, and of the first that is not."""
+
+    def read(self, log: Log) -> None:
+        """File what has been committed since, and forget what has been compacted."""
+        if log.first > self._first:
+            self._forget(log)
+        for place in range(self._read, log.end):
+            change = log[place]
+            before, after = self._value(change.old), self._value(change.new)
+            self._by_value.setdefault(before, []).append(change)
+            if after != before:
+                self._by_value.setdefault(after, []).append(change)
+        self._read = log.end
+
+    def after(self, value: object, revision: int) -> Iterator[Change]:
+        """Those with that value that are newer than a revision, oldest first."""
+        filed = self._by_value.get(value, [])
+        start = bisect_right(filed, revision, key=revision_of)
+        return map(filed.__getitem__, range(start, len(filed)))
+
+    def _forget(self, log: Log) -> None:
+        self._first, self._read = log.first, max(self._read, log.first)
+        oldest = log[log.first].revision if log.end > log.first else None
+        for value, filed in list(self._by_value.items()):
+            keep = len(filed) if oldest is None else bisect_left(filed, oldest, key=revision_of)
+            del filed[:keep]
+            if not filed:
+                del self._by_value[value]
+
+    def _value(self, entry: Entry | None) -> object:
+        return None if entry is None else field_of(entry.value, self._path)
 
 
 def _check_first(stream: Stream, shown: Change, store: Store) -> str | None:
@@ -94,19 +164,6 @@ def _check_shown(stream: Stream, delivery: Delivery, change: Change) -> str | No
         return f"{stream.path} was told {delivery.type} of {_named(change)}, which is {wanted}"
     if delivery.object is not value and delivery.object != value:
         return f"{stream.path} was shown {change.key} as it was not at rv {change.revision}"
-    return None
-
-
-def _next(stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
-    """The next Change of the history that this watch owes its reader."""
-    selector, fields = stream.watch.selector, stream.watch.view.fields
-    for change in store.log(stream.plural).after(revision - 1):
-        is_new = change.serial > serial and change.revision > stream.opened_at
-        was, is_now = selector.has(change.old), selector.has(change.new)
-        if is_new and (was or is_now):
-            if was and is_now and fields is not None and not touches(fields, change):
-                continue
-            return change
     return None
 
 
