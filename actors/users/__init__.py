@@ -1,5 +1,5 @@
 """What people do to a cluster from outside: drain a node, and keep a workload changing.
 
 May use: shared.
-In order: drain; then siblings.
+In order: drain, commands, stream.
 """
