@@ -6,6 +6,7 @@ Not there yet: pressure, critical pods, static pods, heartbeats, and restarts of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import attrs
@@ -13,10 +14,13 @@ import attrs
 from actors.kubelet.admission import AdmissionRefusal, refusal_of
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
+from actors.kubelet.switches import KUBELET
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
-from testbed.objects import Node, Pod, Revision
+from testbed.objects import Map, Node, Pod, Revision
 from testbed.objects.event import WARNING
+from testbed.objects.meta import texts
+from testbed.switches import Component, told
 
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """The fields of its node that admission looks at."""
@@ -27,20 +31,24 @@ class Kubelet(Actor):
     """The agent of one node. The containers are in the node's Runtime, and outlive its crashes."""
 
     rank: ClassVar[int] = 2
+    component: ClassVar[Component] = KUBELET
 
     node: str
     start_delay_ms: int = 0
     """From the admission of a pod until its containers run: the pull of an image, say."""
     ready_delay_ms: int = 0
     """From then until the pod is Ready."""
-    readmit_running: bool = True
-    """After a restart, whether pods that run have to be admitted again (KUB-43)."""
     quorum: bool = False
     """Whether its first list of pods is of the Store and not of its server's cache: slower, and
     never back in time."""
-    terminal_phase_before_delete: bool = False
-    """Whether the last status before the delete is Succeeded or Failed even if the restart policy
-    is Always: newer than 1.26 (KUB-20)."""
+    profile: str = ""
+    """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern` or `seed`."""
+    switches: Map[str] = attrs.field(factory=Map, converter=texts)
+    """The switches that differ from the profile: `{"evict_rank": "seed_pct"}`."""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        return told(self.profile, self.switches)
 
     async def run(self, client: Client) -> None:
         """Run until it crashes."""
@@ -72,7 +80,7 @@ class _MainLoop:
         self.recorder = Recorder(client, "kubelet")
         self.settings = PodSettings(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
-            kubelet.terminal_phase_before_delete, client.now(),
+            client.switches.terminal_phase_before_delete, client.now(),
         )  # fmt: skip
 
     async def run(self) -> None:
@@ -124,7 +132,7 @@ class _MainLoop:
             pod = known.get(uid)
             if pod is None:
                 self.begin(report.pod, None, holds_room=report.is_running, is_gone=True)
-            elif pod.meta.is_terminating or pod.is_over or not self.kubelet.readmit_running:
+            elif pod.meta.is_terminating or pod.is_over or not self.client.switches.readmit_running:
                 self.begin(pod, None, holds_room=report.is_running)
 
     def handle(self, update: _PodUpdate, node: Node | None) -> None:

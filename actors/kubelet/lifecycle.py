@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
+from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, own_part, patch_of, status_of
 from testbed import ApiError, Client, NotFound, Operation, Unavailable
@@ -37,7 +38,8 @@ class Lifecycle:
     """Runs one pod, of one uid. What to do follows each time from the pod as last heard of and from
     the state of its containers, so nothing need be remembered over a crash.
 
-    1. It starts the containers, unless the pod was rejected, is terminating, gone or over.
+    1. It starts the containers, unless the pod was rejected, is terminating, gone, ended by the
+       kubelet itself or over.
     2. In those cases it tells them to end, and kills them when their grace is over.
     3. It writes the status when that changes. Where others have changed it, it writes it again: at
        once when the pod begins to terminate, else at the next check.
@@ -62,6 +64,12 @@ class Lifecycle:
         self._client = client
         self._settings = settings
         self._refusal = refusal
+        self._ending: PodEnding | None = None
+        """Why the kubelet itself ends it. A crash forgets that: the next life admits it again."""
+        self._ending_grace_ms: int | None = None
+        """The grace that goes with it; None: the pod's own."""
+        self.stopped = client.signal(f"stopped-{pod.meta.name}")
+        """Set once nothing of it runs, and nothing ever will."""
         self._began_ms = client.now()
         self._status = pod.status
         """The status as it should be."""
@@ -79,6 +87,19 @@ class Lifecycle:
         if not len(self._updates):
             self._updates.put(None)
 
+    def end(self, ending: PodEnding, grace_s: int | None = None) -> None:
+        """End the pod for a reason of the kubelet's own, with this grace or, if it is None, the
+        pod's. A grace of 0 is none at all (KUB-37). Its status says so once its containers have
+        stopped (KUB-18). The first ending stays; a later one can shorten the grace."""
+        grace_ms = None if grace_s is None else grace_s * 1000
+        if self._ending is None:
+            self._ending, self._ending_grace_ms = ending, grace_ms
+        elif grace_ms is not None:
+            before_ms = self._ending_grace_ms
+            self._ending_grace_ms = grace_ms if before_ms is None else min(before_ms, grace_ms)
+        if not len(self._updates):
+            self._updates.put(None)
+
     async def run(self) -> None:
         """Do what there is to do; wait for an update, or for the time of the next thing to do."""
         while True:
@@ -87,6 +108,8 @@ class Lifecycle:
             is_stopped = report is None or not report.is_running
             if is_stopped and self._must_not_run:
                 self.holds_room = False
+                if not self.stopped.is_set:
+                    self.stopped.set()
             if is_stopped and self.is_gone:
                 await self._ask("remove")
                 return
@@ -105,7 +128,7 @@ class Lifecycle:
         has_ended = self._status.phase in (SUCCEEDED, FAILED)
         return (
             self.is_gone or self.pod.meta.is_terminating or self.pod.is_over or has_ended
-            or self._refusal is not None
+            or self._refusal is not None or self._ending is not None
         )  # fmt: skip
 
     # -- its containers -------------------------------------------------------------------------
@@ -117,7 +140,9 @@ class Lifecycle:
             if report is None or not report.is_running:
                 return report
             grace_ms = self._grace_ms()
-            if report.grace_ms is None or grace_ms < report.grace_ms:
+            if not grace_ms:
+                await self._ask("kill")
+            elif report.grace_ms is None or grace_ms < report.grace_ms:
                 await self._ask("signal", grace_ms=grace_ms)
             elif not report.grace_left_ms:
                 await self._ask("kill")
@@ -130,9 +155,13 @@ class Lifecycle:
         return self._began_ms + self._settings.start_delay_ms - self._client.now()
 
     def _grace_ms(self) -> int:
-        """The grace of its containers: none but the minimum if the object is gone (KUB-21)."""
+        """The grace of its containers: none but the minimum if the object is gone (KUB-21); 0 only
+        if the kubelet itself ends it at once."""
         grace_s = self.pod.meta.grace_s if self.pod.meta.is_terminating else self.pod.spec.grace_s
-        return max(0 if self.is_gone else (grace_s or 0) * 1000, GRACE_MS_MIN)
+        grace_ms = max(0 if self.is_gone else (grace_s or 0) * 1000, GRACE_MS_MIN)
+        if self._ending_grace_ms is None:
+            return grace_ms
+        return min(grace_ms, self._ending_grace_ms)
 
     async def _ask(self, verb: str, body: Any = None, **options: Any) -> Any:
         """Ask the node's runtime about this pod."""
@@ -169,7 +198,7 @@ class Lifecycle:
         is_running = report is not None and report.is_running
         is_ready = is_running and self._ready_in_ms(report) <= 0
         is_last = self._settings.terminal_phase_before_delete and self.pod.meta.is_terminating
-        return Facts(self.pod, report, self._refusal, is_ready, is_last)
+        return Facts(self.pod, report, self._refusal, is_ready, is_last, self._ending)
 
     def _ready_in_ms(self, report: Report | None) -> int:
         return self._settings.ready_delay_ms - (0 if report is None else report.ran_ms)

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
+from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
 from actors.kubelet.runtime import Report
 from testbed.objects import Condition, Pod, PodStatus, condition
 from testbed.objects.form import to_tree
@@ -41,6 +42,8 @@ class Facts:
     is_last: bool
     """Whether its containers will never run again, so that the phase is Succeeded or Failed even if
     the restart policy is Always (newer than 1.26, KUB-20)."""
+    ending: PodEnding | None = None
+    """Why the kubelet itself ends the pod; None: it does not."""
 
 
 def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
@@ -57,6 +60,8 @@ def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
             return status
     else:
         status = attrs.evolve(status, phase=_phase(facts))
+    if facts.ending is not None and not is_running:
+        status = _ended(status, facts.ending, now_ms)
     conditions = status.conditions
     for name, holds in (
         ("Initialized", True), ("Ready", facts.is_ready), ("ContainersReady", facts.is_ready),
@@ -75,7 +80,7 @@ def own_part(status: PodStatus) -> object:
     conditions = tuple(condition.find(status.conditions, name) for name in OWN_CONDITIONS)
     return (
         status.phase, status.reason, status.message, status.start_ms, status.container_statuses,
-        conditions,
+        conditions, *filter(_is_of_kubelet, status.conditions),
     )  # fmt: skip
 
 
@@ -83,7 +88,9 @@ def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
     """A strategic patch that writes the kubelet's part of a status. It leaves out the conditions
     that others own (KUB-22), except for PodScheduled if the pod has lost that: it must be
     scheduled, since it is here."""
-    conditions = [each for each in status.conditions if each.type in OWN_CONDITIONS]
+    conditions = [
+        each for each in status.conditions if each.type in OWN_CONDITIONS or _is_of_kubelet(each)
+    ]
     if condition.find(pod.status.conditions, SCHEDULED) is None:
         lost = condition.find(status.conditions, SCHEDULED)
         conditions.append(lost or Condition(SCHEDULED, "True", since_ms=_second(now_ms)))
@@ -91,6 +98,21 @@ def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
     own = {name: tree.get(name) for name in OWN_FIELDS}
     own["conditions"] = [to_tree(each) for each in conditions]
     return {"metadata": {"uid": pod.meta.uid}, "status": own}
+
+
+def _ended(status: PodStatus, ending: PodEnding, now_ms: int) -> PodStatus:
+    """The status of a pod that the kubelet itself has ended."""
+    conditions = status.conditions
+    if ending.condition is not None:
+        conditions = condition.having(conditions, ending.condition, now_ms)
+    return attrs.evolve(
+        status, phase=FAILED, reason=ending.reason, message=ending.message, conditions=conditions
+    )
+
+
+def _is_of_kubelet(each: Condition) -> bool:
+    """Whether it says that the kubelet has ended the pod. Others write that condition, too."""
+    return each.type == DISRUPTION_TARGET and each.reason == BY_KUBELET
 
 
 def _phase(facts: Facts) -> str:

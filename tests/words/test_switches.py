@@ -9,6 +9,7 @@ import pytest
 from painters import PAINTER, Switches
 
 from actors.apiserver.switches import APISERVER
+from actors.kubelet.switches import KUBELET
 from actors.scheduler.switches import PROFILES, SCHEDULER, switches_of
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
@@ -121,7 +122,7 @@ def test_a_component_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.spec("GEN-1", "GEN-2")
-@pytest.mark.parametrize("component", [APISERVER, SCHEDULER])
+@pytest.mark.parametrize("component", [APISERVER, KUBELET, SCHEDULER])
 def test_every_component_has_the_four_profiles_and_says_what_each_switch_is(
     component: Component,
 ) -> None:

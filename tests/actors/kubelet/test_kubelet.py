@@ -238,7 +238,7 @@ def test_newer_kubelets_say_first_that_it_is_over(newer: bool, phase: str) -> No
     """In 1.26 a pod that was to run always is Running until it is gone."""
     world = node_world(
         bound("a", grace_s=2), user=at((1000, partial(delete, name="a"))),
-        terminal_phase_before_delete=newer,
+        switches={"terminal_phase_before_delete": "on" if newer else "off"},
     )  # fmt: skip
     calm(world)
     assert f"3000 {phase}, 2 s" in story(world, "a")
@@ -471,7 +471,8 @@ def test_what_runs_is_admitted_again_after_a_restart(again: bool, end: str) -> N
         await client.update(small, subresource="status")
 
     pods = [bound("a", grace_s=3), bound("b", grace_s=3)]
-    world = node_world(*pods, user=at((1000, shrink)), readmit_running=again, is_judged=False)
+    given = {"readmit_running": "on" if again else "off"}
+    world = node_world(*pods, user=at((1000, shrink)), switches=given, is_judged=False)
     crashed(world, 6000)
     assert story(world, "a")[-1] == "0 Running Ready"
     assert story(world, "b")[-1] == end

@@ -1,0 +1,45 @@
+"""Switches of the kubelet: what differs between versions of Kubernetes, and the profiles."""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed.switches import Component, on_off, one_of
+
+OWN, ONE_S, ZERO = "k8s126", "modern_one", "documented_zero"
+"""What the grace of a hard eviction may be; see `hard_evict_grace`."""
+SHIPPED, SEED_PCT = "shipped", "seed_pct"
+
+
+@attrs.frozen
+class KubeletSwitches:
+    """All of them; the first value of each is that of 1.26 (GEN-2)."""
+
+    terminal_phase_before_delete: bool = on_off(False)
+    """Whether the last status before the delete is Succeeded or Failed even if the restart policy
+    is Always: newer than 1.26 (KUB-20)."""
+    readmit_running: bool = on_off(True)
+    """After a restart, whether pods that run have to be admitted again (KUB-43)."""
+    # -- eviction -------------------------------------------------------------------------------
+    evict_rank: str = one_of(SHIPPED, SEED_PCT)
+    """Which pod is evicted first: one that uses more than it requests, then the less important,
+    then the larger excess; or the less important, then the larger ratio of usage to request
+    (KUB-32)."""
+    evict_within_request: bool = on_off(True)
+    """Whether a pod is evicted that uses no more than it requests (KUB-34)."""
+    hard_evict_grace: str = one_of(OWN, ONE_S, ZERO)
+    """The grace of a hard eviction: the pod's own, since 1.26 takes the 0 that it passes for none
+    given; one second; or none, as documented (KUB-37)."""
+
+
+KUBELET = Component(
+    "kubelet",
+    KubeletSwitches,
+    {
+        "alpha": {},
+        "seed": {"evict_rank": SEED_PCT, "hard_evict_grace": ZERO},
+        "k8s-1.26": {},
+        "k8s-modern": {"terminal_phase_before_delete": "on", "hard_evict_grace": ONE_S},
+    },
+)
+"""With its profiles, and the switches in them that are not as in 1.26 (GEN-1)."""
