@@ -1,7 +1,8 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, workload, admission, runtime, status, lifecycle, kubelet, __init__.
+In order: switches, ending, critical, workload, admission, runtime, status, lifecycle,
+  kubelet, __init__.
 """
 
 from actors.kubelet.kubelet import Kubelet

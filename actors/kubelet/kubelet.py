@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import attrs
 
-from actors.kubelet.admission import AdmissionRefusal, refusal_of
+from actors.kubelet.admission import AdmissionRefusal, admission_of
+from actors.kubelet.ending import PodEnding
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.switches import KUBELET
@@ -22,6 +23,13 @@ from testbed.objects.event import WARNING
 from testbed.objects.meta import texts
 from testbed.switches import Component, told
 
+PREEMPTED = PodEnding(
+    "Preempting",
+    "Preempted in order to admit critical pod",
+    "Pod was preempted by Kubelet to accommodate a critical pod.",
+)
+KILL_MS_MIN = 10_000
+"""How long a kubelet waits at least for a pod to end that it kills (KUB-15)."""
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """The fields of its node that admission looks at."""
 
@@ -98,7 +106,7 @@ class _MainLoop:
         while True:
             updates, self.updates = self.updates, []
             for each in _in_order(updates):
-                self.handle(each, nodes.get(node, ""))
+                await self.handle(each, nodes.get(node, ""))
             await self.inbox.get()
 
     def listen(self, pods: Cache[Pod]) -> None:
@@ -135,29 +143,44 @@ class _MainLoop:
             elif pod.meta.is_terminating or pod.is_over or not self.client.switches.readmit_running:
                 self.begin(pod, None, holds_room=report.is_running)
 
-    def handle(self, update: _PodUpdate, node: Node | None) -> None:
+    async def handle(self, update: _PodUpdate, node: Node | None) -> None:
         """Admit a new pod, or pass the update on to the Lifecycle of a known one."""
         pod = update.pod
         known = self.pods.get(pod.meta.uid)
         if known is not None:
             known.update(pod, is_gone=update.is_gone)
         elif update.is_new:
-            self.admit(pod, node)
+            await self.admit(pod, node)
 
-    def admit(self, pod: Pod, node: Node | None) -> None:
+    async def admit(self, pod: Pod, node: Node | None) -> None:
         """Admit or reject a pod, and start its Lifecycle in both cases. A pod that is terminating
-        already is not checked, and will not be started (KUB-10)."""
+        already is not checked, and will not be started (KUB-10). Until those are killed that a
+        critical pod displaces, no other pod is handled (KUB-15)."""
         if pod.meta.is_terminating or pod.is_over:
             self.begin(pod, None, holds_room=False)
             return
         active = [each.pod for each in self.pods.values() if each.holds_room]
-        refusal = refusal_of(pod, node, active)
+        admission = admission_of(pod, node, active)
+        for victim in admission.victims:
+            await self.preempt(victim, pod)
+        refusal = admission.refusal
         if refusal is not None:
             self.client.record("rejected", pod=pod.key, reason=refusal.reason)
             self.recorder.note(pod, refusal.reason, refusal.why, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
         self.begin(pod, refusal, holds_room=refusal is None)
+
+    async def preempt(self, victim: Pod, pod: Pod) -> None:
+        """Kill a pod with its own grace, to admit a critical one. One that does not end in time
+        does not stop the admission."""
+        self.client.record("preempting", pod=victim.key, critical=pod.key)
+        self.recorder.note(victim, PREEMPTED.reason, PREEMPTED.message, WARNING)
+        lifecycle = self.pods[victim.meta.uid]
+        lifecycle.end(PREEMPTED)
+        patience_ms = max((victim.spec.grace_s or 0) * 1500, KILL_MS_MIN)
+        timer = self.client.sleep(patience_ms, f"give up on {victim.key}")
+        await self.client.first(lifecycle.stopped.wait(), timer)
 
     def begin(
         self, pod: Pod, refusal: AdmissionRefusal | None, *, holds_room: bool, is_gone: bool = False

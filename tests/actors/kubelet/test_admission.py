@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from actors.kubelet.admission import AdmissionRefusal, refusal_of
+from actors.kubelet.admission import AdmissionRefusal, admission_of
 from testbed.objects import (
     Affinity,
     Container,
@@ -40,7 +40,7 @@ def asking(port: int, ip: str = "", protocol: str = "") -> Pod:
 
 def reason(new: Pod, *others: Pod, node: Node | None = NODE) -> str:
     """Why it is refused; empty if it is not."""
-    refusal = refusal_of(new, node, others)
+    refusal = admission_of(new, node, others).refusal
     return "" if refusal is None else refusal.reason
 
 
@@ -52,7 +52,7 @@ def reason(new: Pod, *others: Pod, node: Node | None = NODE) -> str:
 ])  # fmt: skip
 def test_what_there_is_not_enough_of_is_named(new: Pod, others: list[Pod], said: str) -> None:
     """The resource, what is asked, what is used and what there is, in the words of Kubernetes."""
-    refusal = refusal_of(new, NODE, others)
+    refusal = admission_of(new, NODE, others).refusal
     assert refusal is not None
     assert refusal.reason == f"OutOf{said.partition(',')[0]}"
     assert refusal.message == f"Pod was rejected: Node didn't have enough resource: {said}"
@@ -90,7 +90,7 @@ def test_the_first_of_several_reasons_is_told() -> None:
 @pytest.mark.spec("KUB-8")
 def test_a_predicate_is_told_by_its_name() -> None:
     """What is no resource."""
-    refusal = refusal_of(pod(node_selector=Map(zone="b")), NODE, ())
+    refusal = admission_of(pod(node_selector=Map(zone="b")), NODE, ()).refusal
     assert refusal == AdmissionRefusal("NodeAffinity", "Predicate NodeAffinity failed")
     assert reason(pod(), node=None) == "InvalidNodeInfo"
 

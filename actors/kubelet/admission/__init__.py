@@ -1,0 +1,12 @@
+"""Admission: whether the kubelet accepts a pod that was bound to its node (KUB-3 to KUB-15).
+
+It is the last check before a pod runs: a bind looks at nothing of the node.
+
+May use: critical.
+In order: refusal, pressure, predicates, preemption, chain, __init__.
+"""
+
+from actors.kubelet.admission.chain import Admission, admission_of
+from actors.kubelet.admission.refusal import AdmissionRefusal
+
+__all__ = ["Admission", "AdmissionRefusal", "admission_of"]
