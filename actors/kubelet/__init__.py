@@ -1,7 +1,7 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, critical, workload, admission, runtime, status, lifecycle,
+In order: switches, ending, critical, workload, admission, eviction, runtime, status, lifecycle,
   kubelet, __init__.
 """
 

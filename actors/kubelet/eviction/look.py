@@ -1,0 +1,92 @@
+"""Look: what a kubelet makes of one measurement, and what it remembers of it for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from actors.kubelet.eviction.settings import EvictionSettings
+from actors.kubelet.eviction.signals import MEMORY, PRESSURES, Observation
+from actors.kubelet.eviction.threshold import Threshold
+from testbed.objects import Map
+
+
+@attrs.frozen
+class Memory:
+    """What it remembers from look to look. A restart forgets all of it (KUB-44)."""
+
+    first_ms: tuple[tuple[Threshold, int], ...] = ()
+    """Since when each threshold is met."""
+    met: tuple[Threshold, ...] = ()
+    """Those that were met for their grace: they are over only when enough is reclaimed."""
+    observed_ms: Map[int] = attrs.field(factory=Map)
+    """When each condition was last observed."""
+    pressures: tuple[str, ...] = ()
+    """The conditions of the node, in order."""
+    measured_ms: Map[int] = attrs.field(factory=Map)
+    """When each signal was measured at the last look."""
+
+    def digest(self, now_ms: int) -> object:
+        """All of it, with times as distances from now."""
+        return (
+            tuple((each, now_ms - at_ms) for each, at_ms in self.first_ms),
+            self.met,
+            tuple((name, now_ms - at_ms) for name, at_ms in self.observed_ms.items()),
+            self.pressures,
+            tuple((name, now_ms - at_ms) for name, at_ms in self.measured_ms.items()),
+        )
+
+
+@attrs.frozen
+class Look:
+    """What follows from one measurement."""
+
+    memory: Memory
+    """What to remember."""
+    acting: tuple[Threshold, ...] = ()
+    """The thresholds to act on, the one to act on now first."""
+
+
+def look(
+    settings: EvictionSettings, memory: Memory, seen: Mapping[str, Observation], now_ms: int
+) -> Look:
+    """1. Which thresholds are met now, or were acted on and not enough is reclaimed? 2. Since when?
+    3. Which conditions follow, or stay for the transition period? 4. Which thresholds are met for
+    their grace? 5. Of those, act on ones whose signal was measured anew; memory before all else.
+    """
+    thresholds = settings.all_thresholds
+    met = [each for each in thresholds if each.is_met(seen)]
+    met += [t for t in memory.met if t not in met and t.is_met(seen, reclaim=True)]
+    before = dict(memory.first_ms)
+    first_ms = {each: before.get(each, now_ms) for each in met}
+    observed_ms = {**memory.observed_ms, **dict.fromkeys(_conditions(met), now_ms)}
+    due = tuple(each for each in met if now_ms - first_ms[each] >= each.grace_ms)
+    fresh = [each for each in due if _is_new(each, seen, memory)]
+    kept = Memory(
+        tuple(first_ms.items()),
+        due,
+        Map({name: observed_ms[name] for name in PRESSURES if name in observed_ms}),
+        tuple(
+            name
+            for name in PRESSURES
+            if name in observed_ms and now_ms - observed_ms[name] < settings.transition_ms
+        ),
+        Map({signal: each.at_ms for signal, each in seen.items()}),
+    )
+    return Look(kept, tuple(sorted(fresh, key=lambda each: each.resource != MEMORY)))
+
+
+def is_reclaimed(settings: EvictionSettings, seen: Mapping[str, Observation]) -> bool:
+    """Whether no threshold is met any more, reclaim included: then no pod is evicted (KUB-31)."""
+    return not any(each.is_met(seen, reclaim=True) for each in settings.all_thresholds)
+
+
+def _conditions(met: Iterable[Threshold]) -> list[str]:
+    return [each.condition for each in met]
+
+
+def _is_new(threshold: Threshold, seen: Mapping[str, Observation], memory: Memory) -> bool:
+    """Whether its signal was measured since the last look (KUB-30)."""
+    last_ms = memory.measured_ms.get(threshold.signal)
+    return last_ms is None or seen[threshold.signal].at_ms > last_ms

@@ -1,0 +1,73 @@
+"""Settings of eviction: thresholds, times and grace, as in the configuration of a kubelet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from actors.kubelet.eviction.signals import AVAILABLE, MEMORY
+from actors.kubelet.eviction.threshold import HARD, Threshold, with_allocatable
+from testbed.objects import Map
+from testbed.objects.quantity import Quantity, amounts
+
+ZERO = Quantity(0)
+KEPT_FREE = (AVAILABLE, "nodefs.available")
+"""The signals whose hard thresholds pods may not request."""
+
+
+@attrs.frozen
+class EvictionSettings:
+    """How a kubelet keeps its node from running short."""
+
+    thresholds: tuple[Threshold, ...] = HARD
+    """What may not be undercut."""
+    every_ms: int = 10_000
+    """How often it looks (KUB-29)."""
+    transition_ms: int = 300_000
+    """How long a condition stays after it was last observed (KUB-38)."""
+    max_pod_grace_s: int = 0
+    """The longest grace at a soft threshold."""
+    system: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
+    """What is used beside pods, by resource."""
+    pids: int = 32_768
+    """How many processes there may be on the node."""
+    inodes: int = 1_000_000
+    """How many files there may be on the node."""
+
+    @property
+    def all_thresholds(self) -> tuple[Threshold, ...]:
+        """With those of what pods together may have."""
+        return with_allocatable(self.thresholds)
+
+    def allocatable(self, memory: int, has: int) -> int:
+        """How much memory pods together may use, if the node offers `memory` of the `has` that it
+        has: the hard threshold counts as theirs (KUB-25)."""
+        hard = [
+            each.level.of(has).whole
+            for each in self.thresholds
+            if each.resource == MEMORY and each.is_hard
+        ]
+        return min(memory + max(hard, default=0), has)
+
+
+def allocatable_of(
+    capacity: Mapping[str, Quantity], reserved: Mapping[str, Quantity], eviction: EvictionSettings
+) -> Map[Quantity]:
+    """What pods may request: the capacity without what is reserved for the system and without what
+    the hard thresholds keep free (KUB-46)."""
+    kept: dict[str, int] = {}
+    for each in eviction.thresholds:
+        amount = capacity.get(each.resource)
+        if each.is_hard and amount is not None and each.signal in KEPT_FREE:
+            level = each.level.of(amount.whole).nano
+            kept[each.resource] = max(kept.get(each.resource, 0), level)
+    return Map(
+        {
+            name: attrs.evolve(
+                amount,
+                nano=max(amount.nano - reserved.get(name, ZERO).nano - kept.get(name, 0), 0),
+            )
+            for name, amount in capacity.items()
+        }
+    )

@@ -1,0 +1,116 @@
+"""Threshold: how little of something may be left before a kubelet acts (KUB-26 to KUB-28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import attrs
+
+from actors.kubelet.eviction.signals import (
+    ALLOCATABLE,
+    AVAILABLE,
+    CONDITIONS,
+    RESOURCES,
+    Observation,
+)
+from testbed.errors import ScenarioError
+from testbed.objects import Quantity
+from testbed.objects.quantity import whole
+
+PERCENT = "%"
+
+
+@attrs.frozen
+class Least:
+    """An amount, or a part of what there is."""
+
+    quantity: Quantity | None = None
+    """The amount; None: it is a part."""
+    percent: int = 0
+    """The part, in hundredths."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The level of a text such as `100Mi` or `10%`; ValueError."""
+        if text.endswith(PERCENT):
+            return cls(None, int(text.removesuffix(PERCENT)))
+        return cls(Quantity.parse(text))
+
+    def of(self, capacity: int) -> Quantity:
+        """The amount, if there is this much."""
+        return self.quantity or whole(capacity * self.percent // 100)
+
+
+@attrs.frozen
+class Threshold:
+    """What may not be undercut of a signal. Without a grace it is hard: it is acted on at once."""
+
+    signal: str
+    """Such as `memory.available`."""
+    level: Least
+    """It is met when less than this is available."""
+    grace_ms: int = 0
+    """How long it must be met before it is acted on; 0: it is hard."""
+    reclaim: Least = Least()
+    """How much more than its level must be available, once it was acted on, until it is over."""
+
+    @classmethod
+    def of(cls, signal: str, level: str, *, grace_ms: int = 0, reclaim: str = "0%") -> Self:
+        """A threshold in the words of a kubelet's configuration; ScenarioError."""
+        if signal not in RESOURCES:
+            raise ScenarioError(
+                f"a threshold of {signal!r}: expected one of {', '.join(RESOURCES)}.\n"
+                'Next: write Threshold.of("memory.available", "100Mi").'
+            )
+        try:
+            return cls(signal, Least.parse(level), grace_ms, Least.parse(reclaim))
+        except ValueError as error:
+            raise ScenarioError(
+                f"a threshold of {signal}: {level!r} and {reclaim!r}: expected {error}, or 10%.\n"
+                'Next: write Threshold.of("memory.available", "100Mi").'
+            ) from error
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it is acted on at once."""
+        return not self.grace_ms
+
+    @property
+    def resource(self) -> str:
+        """The resource of which there is too little."""
+        return RESOURCES[self.signal]
+
+    @property
+    def condition(self) -> str:
+        """The condition of the node while it is met."""
+        return CONDITIONS[self.resource]
+
+    def is_met(self, seen: Mapping[str, Observation], *, reclaim: bool = False) -> bool:
+        """Whether too little is available; with `reclaim`, less than must be reclaimed."""
+        found = seen.get(self.signal)
+        if found is None:
+            return False
+        least = self.level.of(found.capacity).whole
+        if reclaim:
+            least += self.reclaim.of(found.capacity).whole
+        return found.available < least
+
+
+HARD = (
+    Threshold.of(AVAILABLE, "100Mi"),
+    Threshold.of("nodefs.available", "10%"),
+    Threshold.of("nodefs.inodesFree", "5%"),
+    Threshold.of("imagefs.available", "15%"),
+)
+"""The thresholds of a kubelet that was told nothing, on Linux. There are no soft ones."""
+
+
+def with_allocatable(thresholds: tuple[Threshold, ...]) -> tuple[Threshold, ...]:
+    """These, and for each hard one of memory another of what pods together may have (KUB-25)."""
+    more = (
+        attrs.evolve(each, signal=ALLOCATABLE)
+        for each in thresholds
+        if each.signal == AVAILABLE and each.is_hard
+    )
+    return (*thresholds, *more)
