@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.later import LATER
+from conformance.kubelet.admit import Admit
+from conformance.kubelet.evict import Evict
 from conformance.preempt import Preempt
 from conformance.shape import Line, Shape
 from conformance.timeline import FirstQueue, OneSlot, Timeline
 
-SHAPES: tuple[Shape, ...] = (Preempt(), Timeline(), OneSlot(), FirstQueue(), *LATER)
+SHAPES: tuple[Shape, ...] = (Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict())
 
 
 def shape_of(line: Line) -> Shape | None:

@@ -1,0 +1,1 @@
+"""Cases of the kubelet: what it admits, and what it evicts."""
