@@ -28,6 +28,15 @@ def runtime_of(node: str) -> str:
 
 
 @attrs.frozen
+class Ended:
+    """How the containers ended the time before the last start."""
+
+    started_ms: int
+    ended_ms: int
+    exit_code: int
+
+
+@attrs.frozen
 class Report:
     """The state of the containers of one pod, as their runtime reports it now."""
 
@@ -46,19 +55,31 @@ class Report:
     """The shortest grace they were given; None if they were not told to end."""
     grace_left_ms: int
     """How much of the grace is left."""
+    restarts: int = 0
+    """How often they were started again."""
+    last: Ended | None = None
+    """How they ended before they were last started again; None if they never were."""
+    torn_down_in_ms: int = 0
+    """Once they have ended: how long until nothing of the pod is left on the node."""
 
     @property
     def is_running(self) -> bool:
         """Whether they run."""
         return self.ended_ms is None
 
+    @property
+    def is_torn_down(self) -> bool:
+        """Whether they have ended, and the node holds nothing any more of what they took."""
+        return not self.is_running and self.torn_down_in_ms <= 0
+
 
 class Runtime:
     """The runtime of one node. It answers within the turn of its kubelet that asks.
 
-    Verbs, each about the pod of a uid: `start` its containers, once; `signal` them to end within
-    `grace_ms`, which can only become shorter; `kill` them; `status`, which is None if there are
-    none; `remove` them for good. `list` reports the containers of all pods.
+    Verbs, each about the pod of a uid: `start` its containers, once; `restart` them if they have
+    ended; `signal` them to end within `grace_ms`, which can only become shorter; `kill` them;
+    `status`, which is None if there are none; `remove` them for good. `list` reports the containers
+    of all pods.
     """
 
     near = True
@@ -85,6 +106,8 @@ class Runtime:
         match operation.verb:
             case "start":
                 self._containers.setdefault(uid, _Containers.of(operation.body, now_ms))
+            case "restart":
+                self._found(operation).restart(now_ms)
             case "signal":
                 self._found(operation).signal(now_ms, options["grace_ms"])
             case "kill":
@@ -97,8 +120,8 @@ class Runtime:
                 self._containers.pop(uid, None)
             case _:
                 raise Invalid(
-                    f"{self.name} cannot {operation}: it knows start, signal, kill, status, list "
-                    "and remove"
+                    f"{self.name} cannot {operation}: it knows start, restart, signal, kill, "
+                    "status, list and remove"
                 )
         return None
         yield BETWEEN
@@ -129,11 +152,22 @@ class _Containers:
         self.due_ms: int | None = None
         """When their grace ends."""
         self.killed_ms: int | None = None
+        self.restarts = 0
+        self.last: Ended | None = None
 
     @classmethod
     def of(cls, pod: Pod, now_ms: int) -> _Containers:
         """The containers of a pod, started now."""
         return cls(pod, Workload.of(pod), now_ms)
+
+    def restart(self, now_ms: int) -> None:
+        """Start them again if they have ended, whatever has ended them; nothing while they run."""
+        end = self.end()
+        if end is None or end[0] > now_ms:
+            return
+        self.last = Ended(self.started_ms, *end)
+        self.started_ms, self.restarts = now_ms, self.restarts + 1
+        self.signalled_ms = self.grace_ms = self.due_ms = self.killed_ms = None
 
     def signal(self, now_ms: int, grace_ms: int) -> None:
         """Tell them to end within a grace; later calls can only shorten it (KUB-19)."""
@@ -155,8 +189,9 @@ class _Containers:
         the first of: their own end, the end that the signal brings, the kill."""
         ends: list[tuple[int, int]] = []
         workload = self.workload
-        if workload.runs_ms is not None:
-            ends.append((self.started_ms + workload.runs_ms, workload.exit_code))
+        runs_ms, exit_code = workload.at_start(self.restarts)
+        if runs_ms is not None:
+            ends.append((self.started_ms + runs_ms, exit_code))
         if self.signalled_ms is not None and self.due_ms is not None and not workload.is_deaf:
             after_ms = workload.stops_after_ms
             at_ms = self.due_ms if after_ms is None else self.signalled_ms + after_ms
@@ -174,5 +209,6 @@ class _Containers:
             self.pod, self.started_ms, until_ms - self.started_ms, end_ms if has_ended else None,
             exit_code if has_ended else 0,
             None if end_ms is None or has_ended else end_ms - now_ms, self.grace_ms,
-            0 if self.due_ms is None else max(self.due_ms - now_ms, 0),
+            0 if self.due_ms is None else max(self.due_ms - now_ms, 0), self.restarts, self.last,
+            max(until_ms + self.workload.torn_down_after_ms - now_ms, 0),
         )  # fmt: skip

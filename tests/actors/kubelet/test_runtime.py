@@ -8,7 +8,7 @@ import attrs
 import pytest
 from nodes import ask
 
-from actors.kubelet.runtime import KILLED, STOPPED, Report, Runtime
+from actors.kubelet.runtime import KILLED, STOPPED, Ended, Report, Runtime
 from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
 from testbed.objects import Map, Pod
@@ -116,6 +116,40 @@ def test_containers_start_once(runtime: Runtime) -> None:
     assert (report(runtime, 900).started_ms, report(runtime, 900).is_running) == (10, True)
 
 
+@pytest.mark.spec("KUB-17")
+def test_what_has_ended_can_be_started_again(runtime: Runtime) -> None:
+    """It runs and exits as its workload says of that start; how it ended before is kept."""
+    started(runtime, Workload(runs_ms=(100, 50, None), exit_code=(1, 2)))
+    ask(runtime, "restart", "u", now_ms=99)
+    assert (report(runtime, 99).restarts, report(runtime, 99).last) == (0, None), "it runs still"
+    ask(runtime, "restart", "u", now_ms=1000)
+    assert report(runtime, 1000).last == Ended(0, 100, 1)
+    assert end(runtime) == (1050, 2)
+    ask(runtime, "restart", "u", now_ms=2000)
+    again = report(runtime, 10**6)
+    assert (again.is_running, again.restarts, again.last) == (True, 2, Ended(1000, 1050, 2))
+
+
+@pytest.mark.spec("KUB-17")
+def test_what_was_ended_can_be_started_again(runtime: Runtime) -> None:
+    """A signal or a kill of before says nothing of the new run."""
+    started(runtime)
+    ask(runtime, "signal", "u", now_ms=0, grace_ms=5000)
+    ask(runtime, "kill", "u", now_ms=100)
+    ask(runtime, "restart", "u", now_ms=200)
+    again = report(runtime, 10**6)
+    assert (again.is_running, again.grace_ms, again.last) == (True, None, Ended(0, 100, KILLED))
+
+
+def test_what_has_ended_is_torn_down_later(runtime: Runtime) -> None:
+    """So much later as the workload says; until then the node holds what it took."""
+    started(runtime, Workload(runs_ms=100, torn_down_after_ms=30))
+    seen = [(report(runtime, at).is_running, report(runtime, at).is_torn_down)
+            for at in (99, 100, 129, 130)]  # fmt: skip
+    assert seen == [(True, False), (False, False), (False, False), (False, True)]
+    assert report(runtime, 110).torn_down_in_ms == 20
+
+
 def test_they_outlive_whoever_has_started_them(runtime: Runtime) -> None:
     """Also the daemon that did; they go when they are removed."""
     started(runtime)
@@ -131,13 +165,16 @@ def test_it_knows_what_it_is_asked_about(runtime: Runtime) -> None:
     """An unknown pod and an unknown verb are refused by name."""
     with pytest.raises(NotFound, match=r"^runtime-n1 has no containers of pods/default/u u$"):
         ask(runtime, "kill", "u", now_ms=0)
-    with pytest.raises(Invalid, match=r"^runtime-n1 cannot pull .*: it knows start, signal, kill"):
+    with pytest.raises(
+        Invalid, match=r"^runtime-n1 cannot pull .*: it knows start, restart, signal"
+    ):
         ask(runtime, "pull", "u", now_ms=0)
 
 
 @pytest.mark.parametrize("workload", [
     Workload(), Workload(runs_ms=0, exit_code=2), Workload(stops_after_ms=7),
-    Workload(runs_ms=5, is_deaf=True),
+    Workload(runs_ms=5, is_deaf=True), Workload(runs_ms=(5, None), exit_code=(1, 0)),
+    Workload(torn_down_after_ms=7),
 ])  # fmt: skip
 def test_a_workload_stands_in_the_annotations(workload: Workload) -> None:
     """It is read back as it was written, and other annotations stay."""
@@ -147,9 +184,11 @@ def test_a_workload_stands_in_the_annotations(workload: Workload) -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "said"), [
-    ("runs-ms", "5s", "a whole number, found '5s'"),
+    ("runs-ms", "5s", "a whole number or never, found '5s'"),
+    ("runs-ms", "5,", "a whole number or never, found ''"),
+    ("exit-code", "1, never", "a whole number, found 'never'"),
     ("stops-after-ms", "-1", "a whole number or never, found '-1'"),
-    ("run-ms", "5", "runs-ms, exit-code or stops-after-ms"),
+    ("run-ms", "5", "runs-ms, exit-code, stops-after-ms or torn-down-after-ms"),
 ])  # fmt: skip
 def test_an_annotation_that_makes_no_sense_is_refused(name: str, value: str, said: str) -> None:
     """By name, with what was expected and what to do."""
