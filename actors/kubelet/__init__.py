@@ -1,8 +1,8 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, critical, workload, admission, eviction, runtime, status, lifecycle,
-  kubelet, __init__.
+In order: switches, ending, critical, workload, admission, eviction, runtime, status,
+  status_writer, back_off, lifecycle, kubelet, __init__.
 """
 
 from actors.kubelet.kubelet import Kubelet

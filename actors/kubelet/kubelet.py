@@ -1,7 +1,7 @@
 """Kubelet: admits the pods that are bound to its node, runs them, and writes their status.
 
 Its main loop admits pods, one after another; a task for each pod does the rest (`lifecycle.py`).
-Not there yet: pressure, critical pods, static pods, heartbeats, and restarts of containers.
+Not there yet: pressure, critical pods, static pods, heartbeats.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from actors.kubelet.admission import AdmissionRefusal, admission_of
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.runtime import Report, runtime_of
-from actors.kubelet.switches import KUBELET
+from actors.kubelet.status_writer import StatusWriter
+from actors.kubelet.switches import AT_EXIT, KUBELET
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Map, Node, Pod, Revision
@@ -88,8 +89,10 @@ class _MainLoop:
         self.recorder = Recorder(client, "kubelet")
         self.settings = PodSettings(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
-            client.switches.terminal_phase_before_delete, client.now(),
+            client.switches.terminal_phase_before_delete,
+            client.switches.publish_terminal == AT_EXIT,
         )  # fmt: skip
+        self.statuses = StatusWriter(client, client.switches.status_delay_ms)
 
     async def run(self) -> None:
         """1. Learn the node. 2. List its pods, and the containers that an earlier life has started.
@@ -100,6 +103,7 @@ class _MainLoop:
         mine = Selector(fields=(("spec.node_name", node),))
         pods = Cache(self.client, Pod, mine, quorum=self.kubelet.quorum)
         self.listen(pods)
+        self.client.spawn("statuses", self.statuses.run)
         await pods.synced()
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
@@ -139,9 +143,9 @@ class _MainLoop:
         for uid, report in sorted(running.items()):
             pod = known.get(uid)
             if pod is None:
-                self.begin(report.pod, None, holds_room=report.is_running, is_gone=True)
+                self.begin(report.pod, None, holds_room=not report.is_torn_down, is_gone=True)
             elif pod.meta.is_terminating or pod.is_over or not self.client.switches.readmit_running:
-                self.begin(pod, None, holds_room=report.is_running)
+                self.begin(pod, None, holds_room=not report.is_torn_down)
 
     async def handle(self, update: _PodUpdate, node: Node | None) -> None:
         """Admit a new pod, or pass the update on to the Lifecycle of a known one."""
@@ -187,7 +191,9 @@ class _MainLoop:
     ) -> None:
         """Start the Lifecycle of a pod, in a task of its own."""
         uid = pod.meta.uid
-        lifecycle = Lifecycle(self.client, self.settings, pod, refusal, is_gone=is_gone)
+        lifecycle = Lifecycle(
+            self.client, self.settings, self.statuses, pod, refusal, is_gone=is_gone
+        )
         lifecycle.holds_room = holds_room
         self.pods[uid] = lifecycle
 

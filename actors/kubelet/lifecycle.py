@@ -7,16 +7,15 @@ from typing import Any
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
+from actors.kubelet.back_off import BackOff
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import Report, runtime_of
-from actors.kubelet.status import Facts, own_part, patch_of, status_of
-from testbed import ApiError, Client, NotFound, Operation, Unavailable
+from actors.kubelet.status import Facts, restarts, status_of
+from actors.kubelet.status_writer import StatusWriter
+from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
 
-RECHECK_MS = 10_000
-"""How often it looks whether its status was changed by others (KUB-22), and how long it waits to
-retry a failed write."""
 RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
 """The shortest grace that containers are given (KUB-19)."""
@@ -30,26 +29,27 @@ class PodSettings:
     start_delay_ms: int = 0
     ready_delay_ms: int = 0
     terminal_phase_before_delete: bool = False
-    began_ms: int = 0
-    """When the kubelet began; its checks every ten seconds count from here."""
+    publishes_at_exit: bool = False
+    """Whether a terminal phase is published while the node still holds what the pod took."""
 
 
 class Lifecycle:
     """Runs one pod, of one uid. What to do follows each time from the pod as last heard of and from
-    the state of its containers, so nothing need be remembered over a crash.
+    the state of its containers. A crash loses nothing of that but the back-off, as in Kubernetes.
 
     1. It starts the containers, unless the pod was rejected, is terminating, gone, ended by the
        kubelet itself or over.
     2. In those cases it tells them to end, and kills them when their grace is over.
-    3. It writes the status when that changes. Where others have changed it, it writes it again: at
-       once when the pod begins to terminate, else at the next check.
-    4. Once nothing of a terminating pod runs, and its status says so, it deletes the object.
+    3. It starts them again if they end by themselves and the restart policy says so.
+    4. It gives their status to the StatusWriter, which writes it, and deletes the object once
+       nothing of a terminating pod is left on the node.
     """
 
     def __init__(
         self,
         client: Client,
         settings: PodSettings,
+        statuses: StatusWriter,
         pod: Pod,
         refusal: AdmissionRefusal | None,
         *,
@@ -63,6 +63,7 @@ class Lifecycle:
         """Whether its requests count at admission: it was admitted, or some of it runs (KUB-3)."""
         self._client = client
         self._settings = settings
+        self._statuses = statuses
         self._refusal = refusal
         self._ending: PodEnding | None = None
         """Why the kubelet itself ends it. A crash forgets that: the next life admits it again."""
@@ -73,12 +74,9 @@ class Lifecycle:
         self._began_ms = client.now()
         self._status = pod.status
         """The status as it should be."""
-        self._patch_at_ms: int | None = None
-        """When to write the status; None if it is written."""
-        self._is_ending = False
-        """Whether the pod was terminating when its status was last worked out."""
-        self._delete_at_ms: int | None = 0
-        """When to delete the object, once it is ready for that; None if that is done."""
+        self._back_off = BackOff()
+        self._restart_at_ms: int | None = None
+        """When to start containers again that have ended; None if there are none."""
         self._updates = client.queue(f"pod-{pod.meta.name}", idle=True)
 
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
@@ -104,8 +102,8 @@ class Lifecycle:
         """Do what there is to do; wait for an update, or for the time of the next thing to do."""
         while True:
             report = await self._sync_containers()
-            self._sync_status(report)
-            is_stopped = report is None or not report.is_running
+            is_stopped = report is None or report.is_torn_down
+            self._sync_status(report, is_stopped=is_stopped)
             if is_stopped and self._must_not_run:
                 self.holds_room = False
                 if not self.stopped.is_set:
@@ -113,13 +111,6 @@ class Lifecycle:
             if is_stopped and self.is_gone:
                 await self._ask("remove")
                 return
-            if self._is_due(self._patch_at_ms):
-                await self._patch_status()
-            # The order is what makes a graceful delete safe. The object is the only thing that
-            # tells others that this pod may still run, so the kubelet removes it last:
-            # after its containers have ended and after its final status is written.
-            if is_stopped and self.pod.meta.is_terminating and self._patch_at_ms is None:
-                await self._delete()
             await self._wait(report)
 
     @property
@@ -149,7 +140,21 @@ class Lifecycle:
         elif report is None and self._starts_in_ms() <= 0:
             await self._ask("start", self.pod)
             self._client.record("started", pod=self.pod.key)
+        elif report is not None and report.ended_ms is not None and restarts(self.pod, report):
+            await self._restart(report.ended_ms)
         return await self._ask("status")  # type: ignore[no-any-return]
+
+    async def _restart(self, ended_ms: int) -> None:
+        """Start containers again when their back-off is over; at the earliest at the next look, so
+        that their end is published first."""
+        now_ms = self._client.now()
+        if self._restart_at_ms is None:
+            self._restart_at_ms = max(self._back_off.due_ms(ended_ms), now_ms)
+        elif self._restart_at_ms <= now_ms:
+            self._restart_at_ms = None
+            await self._ask("restart")
+            self._back_off.restarted(ended_ms, now_ms)
+            self._client.record("restarted", pod=self.pod.key)
 
     def _starts_in_ms(self) -> int:
         return self._began_ms + self._settings.start_delay_ms - self._client.now()
@@ -174,72 +179,30 @@ class Lifecycle:
 
     # -- its status -----------------------------------------------------------------------------
 
-    def _sync_status(self, report: Report | None) -> None:
-        """Work out the status, and when to write it: at once if it has changed, or if others have
-        changed it and the pod begins to terminate (SCH-97), else at the next check (KUB-22)."""
-        now_ms = self._client.now()
-        begins_to_end = self.pod.meta.is_terminating and not self._is_ending
-        self._is_ending = self.pod.meta.is_terminating
-        before = self.pod.status if self.pod.is_over else self._status
-        new = status_of(self._facts(report), before, now_ms)
+    def _sync_status(self, report: Report | None, *, is_stopped: bool) -> None:
+        """Work out the status, and hand it on to be written."""
         if self.is_gone:
-            self._patch_at_ms = None
-        elif own_part(new) != own_part(self._status):
-            self._patch_at_ms = now_ms
-        elif own_part(new) == own_part(self.pod.status):
-            self._patch_at_ms = None
-        elif begins_to_end:
-            self._patch_at_ms = now_ms
-        elif self._patch_at_ms is None:
-            self._patch_at_ms = self._next_check_ms()
-        self._status = new
+            self._statuses.forget(self.pod)
+            return
+        before = self.pod.status if self.pod.is_over else self._status
+        self._status = status_of(self._facts(report), before, self._client.now())
+        self._statuses.set(self.pod, self._status, is_stopped=is_stopped)
 
     def _facts(self, report: Report | None) -> Facts:
         is_running = report is not None and report.is_running
         is_ready = is_running and self._ready_in_ms(report) <= 0
         is_last = self._settings.terminal_phase_before_delete and self.pod.meta.is_terminating
-        return Facts(self.pod, report, self._refusal, is_ready, is_last, self._ending)
+        may_be_over = report is None or report.is_torn_down
+        if self._settings.publishes_at_exit and report is not None:
+            may_be_over = not report.is_running
+        waits = self._restart_at_ms is not None and self._restart_at_ms > self._client.now()
+        return Facts(
+            self.pod, report, self._refusal, is_ready, is_last, self._ending,
+            self._back_off.wait_ms if waits else None, may_be_over,
+        )  # fmt: skip
 
     def _ready_in_ms(self, report: Report | None) -> int:
         return self._settings.ready_delay_ms - (0 if report is None else report.ran_ms)
-
-    async def _patch_status(self) -> None:
-        """Patch the status, whatever revision it is at, unless the name has another uid by now."""
-        patch = patch_of(self.pod, self._status, self._client.now())
-        # A Conflict need not mean another uid: a server also answers so when it has tried a patch
-        # too often. So it is repeated like any error, until the watch shows the object gone.
-        try:
-            await self._client.patch(self.pod, patch, how="strategic", subresource="status")
-        except NotFound:
-            pass
-        except ApiError:
-            self._patch_at_ms = self._next_check_ms()
-            return
-        self._patch_at_ms = None
-
-    def _next_check_ms(self) -> int:
-        """When the kubelet next compares all statuses: every ten seconds, however long it takes."""
-        now_ms = self._client.now()
-        return now_ms + RECHECK_MS - (now_ms - self._settings.began_ms) % RECHECK_MS
-
-    # -- its end --------------------------------------------------------------------------------
-
-    async def _delete(self) -> None:
-        """Delete the object for good; retry until it is gone (KUB-20)."""
-        if not self._is_due(self._delete_at_ms):
-            return
-        meta = self.pod.meta
-        delete = Operation(
-            "delete", "pods", meta.name, meta.namespace, uid=meta.uid, options=Map(grace_s=0)
-        )
-        try:
-            await self._client.ask(delete)
-        except NotFound:
-            pass
-        except ApiError:
-            self._delete_at_ms = self._next_check_ms()
-            return
-        self._delete_at_ms = None
 
     # -- what comes next ------------------------------------------------------------------------
 
@@ -257,10 +220,6 @@ class Lifecycle:
         """What there will be to do without an update: in how many milliseconds, and its name."""
         now_ms = self._client.now()
         ahead: list[tuple[int, str]] = []
-        if self._patch_at_ms is not None:
-            ahead.append((self._patch_at_ms - now_ms, "retry"))
-        elif self._delete_at_ms and self.pod.meta.is_terminating:
-            ahead.append((self._delete_at_ms - now_ms, "retry"))
         if report is None:
             if not self._must_not_run:
                 ahead.append((self._starts_in_ms(), "start"))
@@ -271,10 +230,11 @@ class Lifecycle:
                 ahead.append((report.grace_left_ms, "kill"))
             elif self._ready_in_ms(report) > 0:
                 ahead.append((self._ready_in_ms(report), "ready"))
+        elif not self._must_not_run and self._restart_at_ms is not None:
+            ahead.append((max(self._restart_at_ms - now_ms, 0), "restart"))
+        elif report.torn_down_in_ms:
+            ahead.append((report.torn_down_in_ms, "torn-down"))
         return ahead
-
-    def _is_due(self, at_ms: int | None) -> bool:
-        return at_ms is not None and at_ms <= self._client.now()
 
 
 async def ask_runtime(client: Client, operation: Operation) -> Any:

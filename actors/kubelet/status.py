@@ -8,7 +8,7 @@ import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
-from actors.kubelet.runtime import Report
+from actors.kubelet.runtime import Ended, Report
 from testbed.objects import Condition, Pod, PodStatus, condition
 from testbed.objects.form import to_tree
 from testbed.objects.pod import (
@@ -44,14 +44,19 @@ class Facts:
     the restart policy is Always (newer than 1.26, KUB-20)."""
     ending: PodEnding | None = None
     """Why the kubelet itself ends the pod; None: it does not."""
+    back_off_ms: int | None = None
+    """How long its containers, which have ended, wait until they are started again; None: they do
+    not wait."""
+    may_be_over: bool = True
+    """Whether a terminal phase may be published yet."""
 
 
 def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
     """The status of a pod now; fields that others own stay as they were. A terminal phase is final,
     and is not set while a container runs (KUB-18)."""
     refusal, report = facts.refusal, facts.report
-    is_running = report is not None and report.is_running
-    if before.phase in (SUCCEEDED, FAILED) or (refusal is not None and is_running):
+    is_there = report is not None and not facts.may_be_over
+    if before.phase in (SUCCEEDED, FAILED) or (refusal is not None and is_there):
         return before
     status = attrs.evolve(before, start_ms=_or_now(before.start_ms, now_ms))
     if refusal is not None:
@@ -60,7 +65,7 @@ def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
             return status
     else:
         status = attrs.evolve(status, phase=_phase(facts))
-    if facts.ending is not None and not is_running:
+    if facts.ending is not None and not is_there:
         status = _ended(status, facts.ending, now_ms)
     conditions = status.conditions
     for name, holds in (
@@ -68,10 +73,7 @@ def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
     ):  # fmt: skip
         new = Condition(name, "True" if holds else "False")
         conditions = condition.having(conditions, new, now_ms)
-    containers = tuple(
-        _container_status(each, report, is_ready=facts.is_ready)
-        for each in facts.pod.spec.containers
-    )
+    containers = tuple(_container_status(each, facts) for each in facts.pod.spec.containers)
     return attrs.evolve(status, conditions=conditions, container_statuses=containers)
 
 
@@ -115,37 +117,57 @@ def _is_of_kubelet(each: Condition) -> bool:
     return each.type == DISRUPTION_TARGET and each.reason == BY_KUBELET
 
 
+def restarts(pod: Pod, report: Report) -> bool:
+    """Whether the containers of the pod, which have ended so, are to be started again (KUB-17)."""
+    policy = pod.spec.restart_policy or ALWAYS
+    return policy == ALWAYS or (policy == ON_FAILURE and report.exit_code != 0)
+
+
 def _phase(facts: Facts) -> str:
     """The phase, by the state of the containers and the restart policy. A pod whose containers
-    ended and would be restarted stays Running, although nothing restarts them yet."""
-    report, policy = facts.report, facts.pod.spec.restart_policy or ALWAYS
+    wait to be started again is Running."""
+    report = facts.report
     if report is None:
         return PENDING
-    if report.is_running:
+    if report.is_running or not facts.may_be_over:
         return RUNNING
-    has_succeeded = report.exit_code == 0
-    if facts.is_last:
-        return SUCCEEDED if has_succeeded else FAILED
-    if policy == ALWAYS or (policy == ON_FAILURE and not has_succeeded):
+    if restarts(facts.pod, report) and not facts.is_last:
         return RUNNING
-    return SUCCEEDED if has_succeeded else FAILED
+    return FAILED if report.exit_code else SUCCEEDED
 
 
-def _container_status(
-    container: Container, report: Report | None, *, is_ready: bool
-) -> ContainerStatus:
+def _container_status(container: Container, facts: Facts) -> ContainerStatus:
+    report = facts.report
     if report is None:
         state = ContainerState(waiting=Waiting("ContainerCreating"))
-    elif report.ended_ms is None:
+        return ContainerStatus(container.name, facts.is_ready, image=container.image, state=state)
+    last = None if report.last is None else _terminated(report.last)
+    if report.ended_ms is None:
         state = ContainerState(running=Running(_second(report.started_ms)))
     else:
-        reason = "Error" if report.exit_code else "Completed"
-        state = ContainerState(
-            terminated=Terminated(
-                report.exit_code, reason, "", _second(report.started_ms), _second(report.ended_ms)
-            )
-        )
-    return ContainerStatus(container.name, is_ready, image=container.image, state=state)
+        state = _terminated(Ended(report.started_ms, report.ended_ms, report.exit_code))
+        if facts.back_off_ms is not None:
+            last, state = state, ContainerState(waiting=_backing_off(container, facts))
+    return ContainerStatus(
+        container.name, facts.is_ready, report.restarts, container.image, state=state,
+        last_state=last,
+    )  # fmt: skip
+
+
+def _terminated(ended: Ended) -> ContainerState:
+    reason = "Error" if ended.exit_code else "Completed"
+    started_ms, finished_ms = _second(ended.started_ms), _second(ended.ended_ms)
+    return ContainerState(
+        terminated=Terminated(ended.exit_code, reason, "", started_ms, finished_ms)
+    )
+
+
+def _backing_off(container: Container, facts: Facts) -> Waiting:
+    meta, minutes = facts.pod.meta, (facts.back_off_ms or 0) // 60_000
+    seconds = f"{(facts.back_off_ms or 0) // 1000 % 60}s"
+    wait = f"{minutes}m{seconds}" if minutes else seconds
+    why = f"restarting failed container={container.name} pod={meta.name}_{meta.namespace}"
+    return Waiting("CrashLoopBackOff", f"back-off {wait} {why}({meta.uid})")
 
 
 def _or_now(since_ms: int | None, now_ms: int) -> int:

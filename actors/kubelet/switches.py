@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.switches import Component, on_off, one_of
+from testbed.switches import Component, on_off, one_of, whole
 
 OWN, ONE_S, ZERO = "k8s126", "modern_one", "documented_zero"
 """What the grace of a hard eviction may be; see `hard_evict_grace`."""
+AFTER_STOP, AT_EXIT = "after_stop", "at_exit"
 SHIPPED, SEED_PCT = "shipped", "seed_pct"
 
 
@@ -20,6 +21,11 @@ class KubeletSwitches:
     is Always: newer than 1.26 (KUB-20)."""
     readmit_running: bool = on_off(True)
     """After a restart, whether pods that run have to be admitted again (KUB-43)."""
+    publish_terminal: str = one_of(AFTER_STOP, AT_EXIT)
+    """Whether a terminal phase is published once the node holds nothing of the pod any more, or as
+    soon as its containers have exited, which was so until 1.23 (KUB-18)."""
+    status_delay_ms: int = whole(0)
+    """How late each change of a status is written."""
     # -- eviction -------------------------------------------------------------------------------
     evict_rank: str = one_of(SHIPPED, SEED_PCT)
     """Which pod is evicted first: one that uses more than it requests, then the less important,

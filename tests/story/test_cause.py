@@ -214,8 +214,8 @@ WHOLE = {
         "as it listed at rv 4 (step 5); false since beta bound it to n1 at rv 5 (step 20)."
     ),
     "stolen_slot": (
-        "beta bound pods/default/late to n1 (step 146), into the room that alpha had set aside "
-        "there for pods/default/urgent at rv 11 (step 98); beta had been told of that and did not "
+        "beta bound pods/default/late to n1 (step 150), into the room that alpha had set aside "
+        "there for pods/default/urgent at rv 11 (step 100); beta had been told of that and did not "
         "go by it."
     ),
     "moved": (

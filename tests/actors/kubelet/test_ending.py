@@ -10,6 +10,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Runtime, Workload
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.lifecycle import Lifecycle, PodSettings
+from actors.kubelet.status_writer import StatusWriter
 from testbed.client.client import Client
 from testbed.objects import Node, Pod
 from testbed.objects.condition import find
@@ -23,7 +24,9 @@ def ended(pod: Pod, *graces_s: int | None, ending: PodEnding = EVICTED) -> World
 
     async def kubelet(client: Client) -> None:
         made = await client.get(Pod, "a")
-        life = Lifecycle(client, PodSettings("n1"), made, None, is_gone=False)
+        statuses = StatusWriter(client)
+        client.spawn("statuses", statuses.run)
+        life = Lifecycle(client, PodSettings("n1"), statuses, made, None, is_gone=False)
         client.spawn("pod-a", life.run)
         for grace_s in graces_s:
             await client.sleep(1000)
