@@ -1,12 +1,13 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, critical, workload, admission, eviction, runtime, status,
-  status_writer, back_off, lifecycle, kubelet, __init__.
+In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
+  status_writer, back_off, lifecycle, evictor, node_status, kubelet, __init__.
 """
 
+from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.runtime import Runtime
 from actors.kubelet.workload import Workload
 
-__all__ = ["Kubelet", "Runtime", "Workload"]
+__all__ = ["EvictionSettings", "Kubelet", "Runtime", "Threshold", "Workload"]

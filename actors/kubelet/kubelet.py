@@ -1,25 +1,28 @@
 """Kubelet: admits the pods that are bound to its node, runs them, and writes their status.
 
 Its main loop admits pods, one after another; a task for each pod does the rest (`lifecycle.py`).
-Not there yet: pressure, critical pods, static pods, heartbeats.
+Not there yet: static pods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal, admission_of
 from actors.kubelet.ending import PodEnding
+from actors.kubelet.eviction import EvictionSettings
+from actors.kubelet.evictor import Evictor, draw_usage
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
+from actors.kubelet.node_status import NodeStatusWriter
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status_writer import StatusWriter
-from actors.kubelet.switches import AT_EXIT, KUBELET
+from actors.kubelet.switches import AT_EXIT, KUBELET, OFF
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
-from testbed.objects import Map, Node, Pod, Revision
+from testbed.objects import Map, Node, Pod, Quantity, Revision
 from testbed.objects.event import WARNING
 from testbed.objects.meta import texts
 from testbed.switches import Component, told
@@ -33,6 +36,8 @@ KILL_MS_MIN = 10_000
 """How long a kubelet waits at least for a pod to end that it kills (KUB-15)."""
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """The fields of its node that admission looks at."""
+STATUS_READS = (*NODE_READS, "status.capacity", "status.conditions")
+"""Those that it looks at if it evicts, or reports how its node is."""
 
 
 @attrs.frozen
@@ -47,6 +52,11 @@ class Kubelet(Actor):
     """From the admission of a pod until its containers run: the pull of an image, say."""
     ready_delay_ms: int = 0
     """From then until the pod is Ready."""
+    eviction: EvictionSettings | None = None
+    """How it keeps its node from running short; None: it does not look."""
+    reserved: Map[Quantity] | None = None
+    """What it keeps from pods, by resource: then it says what is allocatable (KUB-46). None: that
+    stays as it is."""
     quorum: bool = False
     """Whether its first list of pods is of the Store and not of its server's cache: slower, and
     never back in time."""
@@ -93,12 +103,14 @@ class _MainLoop:
             client.switches.publish_terminal == AT_EXIT,
         )  # fmt: skip
         self.statuses = StatusWriter(client, client.switches.status_delay_ms)
+        self.eviction: Evictor | None = None
 
     async def run(self) -> None:
         """1. Learn the node. 2. List its pods, and the containers that an earlier life has started.
         3. Handle updates of pods in the order in which they come."""
         node = self.kubelet.node
-        nodes = Cache(self.client, Node, Selector(name=node), reads=NODE_READS)
+        reads = STATUS_READS if self.is_reporting else NODE_READS
+        nodes = Cache(self.client, Node, Selector(name=node), reads=reads)
         await nodes.synced()
         mine = Selector(fields=(("spec.node_name", node),))
         pods = Cache(self.client, Pod, mine, quorum=self.kubelet.quorum)
@@ -107,11 +119,31 @@ class _MainLoop:
         await pods.synced()
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
+        self.mind_node(lambda: nodes.get(node, ""))
         while True:
             updates, self.updates = self.updates, []
             for each in _in_order(updates):
                 await self.handle(each, nodes.get(node, ""))
             await self.inbox.get()
+
+    @property
+    def is_reporting(self) -> bool:
+        """Whether it looks how its node is, or reports it."""
+        return self.kubelet.eviction is not None or self.client.switches.heartbeat != OFF
+
+    def mind_node(self, node: Callable[[], Node | None]) -> None:
+        """Begin to look how the node is, and to report it, as far as the settings say so."""
+        if not self.is_reporting:
+            return
+        kubelet, client = self.kubelet, self.client
+        if kubelet.eviction is not None:
+            self.eviction = Evictor(
+                client, kubelet.eviction, kubelet.node, node, self.pods, self.recorder
+            )
+            client.spawn("eviction", self.eviction.run)
+        heartbeat = client.switches.heartbeat
+        status = NodeStatusWriter(client, node, self.eviction, kubelet.reserved, heartbeat)
+        client.spawn("node-status", status.run)
 
     def listen(self, pods: Cache[Pod]) -> None:
         """Queue the updates of the Cache. If a name got another uid, the old pod is gone and a new
@@ -164,7 +196,8 @@ class _MainLoop:
             self.begin(pod, None, holds_room=False)
             return
         active = [each.pod for each in self.pods.values() if each.holds_room]
-        admission = admission_of(pod, node, active)
+        pressures = () if self.eviction is None else self.eviction.memory.pressures
+        admission = admission_of(pod, node, active, pressures)
         for victim in admission.victims:
             await self.preempt(victim, pod)
         refusal = admission.refusal
@@ -173,6 +206,7 @@ class _MainLoop:
             self.recorder.note(pod, refusal.reason, refusal.why, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
+            await draw_usage(self.client, self.kubelet.node, pod)
         self.begin(pod, refusal, holds_room=refusal is None)
 
     async def preempt(self, victim: Pod, pod: Pod) -> None:
@@ -196,6 +230,8 @@ class _MainLoop:
         )
         lifecycle.holds_room = holds_room
         self.pods[uid] = lifecycle
+        if self.eviction is not None:
+            self.eviction.heard(pod)
 
         async def run_to_end() -> None:
             await lifecycle.run()

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from actors.kubelet.meter import Meter, Metered, Stats
 from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound
 from testbed.objects import Pod
@@ -79,18 +80,20 @@ class Runtime:
     Verbs, each about the pod of a uid: `start` its containers, once; `restart` them if they have
     ended; `signal` them to end within `grace_ms`, which can only become shorter; `kill` them;
     `status`, which is None if there are none; `remove` them for good. `list` reports the containers
-    of all pods.
+    of all pods. `stats` are what pods use, `draw` says which of its usages a pod will have, and
+    `collect` deletes the images that no container uses.
     """
 
     near = True
     is_front = False
     marks_memory = True
 
-    def __init__(self, store: Any, node: str) -> None:
+    def __init__(self, store: Any, node: str, images: int = 0) -> None:
         self.name = runtime_of(node)
         self.on_behind: Callable[[Cursor], None] | None = None
         self._store = store
         self._containers: dict[str, _Containers] = {}
+        self._meter = Meter(images)
 
     def begin(self) -> None:
         """Nothing: it does not read the Store."""
@@ -98,6 +101,14 @@ class Runtime:
     def reports(self, now_ms: int) -> list[Report]:
         """The state of all containers, for claims: it leaves no mark in a footprint."""
         return [each.report(now_ms) for _, each in sorted(self._containers.items())]
+
+    def stats(self, now_ms: int) -> Stats:
+        """What the pods use, for claims: it leaves no mark in a footprint."""
+        return self._meter.stats(
+            Metered(each.pod, each.ran_ms, each.is_running, each.ends_in_ms)
+            for each in self.reports(now_ms)
+            if not each.is_torn_down
+        )
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer in the caller's own turn."""
@@ -118,10 +129,17 @@ class Runtime:
                 return tuple(self.reports(now_ms))
             case "remove":
                 self._containers.pop(uid, None)
+                self._meter.forget(uid)
+            case "stats":
+                return self.stats(now_ms)
+            case "draw":
+                self._meter.draw(uid, operation.body)
+            case "collect":
+                self._meter.collect()
             case _:
                 raise Invalid(
                     f"{self.name} cannot {operation}: it knows start, restart, signal, kill, "
-                    "status, list and remove"
+                    "status, list, remove, stats, draw and collect"
                 )
         return None
         yield BETWEEN

@@ -10,6 +10,7 @@ OWN, ONE_S, ZERO = "k8s126", "modern_one", "documented_zero"
 """What the grace of a hard eviction may be; see `hard_evict_grace`."""
 AFTER_STOP, AT_EXIT = "after_stop", "at_exit"
 SHIPPED, SEED_PCT = "shipped", "seed_pct"
+OFF, EVERY, ON_CHANGE = "off", "every", "on_change"
 
 
 @attrs.frozen
@@ -36,6 +37,10 @@ class KubeletSwitches:
     hard_evict_grace: str = one_of(OWN, ONE_S, ZERO)
     """The grace of a hard eviction: the pod's own, since 1.26 takes the 0 that it passes for none
     given; one second; or none, as documented (KUB-37)."""
+    # -- the node -------------------------------------------------------------------------------
+    heartbeat: str = one_of(OFF, EVERY, ON_CHANGE)
+    """Whether the kubelet reports that it lives: not at all, as often as the real one, or only when
+    it begins; who reads the Lease then takes it for renewed (`heartbeat.py`, KUB-41)."""
 
 
 KUBELET = Component(
