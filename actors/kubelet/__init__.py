@@ -2,7 +2,7 @@
 
 May use: shared.
 In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
-  status_writer, back_off, lifecycle, evictor, node_status, kubelet, __init__.
+  status_writer, back_off, static_pods, lifecycle, evictor, node_status, kubelet, __init__.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold

@@ -13,7 +13,7 @@ API = "api"
 
 def is_static(pod: Pod) -> bool:
     """Whether the kubelet has it from elsewhere than the API server, such as from a file."""
-    return pod.meta.annotations.get(SOURCE, API) != API
+    return pod.meta.annotations.get(SOURCE, API) != API and not is_mirror(pod)
 
 
 def is_mirror(pod: Pod) -> bool:

@@ -1,7 +1,6 @@
 """Kubelet: admits the pods that are bound to its node, runs them, and writes their status.
 
 Its main loop admits pods, one after another; a task for each pod does the rest (`lifecycle.py`).
-Not there yet: static pods.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ from typing import ClassVar
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal, admission_of
+from actors.kubelet.critical import is_mirror
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.evictor import Evictor, draw_usage
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.node_status import NodeStatusWriter
 from actors.kubelet.runtime import Report, runtime_of
+from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.switches import AT_EXIT, KUBELET, OFF
 from actors.shared.recorder import Recorder
@@ -57,6 +58,8 @@ class Kubelet(Actor):
     reserved: Map[Quantity] | None = None
     """What it keeps from pods, by resource: then it says what is allocatable (KUB-46). None: that
     stays as it is."""
+    static_pods: tuple[Pod, ...] = ()
+    """The manifests in its own configuration (KUB-1)."""
     quorum: bool = False
     """Whether its first list of pods is of the Store and not of its server's cache: slower, and
     never back in time."""
@@ -94,15 +97,22 @@ class _MainLoop:
         self.pods: dict[str, Lifecycle] = {}
         """By uid, since a name may be used again: then both pods are here until nothing of the
         first is left."""
+        self.static = {
+            pod.meta.uid: pod
+            for pod in (static_pod(each, kubelet.node) for each in kubelet.static_pods)
+        }
+        """The static pods, by uid."""
+        self.mirrors: dict[str, tuple[Lifecycle, MirrorPod]] = {}
+        """By key, the static pods with their mirror pods."""
         self.updates: list[_PodUpdate] = []
         self.inbox = client.queue("pods", idle=True)
         self.recorder = Recorder(client, "kubelet")
+        self.switches = client.switches
         self.settings = PodSettings(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
-            client.switches.terminal_phase_before_delete,
-            client.switches.publish_terminal == AT_EXIT,
+            self.switches.terminal_phase_before_delete, self.switches.publish_terminal == AT_EXIT,
         )  # fmt: skip
-        self.statuses = StatusWriter(client, client.switches.status_delay_ms)
+        self.statuses = StatusWriter(client, self.switches.status_delay_ms)
         self.eviction: Evictor | None = None
 
     async def run(self) -> None:
@@ -119,6 +129,8 @@ class _MainLoop:
         await pods.synced()
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
+        for pod in self.static.values():
+            await self.begin_static(pod, nodes.get(node, ""))
         self.mind_node(lambda: nodes.get(node, ""))
         while True:
             updates, self.updates = self.updates, []
@@ -172,18 +184,23 @@ class _MainLoop:
         # They hold their room while they run. Were they not begun before the first admission, a
         # new pod could be admitted into room that is still taken.
         known = {pod.meta.uid: pod for pod in pods.all()}
+        readmits, counts_over = self.switches.readmit_running, self.switches.bug_counts_terminal
         for uid, report in sorted(running.items()):
             pod = known.get(uid)
+            if uid in self.static:
+                continue
             if pod is None:
                 self.begin(report.pod, None, holds_room=not report.is_torn_down, is_gone=True)
-            elif pod.meta.is_terminating or pod.is_over or not self.client.switches.readmit_running:
+            elif pod.meta.is_terminating or not readmits or (pod.is_over and not counts_over):
                 self.begin(pod, None, holds_room=not report.is_torn_down)
 
     async def handle(self, update: _PodUpdate, node: Node | None) -> None:
         """Admit a new pod, or pass the update on to the Lifecycle of a known one."""
         pod = update.pod
         known = self.pods.get(pod.meta.uid)
-        if known is not None:
+        if is_mirror(pod):
+            self.handle_mirror(pod, is_gone=update.is_gone)
+        elif known is not None:
             known.update(pod, is_gone=update.is_gone)
         elif update.is_new:
             await self.admit(pod, node)
@@ -193,7 +210,8 @@ class _MainLoop:
         already is not checked, and will not be started (KUB-10). Until those are killed that a
         critical pod displaces, no other pod is handled (KUB-15)."""
         if pod.meta.is_terminating or pod.is_over:
-            self.begin(pod, None, holds_room=False)
+            counts = pod.is_over and self.switches.bug_counts_terminal
+            self.begin(pod, None, holds_room=counts)
             return
         active = [each.pod for each in self.pods.values() if each.holds_room]
         pressures = () if self.eviction is None else self.eviction.memory.pressures
@@ -219,6 +237,20 @@ class _MainLoop:
         patience_ms = max((victim.spec.grace_s or 0) * 1500, KILL_MS_MIN)
         timer = self.client.sleep(patience_ms, f"give up on {victim.key}")
         await self.client.first(lifecycle.stopped.wait(), timer)
+
+    async def begin_static(self, pod: Pod, node: Node | None) -> None:
+        """Admit a static pod, and keep its mirror pod."""
+        await self.admit(pod, node)
+        mirror = MirrorPod(self.client, pod, self.switches.mirror_delay_ms)
+        self.mirrors[pod.key] = self.pods[pod.meta.uid], mirror
+        self.client.spawn(f"mirror-{pod.meta.name}", mirror.run)
+
+    def handle_mirror(self, pod: Pod, *, is_gone: bool) -> None:
+        """Pass the update of a mirror pod on to its static pod."""
+        if pod.key in self.mirrors:
+            lifecycle, mirror = self.mirrors[pod.key]
+            lifecycle.mirrored(None if is_gone else pod)
+            mirror.heard(None if is_gone else pod)
 
     def begin(
         self, pod: Pod, refusal: AdmissionRefusal | None, *, holds_room: bool, is_gone: bool = False

@@ -8,6 +8,7 @@ import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.back_off import BackOff
+from actors.kubelet.critical import is_static
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, restarts, status_of
@@ -59,6 +60,8 @@ class Lifecycle:
         """The pod as last heard of."""
         self.is_gone = is_gone
         """Whether its object no longer exists."""
+        self.mirror: Pod | None = None
+        """The mirror pod of a static pod, if there is one: its status is written there."""
         self.holds_room = False
         """Whether its requests count at admission: it was admitted, or some of it runs (KUB-3)."""
         self._client = client
@@ -82,6 +85,14 @@ class Lifecycle:
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
         """The pod has changed, or its object is gone; called by the main loop of the kubelet."""
         self.pod, self.is_gone = pod, is_gone
+        if not len(self._updates):
+            self._updates.put(None)
+
+    def mirrored(self, pod: Pod | None) -> None:
+        """The mirror pod of this static pod has changed, or there is none."""
+        if self.mirror is not None and (pod is None or pod.meta.uid != self.mirror.meta.uid):
+            self._statuses.forget(self.mirror)
+        self.mirror = pod
         if not len(self._updates):
             self._updates.put(None)
 
@@ -186,7 +197,11 @@ class Lifecycle:
             return
         before = self.pod.status if self.pod.is_over else self._status
         self._status = status_of(self._facts(report), before, self._client.now())
-        self._statuses.set(self.pod, self._status, is_stopped=is_stopped)
+        if not is_static(self.pod):
+            self._statuses.set(self.pod, self._status, is_stopped=is_stopped)
+        elif self.mirror is not None:
+            # It is not for the static pod that its mirror is deleted.
+            self._statuses.set(self.mirror, self._status, is_stopped=False)
 
     def _facts(self, report: Report | None) -> Facts:
         is_running = report is not None and report.is_running

@@ -27,6 +27,11 @@ class KubeletSwitches:
     soon as its containers have exited, which was so until 1.23 (KUB-18)."""
     status_delay_ms: int = whole(0)
     """How late each change of a status is written."""
+    bug_counts_terminal: bool = on_off(False)
+    """A fault of 1.22: a kubelet that restarts counts the pods that are over, too, when it admits
+    pods again (kubernetes#105523)."""
+    mirror_delay_ms: int = whole(0)
+    """How late the mirror pods of static pods are created."""
     # -- eviction -------------------------------------------------------------------------------
     evict_rank: str = one_of(SHIPPED, SEED_PCT)
     """Which pod is evicted first: one that uses more than it requests, then the less important,

@@ -477,6 +477,24 @@ def test_what_runs_is_admitted_again_after_a_restart(again: bool, end: str) -> N
     assert story(world, "b")[-1] == end
 
 
+@pytest.mark.spec("KUB-3", "KUB-43")
+@pytest.mark.parametrize(("bug", "end"), [("off", "Running Ready"), ("on", "Failed OutOfcpu")])
+def test_what_is_over_takes_no_room_after_a_restart(bug: str, end: str) -> None:
+    """Unless the kubelet is one of 1.22, which counts it and fails what runs."""
+    short = Workload(runs_ms=500).given_to(bound("a", 800, restart_policy="Never"))
+
+    async def user(client: Client) -> None:
+        await client.sleep(1000)
+        await client.create(bound("b", 800))
+        for _ in range(2):
+            await client.sleep(1000)
+
+    world = node_world(short, user=user, switches={"bug_counts_terminal": bug})
+    crashed(world, 1000, "wake user/main sleep#2")
+    assert story(world, "a")[-1] == "500 Succeeded"
+    assert story(world, "b")[-1].endswith(end)
+
+
 @pytest.mark.spec("KUB-21", "KUB-42")
 def test_what_has_lost_its_object_meanwhile_is_ended() -> None:
     """Deleted by force while the kubelet was down: it runs until the kubelet is back."""
