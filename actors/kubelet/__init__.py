@@ -2,7 +2,8 @@
 
 May use: shared.
 In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
-  status_writer, back_off, static_pods, lifecycle, evictor, node_status, kubelet, __init__.
+  status_writer, back_off, static_pods, lifecycle, evictor, node_status, kubelet, __init__,
+  invariants, proving_ground, mutants.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold

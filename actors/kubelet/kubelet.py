@@ -47,6 +47,10 @@ class Kubelet(Actor):
 
     rank: ClassVar[int] = 2
     component: ClassVar[Component] = KUBELET
+    lifecycle: ClassVar[type[Lifecycle]] = Lifecycle
+    """How each of its pods is run; a mutant has another."""
+    writer: ClassVar[type[StatusWriter]] = StatusWriter
+    """How statuses are written; a mutant has another."""
 
     node: str
     start_delay_ms: int = 0
@@ -112,7 +116,7 @@ class _MainLoop:
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
             self.switches.terminal_phase_before_delete, self.switches.publish_terminal == AT_EXIT,
         )  # fmt: skip
-        self.statuses = StatusWriter(client, self.switches.status_delay_ms)
+        self.statuses = kubelet.writer(client, self.switches.status_delay_ms)
         self.eviction: Evictor | None = None
 
     async def run(self) -> None:
@@ -257,7 +261,7 @@ class _MainLoop:
     ) -> None:
         """Start the Lifecycle of a pod, in a task of its own."""
         uid = pod.meta.uid
-        lifecycle = Lifecycle(
+        lifecycle = self.kubelet.lifecycle(
             self.client, self.settings, self.statuses, pod, refusal, is_gone=is_gone
         )
         lifecycle.holds_room = holds_room

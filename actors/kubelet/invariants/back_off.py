@@ -1,0 +1,50 @@
+"""Restarts keep their distance (KUB-17)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.kubelet.invariants.on_nodes import RESTARTED, News, node_of_record, reports
+from testbed import Evidence, Invariant
+from testbed.invariant import RECORD
+from testbed.turns.trace import Step
+
+FIRST_MS, MOST_MS, STABLE_MS = 10_000, 300_000, 600_000
+
+
+class RestartsKeepTheirDistance(Invariant):
+    """One life of a kubelet starts containers of a pod again at once, then 10 s after they have
+    ended, and then after twice the time before, up to 300 s; unless they ran for over 10 minutes.
+    And it starts nothing again that the restart policy says is over."""
+
+    name = "restarts_keep_their_distance"
+    looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
+
+    def __init__(self) -> None:
+        self._news = News()
+        self._waits: dict[Any, int] = {}
+        """By kubelet, its life and the uid, how long the next restart has to wait."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        for record in self._news.of(evidence, RESTARTED):
+            role = evidence.table.roles[record.path.partition("/")[0]]
+            for report in reports(evidence, node_of_record(evidence, record)):
+                last = report.last
+                if report.pod.key != record.facts["pod"] or last is None or not report.restarts:
+                    continue
+                if report.started_ms != record.now_ms:
+                    continue
+                mine = (role.name, role.lives, report.pod.meta.uid)
+                ran_ms = last.ended_ms - last.started_ms
+                wait_ms = 0 if ran_ms > STABLE_MS else self._waits.get(mine, 0)
+                self._waits[mine] = min(2 * wait_ms, MOST_MS) or FIRST_MS
+                waited_ms = report.started_ms - last.ended_ms
+                if waited_ms < wait_ms:
+                    return (
+                        f"{role.name} started {report.pod.key} again {waited_ms} ms after its end, "
+                        f"and had to wait {wait_ms} ms"
+                    )
+                policy = report.pod.spec.restart_policy
+                if policy == "Never" or (policy == "OnFailure" and not last.exit_code):
+                    return f"{role.name} started {report.pod.key} again, which was over"
+        return None

@@ -1,0 +1,89 @@
+"""No pod runs twice (INV-5)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.kubelet.invariants.on_nodes import (
+    RESTARTED,
+    STARTED,
+    News,
+    is_reachable,
+    kubelets,
+    node_of,
+    reports,
+)
+from testbed import Evidence, Invariant
+from testbed.invariant import COMMIT, RECORD
+from testbed.objects import Pod
+from testbed.turns.trace import Step
+
+Place = tuple[str, str]
+"""A node, and the uid of a pod that runs there."""
+
+
+class NoPodRunsTwice(Invariant):
+    """No uid runs on two nodes, and no two pods of one name run at the same time.
+
+    One case is allowed, and noted: the object of the one was removed by somebody other than its
+    kubelet, as a forced deletion does (KUB-21). Its containers run until its kubelet has heard of
+    that, which may be never: while it is down or cut off (KUB-45). At rest no kubelet that runs and
+    can be reached still runs such a pod. How long one may take that has heard nothing yet is not
+    judged: a Chooser may hold up any delivery for as long as it likes.
+    """
+
+    name = "no_pod_runs_twice"
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT, RECORD})
+
+    def __init__(self) -> None:
+        self._news = News()
+        self._forced: dict[str, str] = {}
+        """By uid of a pod that was bound and removed by somebody else, who that was."""
+        self._allowed: dict[str, None] = {}
+
+    @property
+    def note(self) -> str:
+        return "; ".join(f"allowed_double_run: {each}" for each in self._allowed)
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = evidence.served
+        for change in evidence.changes:
+            old: Any = None if change.old is None else change.old.value
+            if not isinstance(old, Pod) or not old.is_bound or request is None:
+                continue
+            if change.new is None and node_of(evidence, request.role) != old.spec.node_name:
+                self._forced[old.meta.uid] = request.role.name
+        if self._news.of(evidence, STARTED, RESTARTED):
+            return self._judge(evidence)
+        return None
+
+    def end(self, evidence: Evidence) -> str | None:
+        roles = dict(kubelets(evidence))
+        for key, places in _running(evidence).items():
+            for node, uid in places[1:] and places:
+                if uid in self._forced and is_reachable(evidence, roles[node]):
+                    return f"{key} runs twice, and {roles[node].name} has not ended {uid}"
+        return self._judge(evidence)
+
+    def _judge(self, evidence: Evidence) -> str | None:
+        for key, places in _running(evidence).items():
+            if len(places) < 2:
+                continue
+            kept = [(node, uid) for node, uid in places if uid not in self._forced]
+            where = " and ".join(f"on {node} ({uid})" for node, uid in places)
+            if len({uid for _, uid in places}) < len(places) or len(kept) > 1:
+                return f"{key} runs {where}"
+            who = ", ".join(f"{u} was removed by {self._forced[u]}" for _, u in places
+                            if u in self._forced)  # fmt: skip
+            self._allowed[f"{key} ran {where}; {who}"] = None
+        return None
+
+
+def _running(evidence: Evidence) -> dict[str, list[Place]]:
+    """By name, where pods of that name run."""
+    found: dict[str, list[Place]] = {}
+    for node, _ in kubelets(evidence):
+        for report in reports(evidence, node):
+            if report.is_running:
+                found.setdefault(report.pod.key, []).append((node, report.pod.meta.uid))
+    return found

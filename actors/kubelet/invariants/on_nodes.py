@@ -1,0 +1,61 @@
+"""What is on the nodes: which kubelet is of which node, and what really runs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from actors.kubelet.kubelet import Kubelet
+from actors.kubelet.runtime import Report, Runtime, runtime_of
+from testbed import Evidence
+from testbed.turns.trace import Record
+
+STARTED, RESTARTED = "started", "restarted"
+
+
+def kubelets(see: Evidence) -> Iterator[tuple[str, Any]]:
+    """Each node that has a kubelet, with the role of that kubelet."""
+    for role in see.actors:
+        if isinstance(role.actor, Kubelet):
+            yield role.actor.node, role
+
+
+def node_of(see: Evidence, role: Any) -> str:
+    """The node whose kubelet that role is; empty if it is no kubelet."""
+    return role.actor.node if isinstance(role.actor, Kubelet) else ""
+
+
+def node_of_record(see: Evidence, record: Record) -> str:
+    """The node whose kubelet has written that Record; empty if none has."""
+    role = see.table.roles.get(record.path.partition("/")[0])
+    return "" if role is None else node_of(see, role)
+
+
+def is_reachable(see: Evidence, role: Any) -> bool:
+    """Whether a kubelet runs and is not cut off."""
+    return bool(role.is_up and role.cut_off_until_ms <= see.now_ms)
+
+
+def reports(see: Evidence, node: str) -> list[Report]:
+    """All containers of a node, as they are now."""
+    post = see.wire.posts.get(runtime_of(node))
+    endpoint: Any = None if post is None else post.endpoint
+    return endpoint.reports(see.now_ms) if isinstance(endpoint, Runtime) else []
+
+
+def report_of(see: Evidence, node: str, uid: str) -> Report | None:
+    """The containers of one pod on a node; None if there are none."""
+    found = (report for report in reports(see, node) if report.pod.meta.uid == uid)
+    return next(found, None)
+
+
+class News:
+    """The Records since the last look."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def of(self, see: Evidence, *names: str) -> list[Record]:
+        """Those that bear one of these names."""
+        new, self._seen = see.records[self._seen :], len(see.records)
+        return [record for record in new if record.name in names]
