@@ -24,7 +24,7 @@ from actors.controllers.frame.ranking import to_delete
 from actors.controllers.kinship import Kinship
 from testbed import ApiError, Client
 from testbed.objects import Condition, Pod, ReplicaSet
-from testbed.objects.condition import having
+from testbed.objects.condition import find, having
 from testbed.objects.workload import ReplicaSetStatus
 
 BURST = 500
@@ -108,8 +108,11 @@ class ReplicaSetLoop(ControlLoop):
         conditions = tuple(each for each in old.conditions if each.type != FAILURE)
         if failed is not None:
             reason = "FailedCreate" if len(pods) < wanted_by(item) else "FailedDelete"
-            new = Condition(FAILURE, "True", reason, str(failed))
-            conditions = having(old.conditions, new, now_ms)
+            known = find(old.conditions, FAILURE)
+            # Each failure has another text. To write each would wake this controller each time.
+            if known is None or known.reason != reason:
+                known = Condition(FAILURE, "True", reason, str(failed))
+            conditions = having(old.conditions, known, now_ms)
         status = attrs.evolve(status_of(item, pods, now_ms), conditions=conditions)
         if status != old:
             await self.update_status(item, status)

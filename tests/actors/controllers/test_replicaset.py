@@ -219,6 +219,19 @@ def test_a_batch_that_fails_leaves_the_others_to_a_later_sync() -> None:
     assert said[1].replicas == len(pods_of(world)) == 7
 
 
+@pytest.mark.spec("CTL-1", "CTL-4")
+def test_what_cannot_be_created_is_tried_less_and_less_often() -> None:
+    """The text of each refusal is another one. It is written once: else each write would wake the
+    controller at once."""
+
+    async def user(client: Client) -> None:
+        await client.create(attrs.evolve(web(2), spec=ReplicaSetSpec(2)))
+
+    world = controlled(user)
+    world.limit(horizon_ms=1000)
+    assert len(play(world).every("answer rs/main create *")) == 9
+
+
 @pytest.mark.spec("CTL-4")
 def test_one_sync_creates_no_more_than_five_hundred() -> None:
     """The rest follows when these were heard of."""
