@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from actors.apiserver import rules
-from actors.apiserver.admission import priority
+from actors.apiserver.admission import priority, tolerations
 from actors.apiserver.bare_server import BareServer
 from actors.apiserver.call import Call
 from actors.apiserver.verbs import bind as binding
@@ -65,6 +65,8 @@ class ApiServer(BareServer):
         """An object that the scenario starts with, as if it had been created here before."""
         if isinstance(item, Pod):
             item = priority.initial(item, self.all_stored(PriorityClass))
+            if self.switches.default_tolerations:
+                item = tolerations.tolerating(item)
         return rules.initial(item)  # type: ignore[no-any-return]
 
     # -- footprints -----------------------------------------------------------------------------

@@ -15,6 +15,9 @@ class ApiServerSwitches:
     """Whether a bind clears the `nominatedNodeName` of the pod."""
     client_priority: str = one_of("must_equal", "reject_any")
     """Whether a new pod may say its priority as a number: only that of its class, or none."""
+    default_tolerations: bool = on_off(True)
+    """Whether every new pod tolerates for five minutes that its node is absent, and, if it requests
+    anything, memory pressure."""
     system_class_scope: str = one_of("any", "kube_system_only", "authz")
     """Who may name a system class: any pod, pods in kube-system, or actors that are authorized."""
 

@@ -1,5 +1,5 @@
 """Admission: sets defaults, resolves the priority, charges quotas, or refuses, before a write.
 
 May use: call, rules.
-In order: priority, quota, steps.
+In order: priority, quota, tolerations, steps.
 """

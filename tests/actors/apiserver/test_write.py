@@ -10,6 +10,7 @@ from counter import Counter, about, with_meta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.apiserver.admission.tolerations import tolerating
 from testbed.errors import AlreadyExists, BadRequest, Conflict, InternalError, Invalid, NotFound
 from testbed.objects import (
     Binding,
@@ -244,12 +245,12 @@ def test_spec_and_status_are_written_apart() -> None:
     owner = (Owner("v1", "Pod", "o", "u"),)
     both = attrs.evolve(
         with_meta(pod, labels=Map(a="b"), owners=owner), status=PodStatus("Failed"),
-        spec=attrs.evolve(pod.spec, tolerations=(Toleration("k", "Exists"),)),
+        spec=attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, Toleration("k"))),
         extra=Map(spec=Map(hostNetwork=True), status=Map(hostIP="2")),
     )  # fmt: skip
     mine = counter.update(both)
     assert (mine.status, mine.extra["status"]) == (pod.status, {"hostIP": "1"})
-    assert (mine.meta.owners, len(mine.spec.tolerations)) == (owner, 1)
+    assert (mine.meta.owners, len(mine.spec.tolerations)) == (owner, 3)
     theirs = counter.update(
         attrs.evolve(
             with_meta(mine, owners=()), status=PodStatus("Failed"), spec=Pod.of("p").spec,
@@ -309,7 +310,7 @@ def test_a_pod_stays_what_it_was_made(change: dict[str, Any], is_allowed: bool) 
     made = counter.create(attrs.evolve(GATED, spec=spec))
     changed = attrs.evolve(made, spec=attrs.evolve(made.spec, **change))
     if is_allowed:
-        assert counter.update(changed).spec == changed.spec
+        assert counter.update(changed).spec == tolerating(changed).spec
     else:
         with pytest.raises(Invalid, match=r'^Pod "p" is invalid: spec: Forbidden: pod updates may'):
             counter.update(changed)
@@ -334,7 +335,7 @@ def test_how_long_a_taint_is_put_up_with_may_change() -> None:
     """As the one thing of a toleration that may."""
     counter = Counter()
     pod = counter.create(Pod.of("p", tolerations=(Toleration("k", "Exists", "", "NoExecute", 5),)))
-    longer = (Toleration("k", "Exists", "", "NoExecute", 9),)
+    longer = (Toleration("k", "Exists", "", "NoExecute", 9), *pod.spec.tolerations[1:])
     changed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=longer))
     assert counter.update(changed).spec.tolerations == longer
     with pytest.raises(Invalid):
@@ -528,3 +529,41 @@ def test_what_is_emptied_leaves_nothing_behind() -> None:
     before = counter.store.revision
     assert counter.patch(pod, label) == again
     assert counter.store.revision == before
+
+
+# -- what every pod tolerates ---------------------------------------------------------------------
+
+
+def tolerated(pod: Pod) -> list[tuple[str, str, int | None]]:
+    """What a pod tolerates: the last part of a key, the effect, for how long."""
+    return [
+        (each.key.rpartition("/")[2], each.effect, each.toleration_seconds)
+        for each in pod.spec.tolerations
+    ]
+
+
+ABSENT = [("not-ready", "NoExecute", 300), ("unreachable", "NoExecute", 300)]
+
+
+@pytest.mark.spec("CTL-34", "KUB-39")
+def test_every_pod_tolerates_a_short_absence_of_its_node() -> None:
+    """Unless it says itself for how long; and memory pressure, if it requests anything."""
+    counter = Counter()
+    assert tolerated(counter.create(Pod.of("plain"))) == ABSENT
+    pressed = ("memory-pressure", "NoSchedule", None)
+    assert tolerated(counter.create(Pod.of("asks", cpu_m=1))) == [*ABSENT, pressed]
+    own = Toleration("node.kubernetes.io/not-ready", "Exists", effect="NoExecute")
+    said = counter.create(Pod.of("own", tolerations=(own,)))
+    assert tolerated(said) == [("not-ready", "NoExecute", None), ABSENT[1]]
+    assert tolerated(counter.create(Pod.of("all", tolerations=(Toleration("", "Exists"),)))) == [
+        ("", "", None)
+    ]
+
+
+@pytest.mark.spec("CTL-34")
+def test_an_update_does_not_take_the_default_tolerations_away() -> None:
+    """That of an old manifest knows nothing of them."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p"))
+    bare = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=()))
+    assert tolerated(counter.update(bare)) == ABSENT
