@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.switches import Component, on_off
+from testbed.switches import Component, on_off, whole
 
 
 @attrs.frozen
@@ -16,6 +16,8 @@ class ControllerSwitches:
     bug_conflict_writes_old_status: bool = on_off(False)
     """A fault before 1.17: if the disruption controller meets a conflict, it reads the budget again
     and writes its old count over the new status (kubernetes#82149)."""
+    node_monitor_grace_ms: int = whole(40_000)
+    """How long a node may be silent before nobody knows how it is (CTL-32)."""
     events: bool = on_off(True)
     """Whether controllers write Events. No program decides by them; without them, Runs are
     shorter."""
@@ -24,6 +26,6 @@ class ControllerSwitches:
 CONTROLLERS = Component(
     "controllers",
     ControllerSwitches,
-    {"seed": {}, "k8s-1.26": {}, "k8s-modern": {}},
+    {"seed": {}, "k8s-1.26": {}, "k8s-modern": {"node_monitor_grace_ms": "50000"}},
 )
 """With its profiles, and the switches in them that are not as in 1.26 (GEN-1)."""

@@ -1,0 +1,80 @@
+"""Health: when a controller last heard of a node, and what it takes a silent node for.
+
+The times are those at which the controller noticed something, by its own clock. What a heartbeat
+itself says of the time is only compared with what the one before has said.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from actors.controllers.node_lifecycle.taints import READY, ready_of
+from testbed.objects import Condition, Node, condition
+from testbed.objects.condition import UNKNOWN
+
+POSTED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
+"""The conditions that a kubelet posts, and that nobody knows once it is silent."""
+
+
+@attrs.frozen
+class Health:
+    """What is known of the heartbeats of one node."""
+
+    probed_ms: int
+    """When the last heartbeat was noticed."""
+    ready: Condition | None
+    """The condition Ready as it was noticed then."""
+    renewed_ms: int | None = None
+    """The time that its Lease said then."""
+
+    def digest(self, now_ms: int) -> object:
+        """The same with times as distances from now."""
+        ready = None if self.ready is None else (self.ready.status, self.ready.heartbeat_ms is None)
+        return self.probed_ms - now_ms, ready
+
+
+def noticed(
+    before: Health | None, node: Node, renewed_ms: int | None, now_ms: int, age_ms: int
+) -> Health:
+    """The Health of a node after a look at it and at its Lease (CTL-30). A node that never posted
+    Ready counts from its creation (CTL-31); all else counts from when it was noticed."""
+    ready = ready_of(node)
+    if before is None:
+        health = Health(now_ms - age_ms if ready is None else now_ms, ready)
+    elif _has_beaten(before.ready, ready):
+        health = Health(now_ms, ready, before.renewed_ms)
+    else:
+        health = attrs.evolve(before, ready=ready)
+    if renewed_ms is not None and (health.renewed_ms is None or health.renewed_ms < renewed_ms):
+        health = attrs.evolve(health, probed_ms=now_ms, renewed_ms=renewed_ms)
+    return health
+
+
+def silenced(node: Node, now_ms: int) -> Node:
+    """The node with Unknown for all that only its kubelet could tell (CTL-32)."""
+    conditions, second_ms = node.status.conditions, now_ms // 1000 * 1000
+    for kind in POSTED:
+        old = condition.find(conditions, kind)
+        if old is None:
+            new = Condition(
+                kind, UNKNOWN, "NodeStatusNeverUpdated", "Kubelet never posted node status.",
+                second_ms, node.meta.created_ms,
+            )  # fmt: skip
+            conditions = (*conditions, new)
+        elif old.status != UNKNOWN:
+            new = attrs.evolve(
+                old, status=UNKNOWN, reason="NodeStatusUnknown",
+                message="Kubelet stopped posting node status.", since_ms=second_ms,
+            )  # fmt: skip
+            conditions = tuple(new if each is old else each for each in conditions)
+    if conditions == node.status.conditions:
+        return node
+    return attrs.evolve(node, status=attrs.evolve(node.status, conditions=conditions))
+
+
+def _has_beaten(old: Condition | None, new: Condition | None) -> bool:
+    """Whether a kubelet has posted the condition since. That its status is another one is no sign
+    of that: a controller may have changed it."""
+    if old is None or new is None:
+        return old is not new
+    return old.heartbeat_ms != new.heartbeat_ms

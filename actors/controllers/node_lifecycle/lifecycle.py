@@ -1,0 +1,310 @@
+"""The node lifecycle controller: notices silent nodes, and taints those that are unwell.
+
+1. Every 5 s it looks at all nodes (CTL-30). Of one that was silent for too long it writes that its
+   conditions are Unknown (CTL-32); if the node was ready, its pods are set to not ready.
+2. The NoSchedule taints of a node follow its conditions at once (KUB-39).
+3. A node that is not ready is put in the line of its zone for a NoExecute taint. The lines move
+   slowly, more slowly in zones that are unwell, and not at all if all zones are down (CTL-33).
+
+A look from which nothing can follow, since there is no news and no node is silent for too long yet,
+is left out: nothing differs but that the World may come to rest.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.node_lifecycle.health import Health, noticed, silenced
+from actors.controllers.node_lifecycle.limiter import Limiter
+from actors.controllers.node_lifecycle.patching import swap_taints
+from actors.controllers.node_lifecycle.pods_on_nodes import PodsOnNodes
+from actors.controllers.node_lifecycle.taints import (
+    BY_READINESS,
+    NOT_READY,
+    REACHABLE,
+    UNREACHABLE,
+    evicting,
+    has_taint,
+    mirrored,
+    ready_of,
+)
+from actors.controllers.node_lifecycle.zones import EXCLUDED, FULL, INITIAL, Pace, zone_of
+from testbed import ApiError, Client, NotFound, Selector
+from testbed.objects import Condition, Lease, Node, Pod
+from testbed.objects.affinity import NO_EXECUTE
+from testbed.objects.condition import FALSE, TRUE, UNKNOWN
+from testbed.objects.event import WARNING
+from testbed.objects.form import to_tree
+
+LEASES = Selector(namespace="kube-node-lease")
+"""Where kubelets have their Leases, each under the name of its node."""
+TRIES, AGAIN_MS = 5, 20
+"""How often a status is written if that fails, and how long it waits in between."""
+PASS_MS = 100
+"""How often the lines of the zones are looked at."""
+
+
+class NodeLifecycleLoop(ControlLoop):
+    """One life of it: the health of the nodes, the states of the zones, and their lines."""
+
+    settings: NodeLifecycle
+
+    def __init__(self, settings: NodeLifecycle, client: Client) -> None:
+        super().__init__(settings, client)
+        self._health: dict[str, Health] = {}
+        self._states: dict[str, str] = {}
+        self._lines: dict[str, Limiter] = {}
+        self._retry: dict[str, None] = {}
+        """The nodes with pods that are still to be set to not ready."""
+        self._began_ms = client.elapsed()
+        self._look, self._pass = client.alarm("look"), client.alarm("taint")
+        self._nodes = self.cache(Node, reads=None)
+        self._leases = self.cache(Lease, LEASES, reads=("spec.renewed_ms",))
+        self._pods = PodsOnNodes(self.cache(Pod, reads=("spec.node_name", "status.conditions")))
+        self._nodes.on(add=self._heard, update=lambda _, new: self._heard(new), delete=self._gone)
+        self._leases.on(add=self._news, update=lambda *_: self._news())
+
+    async def run(self) -> None:
+        """Look at the nodes, let the lines move, and mirror conditions, each in its own task."""
+        self.client.spawn("monitor", self._monitor)
+        self.client.spawn("tainter", self._taint)
+        await super().run()
+
+    def digest(self, now_ms: int) -> object:
+        at_ms = self.client.elapsed()
+        health = [(name, each.digest(at_ms)) for name, each in sorted(self._health.items())]
+        lines = [(zone, line.digest(at_ms)) for zone, line in sorted(self._lines.items())]
+        phase_ms = (at_ms - self._began_ms) % self.settings.period_ms
+        return self.todo.digest(), health, lines, self._states, list(self._retry), phase_ms
+
+    # -- what it hears --------------------------------------------------------------------------
+
+    def _heard(self, node: Node) -> None:
+        self.todo.add(node.meta.name)
+        self._news()
+
+    def _gone(self, node: Node) -> None:
+        self._health.pop(node.meta.name, None)
+        self._retry.pop(node.meta.name, None)
+        self._news()
+
+    def _news(self, *_: Lease) -> None:
+        self._look_at(0)
+
+    def _look_at(self, at_ms: int) -> None:
+        """Look at the nodes at the first of its instants from that time on, unless earlier."""
+        soonest_ms = self.client.elapsed() + 1
+        at_ms = self._instant(max(at_ms, soonest_ms), self.settings.period_ms)
+        if self._look.due_ms is None or at_ms < self._look.due_ms:
+            self._look.set(at_ms - self.client.elapsed())
+
+    def _instant(self, at_ms: int, period_ms: int) -> int:
+        """The first instant from a time on, of those that come every so often since its start."""
+        return at_ms + (self._began_ms - at_ms) % period_ms
+
+    # -- what mirrors conditions ----------------------------------------------------------------
+
+    async def sync(self, key: str) -> None:
+        """Let the NoSchedule taints of a node mirror its conditions."""
+        node = self._nodes.get(key)
+        if node is not None and (swap := mirrored(node)):
+            await swap_taints(self.client, key, swap)
+
+    # -- looks ----------------------------------------------------------------------------------
+
+    async def _monitor(self) -> None:
+        for cache in self._caches:
+            await cache.synced()
+        while True:
+            await self._look.wait()
+            zones: dict[str, list[bool]] = {}
+            for node in self._nodes.all():
+                await self._examine(node, zones)
+            await self._adjust(zones)
+            self._plan()
+
+    def _plan(self) -> None:
+        """Look again when the next node may have been silent for too long."""
+        for node in self._nodes.all():
+            name, ready = node.meta.name, ready_of(node)
+            health = self._health.get(name)
+            if health is None or name in self._retry:
+                self._look_at(0)
+            elif ready is None or ready.status != UNKNOWN:
+                self._look_at(health.probed_ms + self._grace_ms(ready) + 1)
+        self._set_pass()
+
+    def _grace_ms(self, ready: Condition | None) -> int:
+        if ready is None:
+            return self.settings.startup_grace_ms
+        grace_ms: int = self.client.switches.node_monitor_grace_ms
+        return grace_ms
+
+    async def _examine(self, node: Node, zones: dict[str, list[bool]]) -> None:
+        """Look at one node: is it silent, is it unwell, and what follows."""
+        name, zone = node.meta.name, zone_of(node)
+        if zone not in self._lines:
+            self._lines[zone] = Limiter(self.settings.pace.interval_ms)
+            self._states[zone] = INITIAL
+        found = await self._judged(node)
+        if found is None:
+            return
+        was, now = found
+        if EXCLUDED not in node.meta.labels:
+            zones.setdefault(zone, []).append(now == TRUE)
+        if not now:
+            return
+        await self._mind_readiness(node, was)
+        if was == TRUE != now:
+            said = f"Node {name} status is now: NodeNotReady"
+            self.note(node, "NodeNotReady", said)
+        if now != TRUE and (was == TRUE or name in self._retry):
+            await self._set_pods_not_ready(name)
+
+    async def _judged(self, node: Node) -> tuple[str, str] | None:
+        """The status of Ready as the node had it, and as it has it now; empty if it has none. None
+        if the node could not be written."""
+        name = node.meta.name
+        for _ in range(TRIES):
+            ready = ready_of(node)
+            now_ms, age_ms = self.client.elapsed(), self.client.now() - (node.meta.created_ms or 0)
+            lease = self._leases.get(name, LEASES.namespace or "")
+            renewed_ms = None if lease is None else lease.spec.renewed_ms
+            health = noticed(self._health.get(name), node, renewed_ms, now_ms, age_ms)
+            self._health[name] = health
+            was = UNKNOWN if ready is None else ready.status
+            if now_ms <= health.probed_ms + self._grace_ms(ready):
+                return was, "" if ready is None else was
+            silent = silenced(node, self.client.now())
+            try:
+                if silent is not node:
+                    await self.client.update(silent, subresource="status")
+                    self._health[name] = attrs.evolve(health, ready=ready_of(silent))
+                return was, UNKNOWN
+            except ApiError:
+                await self.client.sleep(AGAIN_MS, f"again {name}")
+            try:
+                node = await self.client.get(Node, name, "")
+            except ApiError:
+                return None
+        return None
+
+    async def _mind_readiness(self, node: Node, was: str) -> None:
+        """Put a node in the line of its zone, or take it out, by how it was found."""
+        name, line = node.meta.name, self._lines[zone_of(node)]
+        if was == TRUE:
+            await self._welcome(node)
+            return
+        key = BY_READINESS.get(was, UNREACHABLE)
+        other = UNREACHABLE if key == NOT_READY else NOT_READY
+        if has_taint(node, other, NO_EXECUTE):
+            # It has stood in line once. That it is unwell in another way now is no reason to wait.
+            await self._try_swap(name, was)
+        elif not has_taint(node, key, NO_EXECUTE):
+            line.put(name)
+
+    async def _try_swap(self, name: str, status: str) -> bool:
+        try:
+            await swap_taints(self.client, name, evicting(status))
+        except ApiError:
+            return False
+        return True
+
+    async def _welcome(self, node: Node) -> None:
+        """A node is well, or all are unwell: take its NoExecute taints, and it out of the line."""
+        if any(has_taint(node, key, NO_EXECUTE) for key in BY_READINESS.values()):
+            try:
+                await swap_taints(self.client, node.meta.name, REACHABLE)
+            except ApiError:
+                self._news()
+                return
+        self._lines[zone_of(node)].remove(node.meta.name)
+
+    async def _set_pods_not_ready(self, name: str) -> None:
+        """Set Ready of each pod of a node to False: nobody can say that it serves."""
+        self._retry.pop(name, None)
+        since_ms = self.client.now() // 1000 * 1000
+        condition = to_tree(Condition("Ready", FALSE, since_ms=since_ms))
+        for pod in self._pods.on(name):
+            if not pod.is_ready:
+                continue
+            tree = {"metadata": {"uid": pod.meta.uid}, "status": {"conditions": [condition]}}
+            try:
+                await self.client.patch(pod, tree, how="strategic", subresource="status")
+            except NotFound:
+                continue
+            except ApiError:
+                self._retry[name] = None
+                continue
+            self.note(pod, "NodeNotReady", "Node is not ready", WARNING)
+
+    # -- zones ----------------------------------------------------------------------------------
+
+    async def _adjust(self, zones: dict[str, list[bool]]) -> None:
+        """Set the pace of each zone by its state. If all are down, the fault is more likely here
+        than with every node, so no node is emptied."""
+        pace = self.settings.pace
+        states = {zone: pace.state_of(is_ready) for zone, is_ready in zones.items()}
+        for zone in [zone for zone in self._states if zone not in zones]:
+            del self._states[zone], self._lines[zone]
+        are_down = all(state == FULL for state in states.values())
+        were_down = all(state == FULL for state in self._states.values())
+        now_ms = self.client.elapsed()
+        if are_down and were_down:
+            return
+        if are_down:
+            for node in self._nodes.all():
+                if zone_of(node) in self._lines:
+                    await self._welcome(node)
+            for zone, line in self._lines.items():
+                line.set_pace(None, now_ms)
+                self._states[zone] = FULL
+            return
+        if were_down:
+            # They were silent to this controller, which says nothing of how long they were silent.
+            for name, health in self._health.items():
+                self._health[name] = attrs.evolve(health, probed_ms=now_ms)
+        for zone, state in states.items():
+            if were_down or state != self._states[zone]:
+                self._lines[zone].set_pace(pace.in_state(state, len(zones[zone])), now_ms)
+                self._states[zone] = state
+
+    def _set_pass(self) -> None:
+        """Let the lines move when the first of them may."""
+        dues = [due_ms for line in self._lines.values() if (due_ms := line.due_ms()) is not None]
+        if not dues:
+            self._pass.set(None)
+            return
+        now_ms = self.client.elapsed()
+        self._pass.set(self._instant(max(min(dues), now_ms + 1), PASS_MS) - now_ms)
+
+    async def _taint(self) -> None:
+        while True:
+            await self._pass.wait()
+            for line in list(self._lines.values()):
+                while (name := line.take(self.client.elapsed())) is not None:
+                    node = self._nodes.get(name)
+                    ready = None if node is None else ready_of(node)
+                    if ready is None or ready.status == TRUE:
+                        continue
+                    if not await self._try_swap(name, ready.status):
+                        line.put(name)
+            self._set_pass()
+
+
+@attrs.frozen
+class NodeLifecycle(KeyedController):
+    """Taints nodes by how they are, and knows by their heartbeats whether they are there."""
+
+    loop: ClassVar[type[ControlLoop]] = NodeLifecycleLoop
+
+    name: str = "node-lifecycle"
+    period_ms: int = 5_000
+    """How often it looks at all nodes."""
+    startup_grace_ms: int = 60_000
+    """How long a new node may take to post its first status (CTL-31)."""
+    pace: Pace = attrs.field(factory=Pace)
+    """How fast the nodes of a zone are given NoExecute taints."""
