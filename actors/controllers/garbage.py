@@ -21,7 +21,19 @@ from actors.controllers.kinship import Kinship
 from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, NotFound, Operation
 from testbed.errors import UnknownName
-from testbed.objects import DaemonSet, Job, Map, Meta, Object, Owner, Pod, ReplicaSet, kind_of
+from testbed.objects import (
+    DaemonSet,
+    Deployment,
+    Job,
+    Map,
+    Meta,
+    Object,
+    Owner,
+    Pod,
+    ReplicaSet,
+    StatefulSet,
+    kind_of,
+)
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 """Finalizers that say what becomes of the dependents of an object."""
@@ -36,7 +48,7 @@ class GarbageCollector(Actor):
     rank: ClassVar[int] = 3
 
     name: str = "garbage-collector"
-    kinds: tuple[type[Object], ...] = (DaemonSet, Job, Pod, ReplicaSet)
+    kinds: tuple[type[Object], ...] = (DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet)
     """The kinds it watches, as dependents and as owners."""
     delay_ms: int = 0
     """How long it waits before it acts on what it has heard."""
