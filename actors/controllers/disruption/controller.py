@@ -23,11 +23,13 @@ from actors.shared.workqueue import AGAIN_MS, Workqueue
 from testbed import ApiError, Cache, Client, Conflict, NotFound
 from testbed.objects import (
     Condition,
+    Deployment,
     Object,
     Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetStatus,
     ReplicaSet,
+    StatefulSet,
 )
 from testbed.objects.event import WARNING
 from testbed.objects.form import to_tree
@@ -42,8 +44,6 @@ class DisruptionLoop(ControlLoop):
     def __init__(self, settings: DisruptionController, client: Client) -> None:
         super().__init__(settings, client)
         self._stale = Workqueue(client, "stale")
-        self._recheck_ms: dict[str, int] = {}
-        """By budget, when the next timer that was set for it ends."""
         self._known = known = CoveredPods()
         budgets = self.cache(PodDisruptionBudget, reads=None)
         pods = self.cache(Pod, reads=READS)
@@ -60,8 +60,7 @@ class DisruptionLoop(ControlLoop):
         await super().run()
 
     def digest(self, now_ms: int) -> object:
-        rechecks = [(key, at_ms - now_ms) for key, at_ms in sorted(self._recheck_ms.items())]
-        return self.todo.digest(), self._stale.digest(), rechecks
+        return self.todo.digest(), self._stale.digest()
 
     # -- what it hears --------------------------------------------------------------------------
 
@@ -105,8 +104,10 @@ class DisruptionLoop(ControlLoop):
             raise
         except ApiError as error:
             await self._fail_safe(budget, error.reason)
-        else:
-            self._recheck(key, now_ms, found.recheck_ms)
+            return
+        if found.recheck_ms is not None:
+            # An entry runs out after its last millisecond, not in it.
+            self.todo.add(key, found.recheck_ms + AGAIN_MS)
 
     def count(
         self, budget: PodDisruptionBudget, pods: list[Pod], now_ms: int
@@ -134,14 +135,6 @@ class DisruptionLoop(ControlLoop):
     async def _fail_safe(self, budget: PodDisruptionBudget, why: str) -> None:
         """Let a budget allow nothing."""
         await self._write(budget, counting.fail_safe(budget, why, self.client.now()))
-
-    def _recheck(self, key: str, now_ms: int, after_ms: int | None) -> None:
-        """Count the budget again after a time, unless it is to be counted earlier."""
-        if after_ms is None or now_ms < self._recheck_ms.get(key, 0) <= now_ms + after_ms:
-            return
-        self._recheck_ms[key] = now_ms + after_ms
-        # An entry runs out after its last millisecond, not in it.
-        self.todo.add(key, after_ms + AGAIN_MS)
 
     # -- conditions -----------------------------------------------------------------------------
 
@@ -180,5 +173,5 @@ class DisruptionController(KeyedController):
     loop: ClassVar[type[ControlLoop]] = DisruptionLoop
 
     name: str = "disruption-controller"
-    scaled: tuple[type[Object], ...] = (ReplicaSet,)
+    scaled: tuple[type[Object], ...] = (Deployment, ReplicaSet, StatefulSet)
     """The kinds of owners whose `replicas` it knows."""

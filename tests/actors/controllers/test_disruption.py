@@ -17,6 +17,8 @@ from testbed import Calm, Client, World
 from testbed.errors import TooManyRequests
 from testbed.objects import (
     Condition,
+    Deployment,
+    DeploymentSpec,
     LabelSelector,
     Map,
     Meta,
@@ -25,9 +27,9 @@ from testbed.objects import (
     PodDisruptionBudget,
     PodStatus,
     ReplicaSet,
+    ReplicaSetSpec,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
-from testbed.objects.workload import ReplicaSetSpec
 
 APP = Map(app="a")
 READY = Condition("Ready", "True")
@@ -208,6 +210,25 @@ def test_shares_go_by_the_scale_of_the_owner() -> None:
     world = world_with(run, budget(min_available="75%"))
     assert play(world).verdict.is_held
     assert (status_in(world).expected_pods, status_in(world).desired_healthy) == (4, 3)
+
+
+@pytest.mark.spec("CTL-21")
+def test_a_replica_set_of_a_deployment_has_the_scale_of_the_deployment() -> None:
+    """So a rollout, which has two of them, does not count twice."""
+
+    async def run(client: Client) -> None:
+        above = await client.create(Deployment("d", spec=DeploymentSpec(replicas=3)))
+        for number, name in enumerate(("old", "new"), 1):
+            mine = ReplicaSet(name, spec=ReplicaSetSpec(replicas=number)).with_meta(
+                owners=(Owner("apps/v1", "Deployment", "d", above.meta.uid, True),)
+            )
+            made = await client.create(mine)
+            reference = Owner("apps/v1", "ReplicaSet", name, made.meta.uid, True)
+            await client.create(serving(f"of-{name}", owner=reference))
+
+    world = world_with(run, budget(max_unavailable=1))
+    assert play(world).verdict.is_held
+    assert (status_in(world).expected_pods, status_in(world).desired_healthy) == (3, 2)
 
 
 @pytest.mark.spec("CTL-23")
