@@ -103,8 +103,8 @@ class Cache(Generic[O]):
 
     @property
     def known(self) -> Mapping[str, O]:
-        """`items`, for the testbed itself, whose look leaves no mark in the footprint. It is no copy,
-        so it costs the same however many there are."""
+        """`items`, for the testbed itself, whose look leaves no mark in the footprint. It is no
+        copy, so it costs the same however many there are."""
         if self._table.running is None:
             return self._held
         if self.reads is not None and self._table.audits:
