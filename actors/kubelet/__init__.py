@@ -2,13 +2,22 @@
 
 May use: shared.
 In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
-  status_writer, back_off, static_pods, lifecycle, evictor, node_status, kubelet, __init__,
-  invariants, proving_ground, mutants.
+  status_writer, back_off, static_pods, lifecycle, evictor, node_status, heartbeat, kubelet, pulse,
+  __init__, invariants, proving_ground, mutants.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.kubelet import Kubelet
+from actors.kubelet.pulse import Pulse, PulseSensor
 from actors.kubelet.runtime import Runtime
 from actors.kubelet.workload import Workload
 
-__all__ = ["EvictionSettings", "Kubelet", "Runtime", "Threshold", "Workload"]
+__all__ = [
+    "EvictionSettings",
+    "Kubelet",
+    "Pulse",
+    "PulseSensor",
+    "Runtime",
+    "Threshold",
+    "Workload",
+]

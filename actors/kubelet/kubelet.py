@@ -15,6 +15,7 @@ from actors.kubelet.critical import is_mirror
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.evictor import Evictor, draw_usage
+from actors.kubelet.heartbeat import Heartbeat
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
 from actors.kubelet.node_status import NodeStatusWriter
 from actors.kubelet.runtime import Report, runtime_of
@@ -160,6 +161,8 @@ class _MainLoop:
         heartbeat = client.switches.heartbeat
         status = NodeStatusWriter(client, node, self.eviction, kubelet.reserved, heartbeat)
         client.spawn("node-status", status.run)
+        if heartbeat != OFF:
+            client.spawn("lease", Heartbeat(client, kubelet.node, heartbeat).run)
 
     def listen(self, pods: Cache[Pod]) -> None:
         """Queue the updates of the Cache. If a name got another uid, the old pod is gone and a new
