@@ -3,7 +3,7 @@
 May use: shared.
 In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
   status_writer, back_off, static_pods, lifecycle, evictor, node_status, heartbeat, kubelet, pulse,
-  __init__, invariants, proving_ground, mutants.
+  __init__, invariants, proving_ground, short_node, mutants.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold

@@ -72,6 +72,11 @@ class Evictor:
         """What it remembers, with times as distances from now."""
         return self.memory.digest(now_ms), now_ms - self._looked_ms
 
+    @property
+    def active(self) -> list[str]:
+        """The uids of the pods that it may choose from."""
+        return [uid for uid, each in self._pods.items() if each.holds_room]
+
     def heard(self, pod: Pod) -> None:
         """A pod was admitted whose usage may change; called by the main loop of the kubelet."""
         if told(pod) and not len(self._news):
@@ -84,7 +89,7 @@ class Evictor:
             if chosen is None:
                 await self._pause()
             else:
-                await self._evict(chosen)
+                await self.evict(chosen)
 
     # -- one look -------------------------------------------------------------------------------
 
@@ -97,15 +102,25 @@ class Evictor:
         stats = self._stats = await self._ask("stats")
         seen = self._seen(node, stats)
         before = self.memory
-        found = look(self.settings, before, seen, now_ms)
+        found = self.made_of(seen, now_ms)
         self.memory = found.memory
         if found.memory.pressures != before.pressures and not len(self.changed):
             self.changed.put(None)
-        if before.met or found.memory.first_ms or found.memory.pressures:
+        if before.first_ms or before.met or found.memory.first_ms or found.memory.pressures:
             self._client.record("looked", pressures=list(found.memory.pressures))
         if not found.acting or await self._has_collected(found, node):
             return None
-        return choice_of(found, self._uses(stats), seen, self.settings, self._client.switches)
+        return self.choice(found, self._uses(stats), seen)
+
+    def made_of(self, seen: Mapping[str, Observation], now_ms: int) -> Look:
+        """What follows from one measurement."""
+        return look(self.settings, self.memory, seen, now_ms)
+
+    def choice(
+        self, found: Look, uses: list[PodUse], seen: Mapping[str, Observation]
+    ) -> Evicting | None:
+        """Which pod is evicted."""
+        return choice_of(found, uses, seen, self.settings, self._client.switches)
 
     async def _has_collected(self, found: Look, node: Node) -> bool:
         """Before a pod goes for the disk, images do; whether that suffices (KUB-31)."""
@@ -142,10 +157,13 @@ class Evictor:
 
     # -- one eviction ---------------------------------------------------------------------------
 
-    async def _evict(self, chosen: Evicting) -> None:
+    async def evict(self, chosen: Evicting) -> None:
         """End the pod, and wait until it is cleaned up."""
         client, pod = self._client, chosen.pod
-        client.record("evicting", pod=pod.key, uid=pod.meta.uid, message=chosen.message)
+        client.record(
+            "evicting", pod=pod.key, uid=pod.meta.uid, resource=chosen.resource,
+            message=chosen.message,
+        )  # fmt: skip
         self._recorder.note(pod, EVICTED, chosen.message, WARNING)
         lifecycle = self._pods[pod.meta.uid]
         lifecycle.end(PodEnding(EVICTED, chosen.message, chosen.message), self._grace_s(chosen))

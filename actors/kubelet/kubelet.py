@@ -52,6 +52,8 @@ class Kubelet(Actor):
     """How each of its pods is run; a mutant has another."""
     writer: ClassVar[type[StatusWriter]] = StatusWriter
     """How statuses are written; a mutant has another."""
+    evictor: ClassVar[type[Evictor]] = Evictor
+    """What evicts, if there are settings for it; a mutant has another."""
 
     node: str
     start_delay_ms: int = 0
@@ -154,7 +156,7 @@ class _MainLoop:
             return
         kubelet, client = self.kubelet, self.client
         if kubelet.eviction is not None:
-            self.eviction = Evictor(
+            self.eviction = kubelet.evictor(
                 client, kubelet.eviction, kubelet.node, node, self.pods, self.recorder
             )
             client.spawn("eviction", self.eviction.run)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import attrs
 
+from actors.kubelet.critical import CRITICAL_FROM, is_critical
+from actors.kubelet.eviction import EvictionSettings
+from actors.kubelet.eviction.choice import Evicting
+from actors.kubelet.eviction.look import Look, look
+from actors.kubelet.eviction.signals import Observation, PodUse
+from actors.kubelet.eviction.threshold import Least
+from actors.kubelet.evictor import Evictor
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.lifecycle import Lifecycle
 from actors.kubelet.proving_ground import busy_nodes
 from actors.kubelet.runtime import Report
+from actors.kubelet.short_node import short_node
 from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
-from testbed.objects import Pod, PodStatus
+from testbed.objects import Pod, PodStatus, Quantity
 from testbed.testing.mutant import Mutant
 
 # -- bugs in the life of a pod --------------------------------------------------------------------
@@ -70,6 +78,87 @@ class DeletesByName(StatusWriter):
         entry.pod = entry.pod.with_meta(uid=meta.uid)
 
 
+# -- bugs in eviction -----------------------------------------------------------------------------
+
+
+class EvictsTwo(Evictor):
+    """Evicts a second pod without another look."""
+
+    def choice(
+        self, found: Look, uses: list[PodUse], seen: Mapping[str, Observation]
+    ) -> Evicting | None:
+        self._again = partial(super().choice, found, seen=seen)
+        self._uses_then = uses
+        return super().choice(found, uses, seen)
+
+    async def evict(self, chosen: Evicting) -> None:
+        await super().evict(chosen)
+        left = [each for each in self._uses_then if each.pod != chosen.pod]
+        second = self._again(uses=left)
+        if second is not None:
+            await super().evict(second)
+
+
+class EvictsCritical(Evictor):
+    """Takes the first pod of the ranking, whatever it is."""
+
+    def choice(
+        self, found: Look, uses: list[PodUse], seen: Mapping[str, Observation]
+    ) -> Evicting | None:
+        plain = [
+            attrs.evolve(each, pod=attrs.evolve(each.pod, spec=attrs.evolve(each.pod.spec,
+                         priority=min(each.pod.priority, CRITICAL_FROM - 1))))
+            for each in uses
+        ]  # fmt: skip
+        return super().choice(found, plain, seen)
+
+
+class RanksByPriority(Evictor):
+    """Evicts the pod of the lowest priority, also if it stays within its request."""
+
+    def choice(
+        self, found: Look, uses: list[PodUse], seen: Mapping[str, Observation]
+    ) -> Evicting | None:
+        able = [each for each in uses if not is_critical(each.pod)]
+        least = sorted(able, key=lambda each: each.pod.priority)[:1]
+        return super().choice(found, least, seen)
+
+
+class SettlesOtherwise(Evictor):
+    """Looks with settings that are not its own."""
+
+    def made_of(self, seen: Mapping[str, Observation], now_ms: int) -> Look:
+        return look(self.other(self.settings), self.memory, seen, now_ms)
+
+    def other(self, settings: EvictionSettings) -> EvictionSettings:
+        """The settings that it looks with."""
+        return settings
+
+
+class ActsAtOnce(SettlesOtherwise):
+    """Gives a soft threshold no grace."""
+
+    def other(self, settings: EvictionSettings) -> EvictionSettings:
+        hard = tuple(attrs.evolve(each, grace_ms=0) for each in settings.thresholds)
+        return attrs.evolve(settings, thresholds=hard)
+
+
+class ActsTooSoon(SettlesOtherwise):
+    """Acts while more is available than a threshold demands."""
+
+    def other(self, settings: EvictionSettings) -> EvictionSettings:
+        more = Least(Quantity.parse("250Mi"))
+        higher = tuple(attrs.evolve(each, level=more) for each in settings.thresholds)
+        return attrs.evolve(settings, thresholds=higher)
+
+
+class KeepsPressure(SettlesOtherwise):
+    """Reports a pressure for twice the transition period."""
+
+    def other(self, settings: EvictionSettings) -> EvictionSettings:
+        return attrs.evolve(settings, transition_ms=2 * settings.transition_ms)
+
+
 # -- all of them ----------------------------------------------------------------------------------
 
 
@@ -78,6 +167,12 @@ def with_parts(**parts: Any) -> Callable[..., None]:
     return partial(busy_nodes, kubelet=type("MutatedKubelet", (Kubelet,), parts))
 
 
+def evicting_by(evictor: type[Evictor]) -> Callable[..., None]:
+    """The short node, with a kubelet that evicts so."""
+    return partial(short_node, kubelet=type("MutatedKubelet", (Kubelet,), {"evictor": evictor}))
+
+
+RIGHT, SHORT = "evicts_the_right_pod", "evicts_only_when_short"
 TWICE, ROOM, ENDS, DISTANCE = (
     "no_pod_runs_twice", "nodes_run_what_fits", "over_means_stopped",
     "restarts_keep_their_distance",
@@ -95,5 +190,12 @@ MUTANTS = (
            with_parts(writer=DeletesTooSoon), ENDS),
     Mutant("deletes-any-uid", "the last delete of a pod hits another one of that name",
            with_parts(writer=DeletesByName), ENDS),
+    Mutant("evicts-two", "two pods are evicted after one look", evicting_by(EvictsTwo), RIGHT),
+    Mutant("evicts-critical", "a critical pod is evicted", evicting_by(EvictsCritical), RIGHT),
+    Mutant("ranks-by-priority", "a pod within its request goes before one that is not",
+           evicting_by(RanksByPriority), RIGHT),
+    Mutant("no-grace", "a soft threshold is acted on at once", evicting_by(ActsAtOnce), SHORT),
+    Mutant("too-soon", "a pod is evicted while there is enough", evicting_by(ActsTooSoon), SHORT),
+    Mutant("keeps-pressure", "a pressure stays too long", evicting_by(KeepsPressure), SHORT),
 )  # fmt: skip
 """Each mutant with the claim that must kill it."""

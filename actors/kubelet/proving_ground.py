@@ -62,6 +62,13 @@ def busy_nodes(world: World, kubelet: type[Kubelet] = Kubelet) -> None:
     world.claim(*kubelet_claims())
 
 
+def serve_node(world: World, node: Node) -> None:
+    """Serve an API server, and a node with its runtime."""
+    world.serve(ApiServer)
+    world.serve(partial(Runtime, node=node.meta.name))
+    world.add(node)
+
+
 def pod_on(node: str, name: str, cpu_m: int, **spec: Any) -> Pod:
     """A pod that is bound to a node, and is slow to end."""
     pod = Pod.of(name, cpu_m=cpu_m, grace_s=3, node_name=node, **spec)

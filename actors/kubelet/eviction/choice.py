@@ -21,6 +21,8 @@ class Evicting:
     """The pod to evict."""
 
     pod: Pod
+    resource: str
+    """What there is too little of."""
     message: str
     """What its status says."""
     grace_s: int
@@ -50,5 +52,5 @@ def choice_of(
             continue
         message = message_of(resource, each, found.acting, seen)
         grace_s = 0 if threshold.is_hard else settings.max_pod_grace_s
-        return Evicting(each.pod, message, grace_s, threshold.is_hard)
+        return Evicting(each.pod, resource, message, grace_s, threshold.is_hard)
     return None

@@ -2,8 +2,8 @@
 
 They read the truth, the node's Runtime, and what was committed; none asks a kubelet what it thinks.
 
-May use: runtime, kubelet.
-In order: on_nodes, together; then siblings, __init__.
+May use: switches, critical, eviction, meter, runtime, evictor, kubelet.
+In order: on_nodes, together, measured_nodes; then siblings, __init__.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from __future__ import annotations
 from actors.kubelet.invariants.back_off import RestartsKeepTheirDistance
 from actors.kubelet.invariants.double_run import NoPodRunsTwice
 from actors.kubelet.invariants.endings import OverMeansStopped
+from actors.kubelet.invariants.evicted_pods import EvictsTheRightPod
 from actors.kubelet.invariants.overbooking import NodesAreNotOverbooked
 from actors.kubelet.invariants.overcommit import NodesRunWhatFits
+from actors.kubelet.invariants.thresholds import EvictsOnlyWhenShort
 from testbed import Invariant
 
 __all__ = [
+    "EvictsOnlyWhenShort",
+    "EvictsTheRightPod",
     "NoPodRunsTwice",
     "NodesAreNotOverbooked",
     "NodesRunWhatFits",
@@ -29,5 +33,5 @@ def kubelet_claims() -> tuple[Invariant, ...]:
     """All claims about kubelets, for a World that has some: `world.claim(*kubelet_claims())`."""
     return (
         NoPodRunsTwice(), NodesRunWhatFits(), NodesAreNotOverbooked(), OverMeansStopped(),
-        RestartsKeepTheirDistance(),
+        RestartsKeepTheirDistance(), EvictsTheRightPod(), EvictsOnlyWhenShort(),
     )  # fmt: skip

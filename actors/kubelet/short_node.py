@@ -1,0 +1,51 @@
+"""Short node: the proving ground of eviction, a node whose pods use ever more of its memory.
+
+A pod that nothing is known of is critical; one of low priority stays within its request; a soft
+threshold is met for a while before a hard one is; and usages may be drawn otherwise.
+"""
+
+from __future__ import annotations
+
+from actors.kubelet.critical import CRITICAL_FROM
+from actors.kubelet.eviction import EvictionSettings, Threshold
+from actors.kubelet.invariants import kubelet_claims
+from actors.kubelet.kubelet import Kubelet
+from actors.kubelet.proving_ground import HERE, Operators, make, remove, serve_node
+from actors.kubelet.usage import PREFIX
+from testbed import World
+from testbed.objects import Map, Node, Pod
+
+MI = 2**20
+SETTINGS = EvictionSettings(
+    (
+        Threshold.of("memory.available", "50Mi", reclaim="100Mi"),
+        Threshold.of("memory.available", "200Mi", grace_ms=20_000),
+    ),
+    max_pod_grace_s=2,
+)
+
+
+def short_node(world: World, kubelet: type[Kubelet] = Kubelet) -> None:
+    """Assemble the World with such a kubelet, and claim all that must hold of it."""
+    serve_node(world, Node.of(HERE, cpu_m=1000, memory=2000 * MI))
+    world.start(kubelet(f"kubelet-{HERE}", HERE, eviction=SETTINGS))
+    world.add(
+        using("system", "unknown", None, CRITICAL_FROM),
+        using("within", "400Mi | 0s=400Mi 35s=900Mi", 500, 0),
+        using("growing", "0s=300Mi 30s=650Mi | 0s=300Mi 10s=1200Mi", 100, 5),
+        using("greedy", "0s=400Mi 70s=900Mi | 400Mi", 100, 10),
+        using("big", "400Mi | unknown", None, 20),
+    )  # fmt: skip
+    late = using("late", "0s=10Mi 20s=400Mi | 1200Mi", 50, None)
+    world.start(
+        Operators("ann", ((61_000, make(late)), (400_000, remove("greedy")))),
+    )
+    world.limit(virtual_ms_max=1_200_000)
+    world.claim(*kubelet_claims())
+
+
+def using(name: str, memory: str, asked_mi: int | None, priority: int | None) -> Pod:
+    """A pod on that node that requests so much memory and uses it as told."""
+    asked = None if asked_mi is None else asked_mi * MI
+    pod = Pod.of(name, memory=asked, grace_s=3, node_name=HERE, priority=priority)
+    return pod.with_meta(annotations=Map({f"{PREFIX}memory": memory}))
