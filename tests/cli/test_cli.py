@@ -779,9 +779,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["run", "lost_updates"],
         2,
         "UnknownName: there is no scenario 'lost_updates'. Did you mean 'lost_update'?\n"
-        "Known: crash_and_resync, double_bind, hostile_schedulers, late_bind, late_short_write, "
-        "leader_overlap, lost_update, starvation, stolen_slot, "
-        "time_travel, tug_of_war, twice_created, two_defaults.\n"
+        f"Known: {', '.join(scenario.name for scenario in known())}.\n"
         "Next: testbed list, or name one of your own as FILE.py:function\n",
     ),
     "an unknown switch": (
