@@ -1,5 +1,5 @@
 """Controllers: each compares what exists with what is wanted, and closes the gap.
 
-May use: shared.
+May use: framework, shared.
 In order: switches, kinship, frame; then siblings, invariants.
 """
