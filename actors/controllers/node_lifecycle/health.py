@@ -27,10 +27,11 @@ class Health:
     renewed_ms: int | None = None
     """The time that its Lease said then."""
 
-    def digest(self, now_ms: int) -> object:
-        """The same with times as distances from now."""
-        ready = None if self.ready is None else (self.ready.status, self.ready.heartbeat_ms is None)
-        return self.probed_ms - now_ms, ready
+    def digest(self, now_ms: int, cap_ms: int) -> object:
+        """The same, where only matters how long it has been silent, and that no longer than a time
+        after which it makes no difference."""
+        ready = None if self.ready is None else self.ready.status
+        return min(now_ms - self.probed_ms, cap_ms + 1), ready
 
 
 def noticed(

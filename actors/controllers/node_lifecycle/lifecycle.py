@@ -32,6 +32,7 @@ from actors.controllers.node_lifecycle.taints import (
     ready_of,
 )
 from actors.controllers.node_lifecycle.zones import EXCLUDED, FULL, INITIAL, Pace, zone_of
+from actors.shared.node_lease import NAMESPACE, is_implied, renewed_ms_of
 from testbed import ApiError, Client, NotFound, Selector
 from testbed.objects import Condition, Lease, Node, Pod
 from testbed.objects.affinity import NO_EXECUTE
@@ -39,7 +40,7 @@ from testbed.objects.condition import FALSE, TRUE, UNKNOWN
 from testbed.objects.event import WARNING
 from testbed.objects.form import to_tree
 
-LEASES = Selector(namespace="kube-node-lease")
+LEASES = Selector(namespace=NAMESPACE)
 """Where kubelets have their Leases, each under the name of its node."""
 TRIES, AGAIN_MS = 5, 20
 """How often a status is written if that fails, and how long it waits in between."""
@@ -62,7 +63,7 @@ class NodeLifecycleLoop(ControlLoop):
         self._began_ms = client.elapsed()
         self._look, self._pass = client.alarm("look"), client.alarm("taint")
         self._nodes = self.cache(Node, reads=None)
-        self._leases = self.cache(Lease, LEASES, reads=("spec.renewed_ms",))
+        self._leases = self.cache(Lease, LEASES, reads=("spec.renewed_ms", "meta.annotations"))
         self._pods = PodsOnNodes(self.cache(Pod, reads=("spec.node_name", "status.conditions")))
         self._nodes.on(add=self._heard, update=lambda _, new: self._heard(new), delete=self._gone)
         self._leases.on(add=self._news, update=lambda *_: self._news())
@@ -75,7 +76,11 @@ class NodeLifecycleLoop(ControlLoop):
 
     def digest(self, now_ms: int) -> object:
         at_ms = self.client.elapsed()
-        health = [(name, each.digest(at_ms)) for name, each in sorted(self._health.items())]
+        cap_ms = max(self.settings.startup_grace_ms, self.client.switches.node_monitor_grace_ms)
+        health = [
+            (name, "implied" if self._is_implied(name) else each.digest(at_ms, cap_ms))
+            for name, each in sorted(self._health.items())
+        ]
         lines = [(zone, line.digest(at_ms)) for zone, line in sorted(self._lines.items())]
         phase_ms = (at_ms - self._began_ms) % self.settings.period_ms
         return self.todo.digest(), health, lines, self._states, list(self._retry), phase_ms
@@ -133,9 +138,16 @@ class NodeLifecycleLoop(ControlLoop):
             health = self._health.get(name)
             if health is None or name in self._retry:
                 self._look_at(0)
+            elif self._is_implied(name):
+                continue
             elif ready is None or ready.status != UNKNOWN:
                 self._look_at(health.probed_ms + self._grace_ms(ready) + 1)
         self._set_pass()
+
+    def _is_implied(self, name: str) -> bool:
+        """Whether the kubelet of a node lives as long as nothing says otherwise."""
+        lease = self._leases.get(name, NAMESPACE)
+        return lease is not None and is_implied(lease)
 
     def _grace_ms(self, ready: Condition | None) -> int:
         if ready is None:
@@ -171,8 +183,8 @@ class NodeLifecycleLoop(ControlLoop):
         for _ in range(TRIES):
             ready = ready_of(node)
             now_ms, age_ms = self.client.elapsed(), self.client.now() - (node.meta.created_ms or 0)
-            lease = self._leases.get(name, LEASES.namespace or "")
-            renewed_ms = None if lease is None else lease.spec.renewed_ms
+            lease = self._leases.get(name, NAMESPACE)
+            renewed_ms = None if lease is None else renewed_ms_of(lease, self.client.now())
             health = noticed(self._health.get(name), node, renewed_ms, now_ms, age_ms)
             self._health[name] = health
             was = UNKNOWN if ready is None else ready.status

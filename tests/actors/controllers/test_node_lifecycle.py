@@ -15,6 +15,7 @@ from actors.controllers.node_lifecycle.limiter import Limiter
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction, stays_s
 from actors.controllers.node_lifecycle.taints import mirrored
 from actors.controllers.node_lifecycle.zones import FULL, NORMAL, PARTIAL, Pace, zone_of
+from actors.shared.node_lease import IMPLIED, LAPSED, NAMESPACE
 from testbed import Client, World
 from testbed.objects import (
     Condition,
@@ -215,7 +216,7 @@ def test_a_lease_is_a_heartbeat() -> None:
     """A node whose Lease is renewed is not silent, though it posts no status."""
 
     async def renew(client: Client) -> None:
-        lease = Lease(Meta("n1", "kube-node-lease"), spec=LeaseSpec("n1", 40, 0, 0))
+        lease = Lease(Meta("n1", NAMESPACE), spec=LeaseSpec("n1", 40, 0, 0))
         lease = await client.create(lease)
         for _ in range(12):
             await client.sleep(10_000)
@@ -233,6 +234,26 @@ def test_a_lease_is_a_heartbeat() -> None:
     world.start(Puppet("looker", look))
     play(world)
     assert seen == ["True", "Unknown"]
+
+
+@pytest.mark.spec("CTL-30")
+def test_a_lease_that_is_implied_is_a_heartbeat_without_a_write() -> None:
+    """Until it lapses; then its node has the usual time. No look is planned for it until then."""
+
+    async def lapse(client: Client) -> None:
+        meta = Meta("n1", NAMESPACE, annotations={IMPLIED: "k"})
+        lease = await client.create(Lease(meta, spec=LeaseSpec("n1", 40, 0, 0)))
+        await client.sleep(500_000)
+        spec = attrs.evolve(lease.spec, renewed_ms=client.now())
+        meta = attrs.evolve(lease.meta, annotations={LAPSED: "k"})
+        await client.update(attrs.evolve(lease, meta=meta, spec=spec))
+
+    world = world_with(node("n1", beat()), a=lapse)
+    steps = play(world).steps
+    (wrote,) = {s.now_ms for s in steps if "update/status nodes/n1" in str(s.sentence)}
+    assert wrote == 550_000
+    looks = [s for s in steps if str(s.sentence).startswith("wake node-lifecycle/monitor")]
+    assert len(looks) <= 6
 
 
 @pytest.mark.spec("CTL-31")
