@@ -268,6 +268,8 @@ class Request:
         """End the wait of its caller with the answer."""
         self.post.requests.pop(self, None)
         assert self.seat is not None
+        # Nothing is collected during a Run, so what is over holds nothing that holds it.
+        self.option = None
         error = self.error
         if error is not None:
             # An error that is raised keeps the variables of its caller, and what was never awaited

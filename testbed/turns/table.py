@@ -367,6 +367,7 @@ class Table:
 
     def _seat_ended(self, seat: Seat) -> None:
         seat.has_ended = True
+        seat.waits_for = "nothing"
         self.marks.writes += (seat.end_key, seat.life.role.ends_key)
         life = seat.life
         life.seats.pop(seat.path, None)
