@@ -1,0 +1,48 @@
+"""partitioned_node: what is deleted by force runs on where nobody can reach it."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.choosers.uniform import Uniform
+from testbed.races.playing import Played, play
+from testbed.races.racefile import parse
+from testbed.world.scenario import find, play_runs
+from testbed.world.world import World
+
+RECIPE = find("partitioned_node")
+RACE = """
+scenario: partitioned_node
+faults:
+  - partition: kubelet-n1
+    after: kubelet-n1 patch pods/default/db/status
+    for: 60s
+"""
+
+
+def played(guard: str) -> Played:
+    """The first node is cut off when the pod runs there, before anything is deleted."""
+    return play(parse(RACE, "race"), RECIPE, switches={"guard": guard})
+
+
+@pytest.mark.spec("KUB-21", "KUB-45", "INV-5")
+def test_a_pod_that_is_deleted_by_force_runs_twice() -> None:
+    """Its owner sees the name free, and the node runs what it last heard of."""
+    found = played("off")
+    (violation,) = found.verdict.violations
+    assert violation.said == "db runs on n1 (scenario-3) and on n2 (owner@api-1)"
+
+
+@pytest.mark.spec("KUB-45", "INV-5")
+def test_a_pod_that_is_waited_for_runs_once() -> None:
+    """Until the kubelet can be reached again and has ended it; also under random choices."""
+    found = played("on")
+    assert found.verdict.is_held
+    assert found.verdict.virtual_ms > 60_000
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        assert world.verdict.is_held, str(world.verdict)
+        return True
+
+    play_runs(RECIPE, Uniform(1), look, runs_max=20, switches={"guard": "on"}, driver="direct")
