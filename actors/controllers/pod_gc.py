@@ -50,9 +50,8 @@ class PodGCLoop(ControlLoop):
         self._nodes.on(update=lambda *_: self._look_soon(), delete=lambda _: self._look_soon())
 
     def digest(self, now_ms: int) -> object:
-        at_ms = self.client.elapsed()
-        phase_ms = (at_ms - self._began_ms) % self.settings.period_ms
-        return phase_ms, [(name, due_ms - at_ms) for name, due_ms in self._quarantine.items()]
+        phase_ms = (now_ms - self._began_ms) % self.settings.period_ms
+        return phase_ms, [(name, due_ms - now_ms) for name, due_ms in self._quarantine.items()]
 
     def _heard(self, pod: Pod) -> None:
         """Look soon if a look may do something about this pod."""

@@ -62,7 +62,7 @@ class DeschedulerLoop(ControlLoop):
         self._next.set(0)
 
     def digest(self, now_ms: int) -> object:
-        return (self.client.elapsed() - self._began_ms) % self.settings.interval_ms
+        return (now_ms - self._began_ms) % self.settings.interval_ms
 
     def _news(self, *_: object) -> None:
         """There is something that the last pass did not know."""

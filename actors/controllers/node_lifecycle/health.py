@@ -26,12 +26,15 @@ class Health:
     """The condition Ready as it was noticed then."""
     renewed_ms: int | None = None
     """The time that its Lease said then."""
+    is_implied: bool = False
+    """Whether its Lease says that it lives as long as nothing says otherwise."""
 
     def digest(self, now_ms: int, cap_ms: int) -> object:
         """The same, where only matters how long it has been silent, and that no longer than a time
         after which it makes no difference."""
         ready = None if self.ready is None else self.ready.status
-        return min(now_ms - self.probed_ms, cap_ms + 1), ready
+        silent_ms = 0 if self.is_implied else now_ms - self.probed_ms
+        return min(silent_ms, cap_ms + 1), ready
 
 
 def noticed(

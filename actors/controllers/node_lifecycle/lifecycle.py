@@ -75,14 +75,12 @@ class NodeLifecycleLoop(ControlLoop):
         await super().run()
 
     def digest(self, now_ms: int) -> object:
-        at_ms = self.client.elapsed()
         cap_ms = max(self.settings.startup_grace_ms, self.client.switches.node_monitor_grace_ms)
         health = [
-            (name, "implied" if self._is_implied(name) else each.digest(at_ms, cap_ms))
-            for name, each in sorted(self._health.items())
+            (name, each.digest(now_ms, cap_ms)) for name, each in sorted(self._health.items())
         ]
-        lines = [(zone, line.digest(at_ms)) for zone, line in sorted(self._lines.items())]
-        phase_ms = (at_ms - self._began_ms) % self.settings.period_ms
+        lines = [(zone, line.digest(now_ms)) for zone, line in sorted(self._lines.items())]
+        phase_ms = (now_ms - self._began_ms) % self.settings.period_ms
         return self.todo.digest(), health, lines, self._states, list(self._retry), phase_ms
 
     # -- what it hears --------------------------------------------------------------------------
@@ -186,6 +184,7 @@ class NodeLifecycleLoop(ControlLoop):
             lease = self._leases.get(name, NAMESPACE)
             renewed_ms = None if lease is None else renewed_ms_of(lease, self.client.now())
             health = noticed(self._health.get(name), node, renewed_ms, now_ms, age_ms)
+            health = attrs.evolve(health, is_implied=self._is_implied(name))
             self._health[name] = health
             was = UNKNOWN if ready is None else ready.status
             if now_ms <= health.probed_ms + self._grace_ms(ready):

@@ -75,9 +75,8 @@ class TaintLoop(ControlLoop):
         await super().run()
 
     def digest(self, now_ms: int) -> object:
-        at_ms = self.client.elapsed()
         stays = [
-            (key, stay.since_ms - at_ms, stay.due_ms - at_ms)
+            (key, stay.since_ms - now_ms, stay.due_ms - now_ms)
             for key, stay in sorted(self._stays.items())
         ]
         return self.todo.digest(), stays, self._doomed.digest()
