@@ -1,4 +1,4 @@
-"""descheduler_pingpong: an eviction that helps nobody is undone in each lap; node_fit prevents it."""
+"""descheduler_pingpong: an eviction that helps nobody is undone in each lap; node_fit ends that."""
 
 from __future__ import annotations
 
