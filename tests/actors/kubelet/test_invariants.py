@@ -74,7 +74,7 @@ def breaches(runs_max: int, seed: int) -> list[str]:
 @pytest.mark.spec("INV-5", "INV-7", "INV-8", "INV-30", "KUB-17", "KUB-21")
 def test_what_is_claimed_of_kubelets_holds() -> None:
     """Pods crash, complete, are deleted by force and come back; kubelets crash and are cut off."""
-    assert breaches(60, 1) == []
+    assert breaches(24, 1) == []
 
 
 @pytest.mark.long
