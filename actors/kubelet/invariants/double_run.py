@@ -25,7 +25,7 @@ Place = tuple[str, str]
 class NoPodRunsTwice(Invariant):
     """No uid runs on two nodes, and no two pods of one name run at the same time.
 
-    One case is allowed, and noted: the object of the one was removed by somebody other than its
+    One case is allowed, and noted: the object of the one was let go by somebody other than its
     kubelet, as a forced deletion does (KUB-21). Its containers run until its kubelet has heard of
     that, which may be never: while it is down or cut off (KUB-45). At rest no kubelet that runs and
     can be reached still runs such a pod. How long one may take that has heard nothing yet is not
@@ -49,10 +49,13 @@ class NoPodRunsTwice(Invariant):
         request = evidence.served
         for change in evidence.changes:
             old: Any = None if change.old is None else change.old.value
+            new: Any = None if change.new is None else change.new.value
             if not isinstance(old, Pod) or not old.is_bound or request is None:
                 continue
-            if change.new is None and node_of(evidence, request.role) != old.spec.node_name:
-                self._forced[old.meta.uid] = request.role.name
+            # Marked so, it goes with the next write of anybody, be it the kubelet's of its status.
+            is_let_go = new is None or (new.meta.is_terminating and not new.meta.grace_s)
+            if is_let_go and node_of(evidence, request.role) != old.spec.node_name:
+                self._forced.setdefault(old.meta.uid, request.role.name)
         if self._news.of(evidence, STARTED, RESTARTED):
             return self._judge(evidence)
         return None

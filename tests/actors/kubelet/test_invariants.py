@@ -162,6 +162,25 @@ def test_a_pod_that_is_deleted_by_force_may_run_twice_and_is_noted() -> None:
     )
 
 
+@pytest.mark.spec("INV-5", "KUB-21")
+def test_what_is_let_go_by_force_may_be_removed_by_any_write() -> None:
+    """Here by the kubelet's own, of the status: the one who let it go has removed it."""
+
+    async def user(client: Client) -> None:
+        await client.create(bound("a"))
+        await client.sleep(1000)
+        wrong = {"status": {"phase": "Pending"}}
+        await client.patch(Pod.of("a"), wrong, how="strategic", subresource="status")
+        await delete(client, "a", grace_s=0)
+        await client.create(Pod.of("a", node_name="n2"))
+
+    world = two_nodes(user)
+    world.claim(NoPodRunsTwice())
+    verdict = world.run(Cued(late=("serve user/main delete.2 *",)), driver="direct")
+    assert verdict.is_held, str(verdict)
+    assert verdict.note.endswith("user@api-1 was removed by user")
+
+
 # -- a node that is overbooked --------------------------------------------------------------------
 
 
