@@ -93,6 +93,9 @@ class SchedulerSwitches:
     """A fault of 1.26: the status of a victim is patched to that of the preemptor."""
     preempt_delete_precondition: str = one_of("none", "uid")
     """Whether a victim is deleted by name alone, or only if its uid is the same (SCH-98)."""
+    victims_go_by: str = one_of("delete", "eviction")
+    """How a victim goes: by a plain delete, which no budget can refuse, or, as an experiment, by
+    the eviction API, which one can. Then it gets no condition from the scheduler."""
     victim_not_found: str = one_of("error", "ignore")
     """What happens if a victim is already gone: preemption ends with an error, or goes on."""
     clear_lower: str = one_of("all", "only_if_unfit")

@@ -12,6 +12,7 @@ from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.decisions.pick import DEFAULT_PREEMPTION
 from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.difference import difference
+from actors.shared.verbs import evict
 from testbed import ApiError, NotFound, Operation
 from testbed.objects import Condition, Pod, condition
 
@@ -59,6 +60,10 @@ async def _evict(deed: Deed, preemptor: Pod, victim: Pod) -> None:
         waiting.reject(DEFAULT_PREEMPTION, "preempted")
         return
     switches = books.switches
+    if switches.victims_go_by == "eviction":
+        books.must_lead()
+        await evict(books.client, victim, because=deed.because)
+        return
     if switches.disruption_condition:
         await _mark(deed, preemptor, victim)
     # In 1.26 the delete names no uid: if the victim was made again under its name meanwhile, the

@@ -28,12 +28,15 @@ from testbed.client.client import Client
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
 from testbed.objects import (
+    Condition,
     LabelSelector,
     Map,
     Node,
     Pod,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    PodStatus,
     condition,
 )
 from testbed.turns.pending import Alternatives, Options
@@ -137,6 +140,24 @@ def test_victims_need_not_be_marked() -> None:
     """As before that condition existed."""
     world = cluster(there("a", 5), pending("c", 10, 1000), switches={"disruption_condition": "off"})
     assert writes(play(world).steps)[0] == "delete a"
+
+
+@pytest.mark.spec("SCH-96", "API-36")
+@pytest.mark.parametrize("allowed", [1, 0])
+def test_as_an_experiment_a_budget_can_refuse(allowed: int) -> None:
+    """A victim goes by the eviction API; if its budget allows none, preemption is broken off."""
+    victim = there("a", 5).with_meta(labels={"app": "a"})
+    ready = PodStatus("Running", conditions=(Condition("Ready", "True"),), start_ms=0)
+    spec = PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector(Map(app="a")))
+    status = PodDisruptionBudgetStatus(allowed, 1, 1, 1)
+    budget = PodDisruptionBudget("b", spec=spec, status=status)
+    world = cluster(attrs.evolve(victim, status=ready), budget, pending("c", 10, 1000),
+                    switches={"victims_go_by": "eviction"})  # fmt: skip
+    world.limit(horizon_ms=300)
+    play(world)
+    assert pod_of(world, "a").meta.is_terminating is (allowed == 1)
+    broken_off = [each for each in world.table.records if each.name == "preemption broken off"]
+    assert bool(broken_off) is (allowed == 0)
 
 
 @pytest.mark.spec("SCH-98", "SCH-121")
