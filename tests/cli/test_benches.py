@@ -13,8 +13,10 @@ from samples import orders, reads, scenario
 from testbed.choosers.calm import Calm
 from testbed.cli.benches import (
     api,
+    cluster,
     cycles,
     determinism,
+    life,
     load,
     preempt,
     runs,
@@ -23,6 +25,7 @@ from testbed.cli.benches import (
     store,
     turns,  # fmt: skip
 )
+from testbed.errors import ScenarioError
 from testbed.turns.trace import Trace
 from testbed.world.chooser_kinds import chooser_of, seeded
 from testbed.world.scenario import find, known
@@ -144,6 +147,63 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
     monkeypatch.setattr(cycles, "Stopwatch", keeping(cycles.Stopwatch, stopwatches))
     monkeypatch.setattr(cycles, "World", keeping(World, worlds))
     return stopwatches, worlds
+
+
+def test_a_cluster_is_measured_through_a_full_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pods run, are replaced twice, and leave the nodes that are drained; of each stage its
+    turns and their cost, and what is kept at most. Each stage that is over is told of."""
+    monkeypatch.setattr(life, "PERIOD_MS", 20_000)
+    monkeypatch.setattr(life, "DRAINED", 2)
+    worlds: list[World] = []
+    assembled = life.assembled
+
+    def keeping(*given: Any) -> Any:
+        world, meter = assembled(*given)
+        worlds.append(world)
+        return world, meter
+
+    monkeypatch.setattr(life, "assembled", keeping)
+    stages: list[str] = []
+    figures = life.played(2, 10, "on_change", stages.append)
+    assert stages == list(life.STAGES)
+    assert list(figures) == [
+        "turns", "virtual_s", "wall_s", "virtual_s_per_wall_s", "turns_per_s",
+        "second_roll_to_first", "peak_mb", "kept_most", "bytes_per_kept", *life.STAGES,
+    ]  # fmt: skip
+    assert figures["virtual_s"] == 80
+    for stage in life.STAGES:
+        assert_measured(figures[stage])
+    pods: list[Any] = [entry.value for entry in worlds[0].store.snapshot("pods/")]
+    assert [pod.meta.annotations["version"] for pod in pods] == ["2"] * 10
+    assert {pod.spec.node_name for pod in pods} == {"n1"}
+
+
+def test_lives_are_compared_at_a_quarter_half_and_all_of_the_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a kept object costs at each of them; and a stage that is over is told of."""
+    asked: list[tuple[Any, ...]] = []
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    def lived(*given: Any) -> dict[str, Any]:
+        asked.append(given[:3])
+        given[3](1)
+        return {"bytes_per_kept": 1000 + given[0], "second_roll_to_first": 1.1}
+
+    monkeypatch.setattr(cluster, "_life", lived)
+    figures = cluster.measure((8,), 80, done)
+    assert asked == [
+        (2, 20, "on_change"), (4, 40, "on_change"), (8, 80, "on_change"), (8, 80, "every"),
+    ]  # fmt: skip
+    assert figures["memory_growth"] == round(1008 / 1002, 3)
+    assert figures["bytes_per_kept_at_1/2"] == 1004
+    assert told[1] == 4
+    assert cluster.length() == 16
+    with pytest.raises(ScenarioError, match="expected one number"):
+        cluster.measure((1, 2), 3)
 
 
 def test_the_exponent_of_a_cost_is_its_slope() -> None:

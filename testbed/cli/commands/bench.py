@@ -18,6 +18,7 @@ BENCHES = {
     "api": (),
     "schedule": ("nodes", "pods"),
     "preempt": ("nodes", "pods"),
+    "cluster": ("nodes", "pods"),
     "runs": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
@@ -50,11 +51,12 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (search).")
 @click.option("--scenario", help="Only this race (search).")
 @click.option("--chooser", help="Only this chooser (search).")
-@click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000 (schedule, preempt).")
-@click.option("--pods", type=click.IntRange(min=1), help="Pods to decide on (schedule, preempt).")
+@click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
+@click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or everything: turns, store, api, schedule, preempt, runs, determinism, search.
+    """Measure NAME, or everything: turns, store, api, schedule, preempt, cluster, runs,
+    determinism, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
@@ -62,6 +64,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
     api           requests per second by verb, deliveries; growth from 1,000 to 50,000 pods
     schedule      pods placed per second: by the scheduling cycle alone, by the whole World
     preempt       the same for pods that must preempt others on full nodes
+    cluster       a full life of a cluster: its cost by turn, its memory, how both grow
     runs          whole Runs per second, with both drivers
     determinism   one digest of the traces of many Runs, to compare between processes
     search        Runs to the first violation of each race, for each chooser with a seed
