@@ -1,5 +1,6 @@
 """Controllers: each compares what exists with what is wanted, and closes the gap.
 
 May use: framework, shared.
-In order: switches, kinship, frame; then siblings, invariants.
+In order: switches, kinship, frame; then siblings, invariants,
+  ailing_nodes, deleting_mutants, proving_ground, mutants.
 """

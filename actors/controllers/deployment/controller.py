@@ -74,17 +74,26 @@ class DeploymentLoop(ControlLoop):
             return await self._create(item, old, number)
         new = await self._renumbered(item, new, number)
         if bounds.is_rolling(item):
-            steps = rollout.stepped(item, new, old)
+            steps = self.stepped(item, new, old)
         else:
             steps = [scaling.Resize(new, wanted_by(item))]
+        if steps:
+            self._tell(item, new, old, steps)
         await self._resize(item, steps)
         if not steps and _is_complete(item):
             await self._clean_up(item, old)
         return new
 
+    def stepped(
+        self, item: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
+    ) -> list[scaling.Resize]:
+        """The next step of a rolling update."""
+        return rollout.stepped(item, new, old)
+
     async def _create(self, item: Deployment, old: Sequence[ReplicaSet], number: int) -> ReplicaSet:
         size = rollout.first_size(item, old)
         new = self._noted(item, revision.new_set(item, size), number)
+        self._tell(item, new, old, ())
         try:
             made = await self.client.create(new)
         except AlreadyExists:
@@ -99,6 +108,23 @@ class DeploymentLoop(ControlLoop):
             raise
         self.note(item, "ScalingReplicaSet", f"Scaled up replica set {made.meta.name} to {size}")
         return made
+
+    def _tell(
+        self,
+        item: Deployment,
+        new: ReplicaSet,
+        old: Sequence[ReplicaSet],
+        steps: Sequence[scaling.Resize],
+    ) -> None:
+        """Record a step of the rollout: the sizes that its ReplicaSets are to have, as far as this
+        controller has heard of them."""
+        sizes = {each.meta.name: size_of(each) for each in (*old, new)}
+        sizes |= {step.item.meta.name: step.replicas for step in steps}
+        self.client.record(
+            "rollout", item=item.key, wanted=wanted_by(item), surge=bounds.max_surge(item),
+            must=bounds.min_available(item), sizes=sizes, new=new.meta.name,
+            available=new.status.available_replicas,
+        )  # fmt: skip
 
     async def _renumbered(self, item: Deployment, new: ReplicaSet, number: int) -> ReplicaSet:
         """The new ReplicaSet with the highest number of a revision: an older one may have become

@@ -114,7 +114,7 @@ class JobLoop(ControlLoop):
         if key.startswith(f"{Pod.plural}/"):
             pod = at_key(self.pod_cache, key)
             if pod is not None and is_tracked(pod) and self._is_orphan(pod):
-                await self._release(pod)
+                await self.release(pod)
             return
         job = at_key(self.jobs, key)
         if job is not None and not is_over(job):
@@ -123,7 +123,7 @@ class JobLoop(ControlLoop):
     async def _sync_job(self, job: Job) -> None:
         now_ms = self.client.now()
         notes = noted(job)
-        known = {*notes.succeeded, *notes.failed, *self.released}
+        known = self.known({*notes.succeeded, *notes.failed, *self.released})
         now = tally(self.pods.of(job), known)
         item = _started(job, now_ms)
         verdict, active = self._verdict(item, now, now_ms), len(now.active)
@@ -141,6 +141,10 @@ class JobLoop(ControlLoop):
             raise failed
         if verdict is None:
             self._look_again(item, now_ms)
+
+    def known(self, uids: set[str]) -> set[str]:
+        """The uids of the pods that have a place in the counts already."""
+        return uids
 
     def _verdict(self, job: Job, now: Tally, now_ms: int) -> Condition | None:
         """The condition that ends the Job, or None."""
@@ -191,7 +195,7 @@ class JobLoop(ControlLoop):
         due = {*notes.succeeded, *notes.failed}
         for pod in pods:
             if pod.meta.uid in due and pod.meta.uid in held:
-                await self._release(pod)
+                await self.release(pod)
         status = _counted(status, held - due)
         if verdict is not None:
             status = self._ended(status, verdict)
@@ -204,7 +208,7 @@ class JobLoop(ControlLoop):
         done_ms = now_ms // 1000 * 1000 if verdict.type == COMPLETE else status.completion_ms
         return attrs.evolve(status, conditions=conditions, completion_ms=done_ms)
 
-    async def _release(self, pod: Pod) -> None:
+    async def release(self, pod: Pod) -> None:
         """Take the finalizer off a pod, which may be gone."""
         meta = pod.meta
         tree = {"uid": meta.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING]}

@@ -1,0 +1,91 @@
+"""No pod too many at any time, in a World where no controller crashes and no reply is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from testbed import Evidence, Invariant
+from testbed.invariant import COMMIT, RECORD
+from testbed.objects import Pod, ReplicaSet
+from testbed.turns.trace import Step
+
+
+class PodsAreCreatedOnce(Invariant):
+    """A ReplicaSet never has more active pods than it ever wanted (CTL-2)."""
+
+    name = "pods_are_created_once"
+    reads = frozenset({"log:pods", "log:replicasets"})
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def __init__(self) -> None:
+        self._most: dict[str, int] = {}
+        """By the uid of a ReplicaSet, the most pods that it has wanted."""
+        self._active: dict[str, set[str]] = {}
+        """By the same, the uids of its active pods."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        for change in evidence.changes:
+            old: Any = None if change.old is None else change.old.value
+            new: Any = None if change.new is None else change.new.value
+            item = old if new is None else new
+            if isinstance(item, ReplicaSet) and new is not None:
+                uid, wanted = item.meta.uid, size_of(item)
+                self._most[uid] = max(wanted, self._most.get(uid, 0))
+            elif isinstance(item, Pod) and (wrong := self._wrong(item, is_gone=new is None)):
+                return wrong
+        return None
+
+    def _wrong(self, pod: Pod, *, is_gone: bool) -> str:
+        uid = next((each.uid for each in pod.meta.owners if each.controller), "")
+        active = self._active.setdefault(uid, set())
+        if is_gone or pod.is_over or pod.meta.is_terminating:
+            active.discard(pod.meta.uid)
+            return ""
+        active.add(pod.meta.uid)
+        most = self._most.get(uid, len(active))
+        if len(active) > most:
+            return f"{pod.key} is one too many: its owner never wanted more than {most}"
+        return ""
+
+
+class RolloutsKeepTheirBounds(Invariant):
+    """No step of a rollout makes the ReplicaSets of a Deployment want more pods together than the
+    Deployment wants, and its surge. And as long as no new pod is available, the old ReplicaSets
+    keep as many as must be. Both as far as the controller has heard of the ReplicaSets: it expects
+    nothing, so if the news of one is late, it may start another with all the pods.
+
+    Once some new pods are available, more may go than should: the status of a ReplicaSet still
+    counts the pods that it has just begun to delete, and a rollout takes as many old ones as seem
+    to be available. So it does in Kubernetes, and no claim is made of it.
+    """
+
+    name = "rollouts_keep_their_bounds"
+    reads = frozenset({"records"})
+    looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
+
+    def __init__(self) -> None:
+        self._seen = 0
+        """How many records it has looked at."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        new, self._seen = evidence.records[self._seen :], len(evidence.records)
+        said = (_beyond(record.facts) for record in new if record.name == "rollout")
+        return next(filter(None, said), None)
+
+
+def _beyond(step: Mapping[str, Any]) -> str:
+    """What is wrong with one step of a rollout."""
+    sizes = step["sizes"]
+    total, most = sum(sizes.values()), step["wanted"] + step["surge"]
+    before = total - sizes[step["new"]]
+    if total > most and sizes[step["new"]] and before < most:
+        return f"the ReplicaSets of {step['item']} are to have {total} pods, more than {most}"
+    if not step["available"] and before < step["must"] and before:
+        return f"a rollout of {step['item']} leaves {before} old pods, and no new one is available"
+    return ""
+
+
+def size_of(item: ReplicaSet) -> int:
+    """How many pods it wants."""
+    return 1 if item.spec.replicas is None else item.spec.replicas
