@@ -124,6 +124,7 @@ class DeploymentLoop(ControlLoop):
             "rollout", item=item.key, wanted=wanted_by(item), surge=bounds.max_surge(item),
             must=bounds.min_available(item), sizes=sizes, new=new.meta.name,
             available=new.status.available_replicas,
+            grows=not steps or sizes[new.meta.name] > size_of(new),
         )  # fmt: skip
 
     async def _renumbered(self, item: Deployment, new: ReplicaSet, number: int) -> ReplicaSet:

@@ -79,9 +79,9 @@ def _beyond(step: Mapping[str, Any]) -> str:
     sizes = step["sizes"]
     total, most = sum(sizes.values()), step["wanted"] + step["surge"]
     before = total - sizes[step["new"]]
-    if total > most and sizes[step["new"]] and before < most:
+    if step["grows"] and total > most:
         return f"the ReplicaSets of {step['item']} are to have {total} pods, more than {most}"
-    if not step["available"] and before < step["must"] and before:
+    if not step["grows"] and not step["available"] and before < step["must"]:
         return f"a rollout of {step['item']} leaves {before} old pods, and no new one is available"
     return ""
 
