@@ -44,6 +44,11 @@ def stays_s(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> int |
     return min(finite, default=None)
 
 
+def _driving(node: Node) -> list[Taint]:
+    """The taints of a node that drive pods out."""
+    return [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
+
+
 @attrs.frozen
 class Stay:
     """A pod that is to be deleted at a time."""
@@ -84,19 +89,23 @@ class TaintLoop(ControlLoop):
     # -- what it hears --------------------------------------------------------------------------
 
     def _node_heard(self, node: Node) -> None:
-        self.todo.add(node.key)
+        if _driving(node):
+            self.todo.add(node.key)
 
     def _node_changed(self, old: Node, new: Node) -> None:
-        if old.spec.taints != new.spec.taints:
+        if _driving(old) != _driving(new):
             self.todo.add(new.key)
 
     def _pod_heard(self, pod: Pod) -> None:
-        self.todo.add(pod.key)
+        """Judge a pod, if it is one of those that are to go, or its node drives pods out."""
+        node = self._nodes.get(pod.spec.node_name) if pod.spec.node_name else None
+        if pod.key in self._stays or (node is not None and _driving(node)):
+            self.todo.add(pod.key)
 
     def _pod_changed(self, old: Pod, new: Pod) -> None:
         before = (old.meta.uid, old.spec.node_name, old.spec.tolerations)
         if before != (new.meta.uid, new.spec.node_name, new.spec.tolerations):
-            self.todo.add(new.key)
+            self._pod_heard(new)
 
     # -- what it decides ------------------------------------------------------------------------
 
@@ -124,7 +133,11 @@ class TaintLoop(ControlLoop):
             return
         now_ms, old = self.client.elapsed(), self._stays.get(pod.key)
         since_ms = now_ms if old is None else old.since_ms
-        self._stays[pod.key] = Stay(since_ms, since_ms + 1000 * time_s if time_s else now_ms)
+        self._stays[pod.key] = self.stay(since_ms, time_s, now_ms)
+
+    def stay(self, since_ms: int, time_s: int, now_ms: int) -> Stay:
+        """How long a pod stays that tolerates the taints of its node for that time."""
+        return Stay(since_ms, since_ms + 1000 * time_s if time_s else now_ms)
 
     # -- what it does ---------------------------------------------------------------------------
 
