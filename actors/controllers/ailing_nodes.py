@@ -17,12 +17,7 @@ from actors.controllers.descheduler.descheduler import Descheduler
 from actors.controllers.descheduler.policy import DUPLICATES, DeschedulerPolicy
 from actors.controllers.disruption.controller import DisruptionController
 from actors.controllers.frame.control_loop import KeyedController
-from actors.controllers.invariants.budget_statuses import BudgetStatusesAreRight
-from actors.controllers.invariants.spared_pods import (
-    ImportantPodsStay,
-    LiveNodesKeepTheirPods,
-    TolerationsAreKept,
-)
+from actors.controllers.invariants import deletion_claims
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction
 from actors.controllers.pod_gc import PodGC
 from testbed import Actor, ApiError, Client, World
@@ -90,8 +85,7 @@ def ailing_nodes(
     world.start(NodeOwner("owner"))
     world.latency("watch nodes", actor="pod-gc", deliver_ms=LATE_MS)
     world.limit(horizon_ms=60_000)
-    world.claim(BudgetStatusesAreRight(), TolerationsAreKept())
-    world.claim(LiveNodesKeepTheirPods(), ImportantPodsStay())
+    world.claim(*deletion_claims())
 
 
 def _running(name: str, node: str, labels: Map[str] | None = None, **spec: Any) -> Pod:

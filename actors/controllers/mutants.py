@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from actors.controllers.deleting_mutants import DELETING
 from actors.controllers.deployment.bounds import min_available, size_of, wanted_by
 from actors.controllers.deployment.controller import DeploymentController, DeploymentLoop
 from actors.controllers.deployment.scaling import Resize, active
@@ -118,5 +119,6 @@ MUTANTS = (
                  TrustsNewPods),
     _jobs("counts-twice", "a failure counts for as long as it is seen", ENDS, CountsTwice),
     _jobs("holds-its-pods", "a counted pod is not released", ENDS, HoldsItsPods),
+    *DELETING,
 )  # fmt: skip
 """All of them; `testbed mutants` hunts them."""
