@@ -130,10 +130,14 @@ class PodCommand(Command):
     """Which pods are meant, as kubectl takes it: `app=web`."""
     annotations: Map[str] | None = attrs.field(default=None, converter=optional(texts))
     """What is written on the pod, such as its usage from now on; None: it is deleted."""
+    grace_s: int | None = None
+    """The grace of that deletion; None: the pod's own. 0 forces it."""
 
     @property
     def title(self) -> str:
-        return f"{'delete' if self.annotations is None else 'annotate'} a pod of {self.labels}"
+        verb = "delete" if self.annotations is None else "annotate"
+        grace = "" if self.grace_s is None else f" {self.grace_s} s"
+        return f"{verb} a pod of {self.labels}{grace}"
 
     async def give(self, client: Client) -> None:
         selector = Selector(labels=parse(self.labels))
@@ -144,7 +148,7 @@ class PodCommand(Command):
 
     def _meant(self, pod: Pod) -> PatchCommand | DeleteCommand:
         if self.annotations is None:
-            return DeleteCommand(pod)
+            return DeleteCommand(pod, self.grace_s)
         return PatchCommand.annotate(pod, self.annotations)
 
 

@@ -117,7 +117,8 @@ def test_a_pod_is_found_by_its_labels() -> None:
     )
     assert there(world, "pods/default/a").meta.annotations == {}
     assert dict(there(world, "pods/default/b").meta.annotations) == {"usage": "7"}
-    world = streamed(Cue.of(0, PodCommand("app=web")), things=tuple(pods))
+    world = streamed(Cue.of(0, PodCommand("app=web", grace_s=0)), things=tuple(pods))
+    assert commanded(world) == [(0, "delete a pod of app=web 0 s")]
     assert [entry.key for entry in world.store.snapshot("pods/")] == ["pods/default/b"]
 
 
