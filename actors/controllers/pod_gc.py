@@ -26,10 +26,6 @@ from testbed.objects.pod import FAILED
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 ORPHANED = Condition("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists")
-READS = (
-    "meta.created_ms", "meta.deleted_ms", "spec.node_name", "status.phase", "status.reason",
-    "status.conditions",
-)  # fmt: skip
 
 
 class PodGCLoop(ControlLoop):
@@ -44,8 +40,8 @@ class PodGCLoop(ControlLoop):
         self._look.set(0)
         self._quarantine: dict[str, int] = {}
         """By the name of a node that is missing, when its quarantine ends."""
-        self._pods = self.cache(Pod, reads=READS)
-        self._nodes = self.cache(Node, reads=("spec.taints", "status.conditions"))
+        self._pods = self.cache(Pod, reads=None)
+        self._nodes = self.cache(Node, reads=None)
         self._pods.on(add=self._heard, update=lambda _, new: self._heard(new))
         self._nodes.on(update=lambda *_: self._look_soon(), delete=lambda _: self._look_soon())
 

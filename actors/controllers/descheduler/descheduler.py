@@ -36,10 +36,6 @@ STRATEGIES: Mapping[str, Callable[[Sight], Evictions]] = {
     VIOLATIONS: violations,
 }
 """By name."""
-READS = (
-    "meta.annotations", "meta.labels", "meta.owners", "meta.deleted_ms", "spec", "status.phase",
-    "status.container_statuses",
-)  # fmt: skip
 
 
 class DeschedulerLoop(ControlLoop):
@@ -53,10 +49,8 @@ class DeschedulerLoop(ControlLoop):
         super().__init__(settings, client)
         self._next = client.alarm("pass")
         self._began_ms = client.elapsed()
-        self._pods = self.cache(Pod, reads=READS)
-        self._nodes = self.cache(
-            Node, reads=("meta.labels", "spec", "status.allocatable", "status.conditions")
-        )
+        self._pods = self.cache(Pod, reads=None)
+        self._nodes = self.cache(Node, reads=None)
         for cache in self._caches:
             cache.on(add=self._news, update=self._news, delete=self._news)
         self._next.set(0)

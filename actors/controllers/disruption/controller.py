@@ -34,7 +34,6 @@ from testbed.objects import (
 from testbed.objects.event import WARNING
 from testbed.objects.form import to_tree
 
-READS = ("meta.labels", "meta.owners", "meta.deleted_ms", "status.conditions", "status.phase")
 SCALE = ("meta.owners", "spec.replicas")
 
 
@@ -46,7 +45,7 @@ class DisruptionLoop(ControlLoop):
         self._stale = Workqueue(client, "stale")
         self._known = known = CoveredPods()
         budgets = self.cache(PodDisruptionBudget, reads=None)
-        pods = self.cache(Pod, reads=READS)
+        pods = self.cache(Pod, reads=None)
         self._owners: dict[str, Cache[Any]] = {
             kind.kind: self.cache(kind, reads=SCALE) for kind in settings.scaled
         }

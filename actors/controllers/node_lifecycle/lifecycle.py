@@ -64,7 +64,7 @@ class NodeLifecycleLoop(ControlLoop):
         self._look, self._pass = client.alarm("look"), client.alarm("taint")
         self._nodes = self.cache(Node, reads=None)
         self._leases = self.cache(Lease, LEASES, reads=("spec.renewed_ms", "meta.annotations"))
-        self._pods = PodsOnNodes(self.cache(Pod, reads=("spec.node_name", "status.conditions")))
+        self._pods = PodsOnNodes(self.cache(Pod, reads=None))
         self._nodes.on(add=self._heard, update=lambda _, new: self._heard(new), delete=self._gone)
         self._leases.on(add=self._news, update=lambda *_: self._news())
 
