@@ -13,12 +13,14 @@ from actors.apiserver.invariants import protocol_claims
 from actors.controllers.deployment.controller import DeploymentController
 from actors.controllers.disruption.controller import DisruptionController
 from actors.controllers.garbage import GarbageCollector
+from actors.controllers.invariants import deletion_claims, workload_claims
 from actors.controllers.job.controller import JobController
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction
 from actors.controllers.pod_gc import PodGC
 from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime, Workload
+from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.invariants import kubelet_claims
 from actors.kubelet.pulse import Pulse, PulseSensor
 from actors.scheduler import Scheduler
@@ -104,6 +106,7 @@ def small_cluster(world: World, number: int) -> None:
         world.start(NodeLifecycle(), TaintEviction())
     world.start(WorkloadStream("ann", _script(things, nodes, lots)))
     world.claim(*protocol_claims(), *kubelet_claims())
+    world.claim(*workload_claims(), *deletion_claims())
     world.limit(virtual_ms_max=LIFE_MS)
 
 
@@ -111,10 +114,13 @@ def _add_nodes(world: World, nodes: tuple[str, ...], heartbeat: str, lots: Lots)
     for name in nodes:
         world.add(Node.of(name, cpu_m=1000 + 300 * lots.below(2), memory=MEMORY, pods=4))
         world.serve(partial(Runtime, node=name))
-        delays = {"start_delay_ms": 500 * lots.below(3), "ready_delay_ms": 500 * lots.below(2)}
-        switches = {"heartbeat": heartbeat}
-        profile = lots.one("k8s-1.26", "k8s-modern")
-        world.start(Kubelet(f"kubelet-{name}", name, profile=profile, switches=switches, **delays))
+        settings: dict[str, Any] = {
+            "start_delay_ms": 500 * lots.below(3), "ready_delay_ms": 500 * lots.below(2),
+            "eviction": lots.one(None, EvictionSettings()),
+            "profile": lots.one("k8s-1.26", "k8s-modern", "seed"),
+            "switches": {"heartbeat": heartbeat},
+        }  # fmt: skip
+        world.start(Kubelet(f"kubelet-{name}", name, **settings))
     if heartbeat == "on_change":
         world.serve(lambda store: PulseSensor(store, world.table.roles))
         world.start(Pulse("pulse"))
@@ -146,7 +152,7 @@ def _thing(name: str, lots: Lots, schedulers: tuple[str, ...]) -> Object:
         stops_after_ms=lots.one(None, 500), torn_down_after_ms=lots.one(0, 1500),
         is_deaf=lots.below(4) == 0,
     )  # fmt: skip
-    given = {
+    given: dict[str, Any] = {
         "replicas": 2 + lots.below(3), "selector": LabelSelector(labels),
         "template": _template(pod, work, labels),
     }  # fmt: skip
