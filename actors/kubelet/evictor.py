@@ -210,13 +210,20 @@ class Evictor:
     def _next_change_ms(self) -> int | None:
         """How long until a look can find anything new; None: only news can bring it."""
         memory, stats = self.memory, self._stats
-        if memory.first_ms or memory.pressures or memory.met or stats is None:
+        if memory.first_ms or memory.met or stats is None:
             return 0
         starting = (
             each.holds_room and uid not in stats.pods and told(each.pod)
             for uid, each in self._pods.items()
         )  # fmt: skip
-        return 0 if any(starting) else stats.change_in_ms
+        if any(starting):
+            return 0
+        gone_ms = [
+            memory.observed_ms[name] + self.settings.transition_ms - self._looked_ms
+            for name in memory.pressures
+        ]
+        ahead = [in_ms for in_ms in (stats.change_in_ms, *gone_ms) if in_ms is not None]
+        return min(ahead, default=None)
 
     async def _ask(self, verb: str) -> Any:
         return await ask_runtime(self._client, Operation(verb, endpoint=self._runtime))
