@@ -68,7 +68,8 @@ def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool
             likeness.write(entry)
     for name, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {name} is handling")
-        likeness.write((post.is_up, list(post.requests), _endpoint(post, names_matter)))
+        kept = _endpoint(post, now_ms, names_matter)
+        likeness.write((post.is_up, list(post.requests), kept))
     for role in evidence.actors:
         _write_actor(likeness, role, now_ms)
     likeness.begin("what may happen next")
@@ -98,8 +99,9 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
     # is in no digest of the actor's, and is written whole.
     readers = [cache.reader.seat for cache in life.caches]
     for path, seat in life.seats.items():
-        likeness.begin(f"where {path} is")
-        likeness.write((path, seat.waits_for, seat.is_idle, seat.is_cancelled))
+        name = _uncounted(path)
+        likeness.begin(f"where {name} is")
+        likeness.write((name, seat.waits_for, seat.is_idle, seat.is_cancelled))
         if seat.coro is None or (own is not None and seat not in readers):
             likeness.write(_points(seat.coro))
         else:
@@ -161,8 +163,12 @@ def ready(evidence: Evidence) -> list[Option]:
     return [option for option in _that_matter(evidence) if option.due_ms <= now_ms]
 
 
-def _endpoint(post: Post, names_matter: bool) -> object:
-    """What an Endpoint keeps: its own digest, or else all its attributes."""
+def _endpoint(post: Post, now_ms: int, names_matter: bool) -> object:
+    """What an Endpoint keeps: its own digest, with times as distances from now if it has any, or
+    else all its attributes."""
+    digest_at = getattr(post.endpoint, "digest_at", None)
+    if digest_at is not None:
+        return digest_at(now_ms)
     digest = getattr(post.endpoint, "digest", None)
     kept: Mapping[str, object] = vars(post.endpoint) if digest is None else digest()
     return {name: held for name, held in kept.items() if names_matter or name != NAMES_GIVEN}
@@ -179,7 +185,7 @@ def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
         Table: _kind, Wire: _kind, Streams: _kind, Store: _kind,
         Post: _name, Role: _name,
         Life: lambda life: ("life of", life.role.name, life.is_alive),
-        Seat: lambda seat: ("task", seat.path, seat.has_ended, seat.result),
+        Seat: lambda seat: ("task", _uncounted(seat.path), seat.has_ended, seat.result),
         Task: lambda task: task.seat,
         Client: lambda client: client._life,
         Cache: _cache,
@@ -188,10 +194,17 @@ def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
         Cursor: _cursor,
         Request: lambda r: ("request", r.operation, r.path, r.part, r.is_served, r.is_awaited,
                             r.value, r.error, r.handler, r.pause),
-        Option: lambda o: (o.kind, o.path, o.verb, o.key, o.change, o.label, o.due_ms - now_ms),
+        Option: lambda o: (o.kind, _uncounted(o.path), o.verb, o.key, o.change, o.label,
+                           o.due_ms - now_ms),
         Change: lambda change: (change.key, change.old, change.new, Revision(change.revision)),
         Entry: lambda entry: (entry.key, entry.value),
     }  # fmt: skip
+
+
+def _uncounted(path: str) -> str:
+    """The path of a task without how many there were of that name: an actor cannot see that."""
+    name, counted, number = path.rpartition("#")
+    return name if counted and number.isdecimal() else path
 
 
 def _kind(value: object) -> str:

@@ -16,6 +16,7 @@ from testbed.invariants.lasso.moment import EVENTS, Moment, moment, ready, starv
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
+from testbed.objects.pod import ContainerState, ContainerStatus
 from testbed.store.change import Change, plural_of
 from testbed.store.footprint import LOG
 from testbed.turns.option import Option
@@ -350,4 +351,14 @@ def _shown(value: object, path: str, now_ms: int) -> str:
         return "now" if value == now_ms else "then"
     if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
         return " and ".join(f"{each.type}={each.status}" for each in value)
+    if isinstance(value, tuple) and all(isinstance(each, ContainerStatus) for each in value):
+        return " and ".join(f"{each.name} {_state_of(each)}" for each in value)
     return str(value)
+
+
+def _state_of(container: ContainerStatus) -> str:
+    """The state of a container without its times."""
+    state = container.state or ContainerState()
+    if state.terminated is not None:
+        return f"terminated with {state.terminated.exit_code}"
+    return "running" if state.running is not None else "waiting"
