@@ -19,6 +19,11 @@ class BackOff:
         """How long the next restart waits, from the end of the containers; 0: not at all."""
         self._restarted_ms = 0
 
+    def digest(self, now_ms: int) -> object:
+        """What it remembers, with times as distances from now."""
+        ran_ms = min(now_ms - self._restarted_ms, STABLE_MS + 1)
+        return self.wait_ms, ran_ms if self.wait_ms else 0
+
     def due_ms(self, ended_ms: int) -> int:
         """When containers that have ended then may be started again."""
         return ended_ms + (0 if self._is_forgotten(ended_ms) else self.wait_ms)

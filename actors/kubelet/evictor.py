@@ -70,7 +70,9 @@ class Evictor:
 
     def digest(self, now_ms: int) -> object:
         """What it remembers, with times as distances from now."""
-        return self.memory.digest(now_ms), now_ms - self._looked_ms
+        stats = self._stats
+        change_in_ms = None if stats is None else stats.change_in_ms
+        return self.memory.digest(now_ms), now_ms - self._looked_ms, change_in_ms
 
     @property
     def active(self) -> list[str]:
@@ -168,10 +170,10 @@ class Evictor:
         lifecycle = self._pods[pod.meta.uid]
         lifecycle.end(PodEnding(EVICTED, chosen.message, chosen.message), self._grace_s(chosen))
         patience_ms = max(self._told_s(chosen) * 1500, KILL_MS_MIN)
-        timer = client.sleep(patience_ms, f"give up on {pod.key}")
+        timer = client.sleep(patience_ms, "give up on it")
         await client.first(lifecycle.stopped.wait(), timer)
         for _ in range(CLEAN_UP_MS // POLL_MS):
-            await client.sleep(POLL_MS, f"clean up {pod.key}")
+            await client.sleep(POLL_MS, "clean up")
             if lifecycle.stopped.is_set:
                 return
 

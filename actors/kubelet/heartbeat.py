@@ -59,6 +59,8 @@ class Heartbeat:
         """The Lease, renewed now."""
         now_ms = self._client.now()
         spec = LeaseSpec(self._name, LEASE_S, lease.spec.acquired_ms or now_ms, now_ms)
+        if self._is_implied:
+            spec = LeaseSpec(self._name, LEASE_S)
         notes = {
             name: text
             for name, text in lease.meta.annotations.items()

@@ -121,6 +121,14 @@ class _MainLoop:
         )  # fmt: skip
         self.statuses = kubelet.writer(client, self.switches.status_delay_ms)
         self.eviction: Evictor | None = None
+        self.node_status: NodeStatusWriter | None = None
+        client.show("kubelet", self)
+
+    def digest(self, now_ms: int) -> object:
+        """The memory, beside its Caches, that its next actions depend on. Times count from now."""
+        node = None if self.node_status is None else self.node_status.digest(now_ms)
+        pods = [(uid, each.digest(now_ms)) for uid, each in self.pods.items()]
+        return pods, list(self.updates), self.statuses.digest(now_ms), node
 
     async def run(self) -> None:
         """1. Learn the node. 2. List its pods, and the containers that an earlier life has started.
@@ -161,8 +169,10 @@ class _MainLoop:
             )
             client.spawn("eviction", self.eviction.run)
         heartbeat = client.switches.heartbeat
-        status = NodeStatusWriter(client, node, self.eviction, kubelet.reserved, heartbeat)
-        client.spawn("node-status", status.run)
+        self.node_status = NodeStatusWriter(
+            client, node, self.eviction, kubelet.reserved, heartbeat
+        )
+        client.spawn("node-status", self.node_status.run)
         if heartbeat != OFF:
             client.spawn("lease", Heartbeat(client, kubelet.node, heartbeat).run)
 

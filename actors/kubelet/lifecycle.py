@@ -82,6 +82,16 @@ class Lifecycle:
         """When to start containers again that have ended; None if there are none."""
         self._updates = client.queue(f"pod-{pod.meta.name}", idle=True)
 
+    def digest(self, now_ms: int) -> object:
+        """What it remembers, with times as distances from now."""
+        at_ms = self._restart_at_ms
+        starts_in_ms = self._began_ms + self._settings.start_delay_ms - now_ms
+        return (
+            self.pod, self.is_gone, self.mirror, self.holds_room, self._refusal, self._ending,
+            self._ending_grace_ms, self._status, max(starts_in_ms, 0),
+            None if at_ms is None else max(at_ms - now_ms, 0), self._back_off.digest(now_ms),
+        )  # fmt: skip
+
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
         """The pod has changed, or its object is gone; called by the main loop of the kubelet."""
         self.pod, self.is_gone = pod, is_gone

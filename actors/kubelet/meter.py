@@ -84,6 +84,11 @@ class Meter:
                 ahead += [in_ms for in_ms in found if in_ms is not None]
         return Stats(Map(pods), self._images, min(ahead, default=None))
 
+    def digest(self, ran: Iterable[tuple[Pod, int]]) -> object:
+        """What it knows of pods that have run so long: what they use, and what they will."""
+        usages = [self.usage_of(pod).ahead(ran_ms) for pod, ran_ms in ran]
+        return self._images, usages
+
     def usage_of(self, pod: Pod) -> Usage:
         """The usage of a pod."""
         uid = pod.meta.uid

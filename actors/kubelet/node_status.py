@@ -2,7 +2,8 @@
 
 It works the status out every ten seconds, counted from its start, and writes it when it has changed
 or, if heartbeats come `every` so often, was not written for five minutes (KUB-41). Nothing else
-makes it change, so it waits for a change and works it out at the next of these times.
+makes it change, so it waits for a change and works it out at the next of these times; if renewals
+are only implied, at once.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import attrs
 from actors.kubelet.eviction.settings import allocatable_of
 from actors.kubelet.eviction.signals import PRESSURES
 from actors.kubelet.evictor import Evictor
-from actors.kubelet.switches import EVERY, OFF
+from actors.kubelet.switches import EVERY, OFF, ON_CHANGE
 from testbed import ApiError, Client
 from testbed.objects import Condition, Map, Node, Quantity, condition
 from testbed.objects.condition import FALSE, TRUE
@@ -49,11 +50,21 @@ class NodeStatusWriter:
         """Whether it writes the condition Ready."""
         self._repeats = heartbeat == EVERY
         """Whether it writes even if nothing changes."""
+        self._is_ticked = heartbeat != ON_CHANGE
+        """Whether a change waits for the next tick."""
         self._began_ms = client.elapsed()
         self._written_ms: int | None = None
         """When it was last written; None: never by this life."""
         self._is_late = False
         """Whether the last write has failed."""
+
+    def digest(self, now_ms: int) -> object:
+        """What it remembers, with times as distances from now."""
+        report_ms = 0
+        if self._repeats and self._written_ms is not None:
+            report_ms = now_ms - self._written_ms
+        phase_ms = (now_ms - self._began_ms) % EVERY_MS
+        return self._is_late, report_ms, phase_ms
 
     async def run(self) -> None:
         """Write it at the start, and then when it is due; return if it never will be."""
@@ -124,7 +135,7 @@ class NodeStatusWriter:
             waits.append(client.sleep(REPORT_MS, "report node status"))
         await client.first(*waits)
         phase_ms = (client.elapsed() - self._began_ms) % EVERY_MS
-        if phase_ms:
+        if phase_ms and self._is_ticked:
             await client.sleep(EVERY_MS - phase_ms, "write node status")
 
 

@@ -102,6 +102,15 @@ class Runtime:
         """The state of all containers, for claims: it leaves no mark in a footprint."""
         return [each.report(now_ms) for _, each in sorted(self._containers.items())]
 
+    def digest_at(self, now_ms: int) -> dict[str, object]:
+        """What it holds, with times as distances from now, to be compared with another moment."""
+        return {
+            "containers": [(uid, each.digest(now_ms)) for uid, each in self._containers.items()],
+            "meter": self._meter.digest(
+                (each.pod, now_ms - each.started_ms) for each in self._containers.values()
+            ),
+        }
+
     def stats(self, now_ms: int) -> Stats:
         """What the pods use, for claims: it leaves no mark in a footprint."""
         return self._meter.stats(
@@ -217,6 +226,16 @@ class _Containers:
         if self.killed_ms is not None:
             ends.append((self.killed_ms, KILLED))
         return min(ends, key=lambda end: end[0]) if ends else None
+
+    def digest(self, now_ms: int) -> object:
+        """Their state, with times as distances from now. How long they have run matters only if
+        they will end by themselves, since they may be started again then."""
+        found = self.report(now_ms)
+        ran_ms = 0 if found.ends_in_ms is None else found.ran_ms
+        return (
+            self.pod, found.is_running, ran_ms, found.exit_code, found.ends_in_ms, found.grace_ms,
+            found.grace_left_ms, found.restarts, found.torn_down_in_ms, self.killed_ms is not None,
+        )  # fmt: skip
 
     def report(self, now_ms: int) -> Report:
         """Their state now."""

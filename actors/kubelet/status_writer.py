@@ -56,6 +56,15 @@ class StatusWriter:
         self._entries: dict[str, _Entry] = {}
         self._news = client.queue("statuses", idle=True)
 
+    def digest(self, now_ms: int) -> object:
+        """What it remembers, with times as distances from now."""
+        entries = [
+            (uid, each.pod, each.status, _left(each.patch_at_ms, now_ms),
+             _left(each.delete_at_ms, now_ms), each.is_under_way, each.is_stopped, each.is_ending)
+            for uid, each in self._entries.items()
+        ]  # fmt: skip
+        return entries, (now_ms - self._began_ms) % RECHECK_MS
+
     def set(self, pod: Pod, status: PodStatus, *, is_stopped: bool) -> None:
         """The status of a pod as it should be now. It is written at once if it has changed, or if
         others have changed it and the pod begins to terminate (SCH-97); else at the next check
@@ -132,3 +141,8 @@ class StatusWriter:
         """When the kubelet next compares all statuses: every ten seconds, however long it takes."""
         now_ms = self._client.now()
         return now_ms + RECHECK_MS - (now_ms - self._began_ms) % RECHECK_MS
+
+
+def _left(at_ms: int | None, now_ms: int) -> int | None:
+    """How long until then; None if there is no such time."""
+    return None if at_ms is None else max(at_ms - now_ms, 0)

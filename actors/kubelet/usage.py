@@ -65,6 +65,14 @@ class Usage:
             }
         )
 
+    def ahead(self, ran_ms: int) -> object:
+        """What is used after so long, and what will be: how much, and in how long."""
+        later = {
+            name: [(at - ran_ms, used) for at, used in steps if at > ran_ms]
+            for name, steps in self.steps.items()
+        }
+        return self.is_known, self.at(ran_ms), later
+
     def changes_in_ms(self, ran_ms: int) -> int | None:
         """How long until it changes; None if it never does again."""
         ahead = [at - ran_ms for steps in self.steps.values() for at, _ in steps if at > ran_ms]
