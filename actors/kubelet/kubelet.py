@@ -112,6 +112,10 @@ class _MainLoop:
         self.mirrors: dict[str, tuple[Lifecycle, MirrorPod]] = {}
         """By key, the static pods with their mirror pods."""
         self.updates: list[_PodUpdate] = []
+        """Those that have come."""
+        self.in_hand: list[_PodUpdate] = []
+        """Those that it handles, in order."""
+        self.is_preempting = False
         self.inbox = client.queue("pods", idle=True)
         self.recorder = Recorder(client, "kubelet")
         self.switches = client.switches
@@ -128,7 +132,11 @@ class _MainLoop:
         """The memory, beside its Caches, that its next actions depend on. Times count from now."""
         node = None if self.node_status is None else self.node_status.digest(now_ms)
         pods = [(uid, each.digest(now_ms)) for uid, each in self.pods.items()]
-        return pods, list(self.updates), self.statuses.digest(now_ms), node
+        mirrors = [mirror.pod for _, mirror in self.mirrors.values()]
+        # In the middle of a preemption the rest of it is in no field: that is like no other moment.
+        odd = now_ms if self.is_preempting else None
+        updates = [*self.in_hand, *self.updates]
+        return pods, mirrors, updates, self.statuses.digest(now_ms), node, odd
 
     async def run(self) -> None:
         """1. Learn the node. 2. List its pods, and the containers that an earlier life has started.
@@ -148,9 +156,9 @@ class _MainLoop:
             await self.begin_static(pod, nodes.get(node, ""))
         self.mind_node(lambda: nodes.get(node, ""))
         while True:
-            updates, self.updates = self.updates, []
-            for each in _in_order(updates):
-                await self.handle(each, nodes.get(node, ""))
+            self.in_hand, self.updates = _in_order(self.updates), []
+            while self.in_hand:
+                await self.handle(self.in_hand.pop(0), nodes.get(node, ""))
             await self.inbox.get()
 
     @property
@@ -235,8 +243,10 @@ class _MainLoop:
         active = [each.pod for each in self.pods.values() if each.holds_room]
         pressures = () if self.eviction is None else self.eviction.memory.pressures
         admission = admission_of(pod, node, active, pressures)
+        self.is_preempting = bool(admission.victims)
         for victim in admission.victims:
             await self.preempt(victim, pod)
+        self.is_preempting = False
         refusal = admission.refusal
         if refusal is not None:
             self.client.record("rejected", pod=pod.key, reason=refusal.reason)
