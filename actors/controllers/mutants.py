@@ -67,7 +67,7 @@ class TrustsNewPods(DeploymentLoop):
 # -- Jobs -----------------------------------------------------------------------------------------
 
 
-class CountsTwice(JobLoop):
+class CountsFailuresTwice(JobLoop):
     """Counts a pod again for as long as its Cache shows the finalizer."""
 
     def known(self, uids: set[str]) -> set[str]:
@@ -117,7 +117,7 @@ MUTANTS = (
                  StartsAllAtOnce),
     _deployments("trusts-new-pods", "a bad template takes the good pods down", BOUNDS,
                  TrustsNewPods),
-    _jobs("counts-twice", "a failure counts for as long as it is seen", ENDS, CountsTwice),
+    _jobs("counts-twice", "a failure counts for as long as it is seen", ENDS, CountsFailuresTwice),
     _jobs("holds-its-pods", "a counted pod is not released", ENDS, HoldsItsPods),
     *DELETING,
 )  # fmt: skip

@@ -29,7 +29,7 @@ from actors.controllers.frame.ranking import to_delete
 from actors.controllers.job.backoff import Backoff
 from actors.controllers.job.tally import (
     TRACKING,
-    Tally,
+    JobTally,
     deadline_in_ms,
     ended,
     is_complete,
@@ -146,7 +146,7 @@ class JobLoop(ControlLoop):
         """The uids of the pods that have a place in the counts already."""
         return uids
 
-    def _verdict(self, job: Job, now: Tally, now_ms: int) -> Condition | None:
+    def _verdict(self, job: Job, now: JobTally, now_ms: int) -> Condition | None:
         """The condition that ends the Job, or None."""
         if reason := wrong_with(job, now, now_ms):
             return Condition(FAILURE, "True", reason)
@@ -159,7 +159,7 @@ class JobLoop(ControlLoop):
             if due_ms:
                 self.todo.add(job.key, due_ms)
 
-    async def _manage(self, job: Job, now: Tally, now_ms: int) -> int:
+    async def _manage(self, job: Job, now: JobTally, now_ms: int) -> int:
         """Create or delete pods; returns how many more of them are active then."""
         gap = wanted_active(job, now) - len(now.active)
         if gap < 0:
@@ -176,7 +176,7 @@ class JobLoop(ControlLoop):
     # -- the counts -----------------------------------------------------------------------------
 
     async def _count(
-        self, job: Job, status: JobStatus, now: Tally, verdict: Condition | None
+        self, job: Job, status: JobStatus, now: JobTally, verdict: Condition | None
     ) -> None:
         """Note the new ones; release them, and those that were noted before; count them all."""
         pods = [pod for pod in self.pods.of(job) if is_tracked(pod)]
@@ -239,7 +239,7 @@ def _started(job: Job, now_ms: int) -> Job:
     return attrs.evolve(job, status=attrs.evolve(job.status, start_ms=now_ms // 1000 * 1000))
 
 
-def _noting(status: JobStatus, now: Tally) -> UncountedPods | None:
+def _noting(status: JobStatus, now: JobTally) -> UncountedPods | None:
     """What the status notes, and the new ones; None if that is nothing."""
     old = status.uncounted or UncountedPods()
     new = UncountedPods(

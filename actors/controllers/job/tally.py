@@ -17,7 +17,7 @@ BACKOFF_LIMIT_EXCEEDED, DEADLINE_EXCEEDED = "BackoffLimitExceeded", "DeadlineExc
 
 
 @attrs.frozen
-class Tally:
+class JobTally:
     """The pods of one Job, sorted by how they count."""
 
     active: tuple[Pod, ...]
@@ -33,7 +33,7 @@ def is_tracked(pod: Pod) -> bool:
     return TRACKING in pod.meta.finalizers
 
 
-def tally(pods: Iterable[Pod], counted: Collection[str]) -> Tally:
+def tally(pods: Iterable[Pod], counted: Collection[str]) -> JobTally:
     """Sort the pods of a Job. `counted` are the uids of those that have a place in the counts, or
     in the notes of the status, whatever the Cache still shows of them."""
     active: list[Pod] = []
@@ -44,13 +44,13 @@ def tally(pods: Iterable[Pod], counted: Collection[str]) -> Tally:
             active.append(pod)
         elif is_tracked(pod) and pod.meta.uid not in counted:
             (succeeded if pod.status.phase == SUCCEEDED else failed).append(pod)
-    return Tally(tuple(active), tuple(succeeded), tuple(failed))
+    return JobTally(tuple(active), tuple(succeeded), tuple(failed))
 
 
-def ended(now: Tally, counted: Collection[str]) -> Tally:
+def ended(now: JobTally, counted: Collection[str]) -> JobTally:
     """The same once the Job has failed: its active pods are deleted, and count as failed, too."""
     new = (pod for pod in now.active if is_tracked(pod) and pod.meta.uid not in counted)
-    return Tally((), now.succeeded, (*now.failed, *new))
+    return JobTally((), now.succeeded, (*now.failed, *new))
 
 
 def noted(job: Job) -> UncountedPods:
@@ -58,7 +58,7 @@ def noted(job: Job) -> UncountedPods:
     return job.status.uncounted or UncountedPods()
 
 
-def totals(job: Job, now: Tally) -> tuple[int, int]:
+def totals(job: Job, now: JobTally) -> tuple[int, int]:
     """How many pods have succeeded and failed: those counted, those noted, and the new ones."""
     notes, status = noted(job), job.status
     return (
@@ -67,7 +67,7 @@ def totals(job: Job, now: Tally) -> tuple[int, int]:
     )
 
 
-def wrong_with(job: Job, now: Tally, now_ms: int) -> str:
+def wrong_with(job: Job, now: JobTally, now_ms: int) -> str:
     """Why the Job has failed, in one word; empty if it has not."""
     spec, failed = job.spec, totals(job, now)[1]
     limit = 6 if spec.backoff_limit is None else spec.backoff_limit
@@ -89,14 +89,14 @@ def deadline_in_ms(job: Job, now_ms: int) -> int | None:
     return start_ms + 1000 * deadline_s - now_ms
 
 
-def is_complete(job: Job, now: Tally) -> bool:
+def is_complete(job: Job, now: JobTally) -> bool:
     """Whether enough pods have succeeded, and none is active any more. A work queue is complete
     once one pod has succeeded and all are over."""
     succeeded, wanted = totals(job, now)[0], job.spec.completions
     return not now.active and succeeded >= (1 if wanted is None else wanted)
 
 
-def wanted_active(job: Job, now: Tally) -> int:
+def wanted_active(job: Job, now: JobTally) -> int:
     """How many pods are to be active: as many as may run at once, and no more than are needed."""
     spec, succeeded = job.spec, totals(job, now)[0]
     most = 1 if spec.parallelism is None else spec.parallelism
