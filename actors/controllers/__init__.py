@@ -2,5 +2,5 @@
 
 May use: framework, shared.
 In order: switches, kinship, frame; then siblings, invariants,
-  ailing_nodes, deleting_mutants, proving_ground, mutants.
+  proving_grounds, deleting_mutants, mutants.
 """

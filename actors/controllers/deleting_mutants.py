@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 
-from actors.controllers.ailing_nodes import ailing_nodes
 from actors.controllers.descheduler.descheduler import Descheduler, DeschedulerLoop
 from actors.controllers.descheduler.sight import Sight
 from actors.controllers.disruption import counting
@@ -15,6 +14,7 @@ from actors.controllers.disruption.controller import DisruptionController, Disru
 from actors.controllers.frame.control_loop import KeyedController
 from actors.controllers.node_lifecycle.taint_eviction import Stay, TaintEviction, TaintLoop
 from actors.controllers.pod_gc import PodGC, PodGCLoop
+from actors.controllers.proving_grounds.ailing_nodes import ailing_nodes
 from testbed.objects import Pod, PodDisruptionBudget
 from testbed.testing.mutant import Mutant
 

@@ -16,7 +16,7 @@ from actors.controllers.deployment.scaling import Resize, active
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import KeyedController
 from actors.controllers.job.controller import JobController, JobLoop
-from actors.controllers.proving_ground import workshop
+from actors.controllers.proving_grounds.workloads import workshop
 from actors.controllers.replicaset import ReplicaSetController, ReplicaSetLoop
 from testbed.objects import Deployment, Map, Pod, ReplicaSet
 from testbed.testing.mutant import Mutant

@@ -216,6 +216,10 @@ BAD = {
         module("from actors.kubelet.kubelet import X\n", "actors/scheduler/queue/heap.py"),
         "actors/scheduler/queue/heap.py:2: sibling: imports actors.kubelet.kubelet",
     ),
+    "an actor beside a proving ground's own, elsewhere": (
+        module("from actors.apiserver.server import ApiServer\n", "actors/scheduler/mutants.py"),
+        "actors/scheduler/mutants.py:2: sibling: imports actors.apiserver.server",
+    ),
     "the siblings' folder": (
         module("from testbed import faults\n", "testbed/faults/crash.py"),
         "testbed/faults/crash.py:2: order: imports testbed.faults",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.controllers.ailing_nodes import ailing_nodes
+from actors.controllers.proving_grounds.ailing_nodes import ailing_nodes
 from testbed.choosers.calm import Calm
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs

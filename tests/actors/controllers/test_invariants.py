@@ -10,7 +10,7 @@ import pytest
 from actors.apiserver import ApiServer
 from actors.controllers.invariants import workload_claims
 from actors.controllers.mutants import MUTANTS
-from actors.controllers.proving_ground import workshop
+from actors.controllers.proving_grounds.workloads import workshop
 from testbed.choosers.calm import Calm
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply

@@ -88,7 +88,7 @@ class StandInNodes(Actor):
 
 
 @attrs.frozen
-class Operator(Actor):
+class WorkshopUser(Actor):
     """The user: rolls out a better template and a bad one, scales, and deletes a pod."""
 
     async def run(self, client: Client) -> None:
@@ -130,7 +130,7 @@ def workshop(
     world.serve(ApiServer)
     world.start(sets("replicasets", switches=QUIET))
     world.start(deployments("deployments", switches=QUIET), jobs("jobs", switches=QUIET))
-    world.start(StandInNodes("nodes"), Operator("user"))
+    world.start(StandInNodes("nodes"), WorkshopUser("user"))
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(*workload_claims())
     if not is_stricken:
