@@ -22,6 +22,8 @@ from testbed import Evidence, World, no_lasso
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 MB = 10**6
+LAPS_MS = 200_000
+"""In six laps one is proved, unless something keeps them from being alike."""
 NODE = "n1"
 HORIZON_MS = 60_000
 """A condition of the node goes after five minutes, and a pod that fits nowhere is retried after as
@@ -73,4 +75,5 @@ def pressure_pingpong(world: World, *, guard: bool = False) -> None:
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
+        world.limit(virtual_ms_max=LAPS_MS)
         world.needs_no_race = "what the kubelet evicts fits the node again, however they are timed"

@@ -145,7 +145,7 @@ def sweep(
 
 STRIDES = {
     "crash_and_resync": 97, "hostile_schedulers": 97, "leader_overlap": 29, "starvation": 127,
-    "stolen_slot": 83, "time_travel": 3,
+    "pressure_pingpong": 211, "stolen_slot": 83, "time_travel": 3,
 }  # fmt: skip
 """Where a Run has hundreds of turns the crash is at one of so many; at each in `long` tests."""
 EACH = [
@@ -176,7 +176,9 @@ def test_a_scenario_stands_a_crash_at_every_turn(
     assert struck >= 2
 
 
-ONE_SIDE = {"tug_of_war": ("gitops",), "hostile_schedulers": ("alpha",)}
+ONE_SIDE = {
+    "tug_of_war": ("gitops",), "hostile_schedulers": ("alpha",), "pressure_pingpong": ("whole",),
+}  # fmt: skip
 """Both of its sides are one program, and each of its Runs goes on until a lap is proved."""
 
 

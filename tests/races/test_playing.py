@@ -36,7 +36,7 @@ from testbed.world.world import World
 LOTS = of(drawing_lots)
 ASIDES = (HOLD, RELEASE, PASS)
 SAMPLERS: tuple[type[Uniform | POS | PCT | SURW], ...] = (Uniform, POS, PCT, SURW)
-SLOW = ("hostile_schedulers", "tug_of_war")
+SLOW = ("hostile_schedulers", "pressure_pingpong", "tug_of_war")
 """Their Runs take seconds each: laps are played again."""
 
 

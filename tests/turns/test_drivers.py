@@ -39,7 +39,9 @@ from testbed.world.world import World
 
 DRIVERS = ("trio", "direct")
 NAMES = ("red", "green", "blue")
-DEAR = {("tug_of_war", False): 2, ("hostile_schedulers", False): 5}
+DEAR = {
+    ("tug_of_war", False): 2, ("hostile_schedulers", False): 5, ("pressure_pingpong", False): 9,
+}  # fmt: skip
 """So much fewer Runs, where each proves a lap."""
 
 
