@@ -33,7 +33,7 @@ from actors.kubelet.switches import ONE_S, OWN
 from actors.kubelet.usage import told
 from actors.shared.recorder import Recorder
 from testbed import Client, Operation
-from testbed.objects import Map, Node, Pod
+from testbed.objects import Node, Pod
 from testbed.objects.event import WARNING
 
 CLEAN_UP_MS, POLL_MS = 30_000, 1000
@@ -229,18 +229,3 @@ class Evictor:
 
     async def _ask(self, verb: str) -> Any:
         return await ask_runtime(self._client, Operation(verb, endpoint=self._runtime))
-
-
-async def draw_usage(client: Client, node_name: str, pod: Pod) -> None:
-    """Draw which of its usages a pod will have, if its annotations leave a choice."""
-    drawn = {
-        name: client.pick(f"{name} of {pod.key}", texts)
-        for name, texts in told(pod).items()
-        if len(texts) > 1
-    }
-    if drawn:
-        operation = Operation(
-            "draw", "pods", pod.meta.name, pod.meta.namespace, Map(drawn), uid=pod.meta.uid,
-            endpoint=runtime_of(node_name),
-        )  # fmt: skip
-        await ask_runtime(client, operation)

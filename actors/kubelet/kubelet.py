@@ -14,14 +14,15 @@ from actors.kubelet.admission import AdmissionRefusal, admission_of
 from actors.kubelet.critical import is_mirror
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
-from actors.kubelet.evictor import Evictor, draw_usage
+from actors.kubelet.evictor import Evictor
 from actors.kubelet.heartbeat import Heartbeat
-from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime
+from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime, draw_usage
 from actors.kubelet.node_status import NodeStatusWriter
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.switches import AT_EXIT, KUBELET, OFF
+from actors.kubelet.usage import behave_alike
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Map, Node, Pod, Quantity, Revision
@@ -228,6 +229,8 @@ class _MainLoop:
         if is_mirror(pod):
             self.handle_mirror(pod, is_gone=update.is_gone)
         elif known is not None:
+            if self.eviction is not None and not behave_alike(pod, known.pod):
+                self.eviction.heard(pod)
             known.update(pod, is_gone=update.is_gone)
         elif update.is_new:
             await self.admit(pod, node)

@@ -13,6 +13,7 @@ from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, restarts, status_of
 from actors.kubelet.status_writer import StatusWriter
+from actors.kubelet.usage import behave_alike, told
 from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
@@ -148,6 +149,8 @@ class Lifecycle:
     async def _sync_containers(self) -> Report | None:
         """Start the containers when it is time, or make them end; returns their state then."""
         report: Report | None = await self._ask("status")
+        if report is not None and not behave_alike(report.pod, self.pod):
+            await self._behave_anew()
         if self._must_not_run:
             if report is None or not report.is_running:
                 return report
@@ -164,6 +167,11 @@ class Lifecycle:
         elif report is not None and report.ended_ms is not None and restarts(self.pod, report):
             await self._restart(report.ended_ms)
         return await self._ask("status")  # type: ignore[no-any-return]
+
+    async def _behave_anew(self) -> None:
+        """Let the containers read the pod's annotations, as through the downward API."""
+        await self._ask("annotate", self.pod)
+        await draw_usage(self._client, self._settings.node, self.pod)
 
     async def _restart(self, ended_ms: int) -> None:
         """Start containers again when their back-off is over; at the earliest at the next look, so
@@ -269,3 +277,18 @@ async def ask_runtime(client: Client, operation: Operation) -> Any:
             return await client.ask(operation)
         except Unavailable:
             await client.sleep(RUNTIME_RETRY_MS, "retry runtime")
+
+
+async def draw_usage(client: Client, node_name: str, pod: Pod) -> None:
+    """Draw which of its usages a pod will have, if its annotations leave a choice."""
+    drawn = {
+        name: client.pick(f"{name} of {pod.key}", texts)
+        for name, texts in told(pod).items()
+        if len(texts) > 1
+    }
+    if drawn:
+        operation = Operation(
+            "draw", "pods", pod.meta.name, pod.meta.namespace, Map(drawn), uid=pod.meta.uid,
+            endpoint=runtime_of(node_name),
+        )  # fmt: skip
+        await ask_runtime(client, operation)

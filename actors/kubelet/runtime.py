@@ -42,7 +42,7 @@ class Report:
     """The state of the containers of one pod, as their runtime reports it now."""
 
     pod: Pod
-    """The pod as it was when they were started."""
+    """The pod as it was when they were started, with the annotations that they have read since."""
     started_ms: int
     ran_ms: int
     """How long they have run so far, or ran until they ended."""
@@ -141,14 +141,17 @@ class Runtime:
                 self._meter.forget(uid)
             case "stats":
                 return self.stats(now_ms)
+            case "annotate":
+                self._found(operation).annotate(operation.body, now_ms)
+                self._meter.forget(uid)
             case "draw":
                 self._meter.draw(uid, operation.body)
             case "collect":
                 self._meter.collect()
             case _:
                 raise Invalid(
-                    f"{self.name} cannot {operation}: it knows start, restart, signal, kill, "
-                    "status, list, remove, stats, draw and collect"
+                    f"{self.name} cannot {operation}: it knows start, restart, annotate, signal, "
+                    "kill, status, list, remove, stats, draw and collect"
                 )
         return None
         yield BETWEEN
@@ -181,6 +184,8 @@ class _Containers:
         self.killed_ms: int | None = None
         self.restarts = 0
         self.last: Ended | None = None
+        self.annotated_ms = 0
+        """When they last read other annotations."""
 
     @classmethod
     def of(cls, pod: Pod, now_ms: int) -> _Containers:
@@ -195,6 +200,13 @@ class _Containers:
         self.last = Ended(self.started_ms, *end)
         self.started_ms, self.restarts = now_ms, self.restarts + 1
         self.signalled_ms = self.grace_ms = self.due_ms = self.killed_ms = None
+
+    def annotate(self, pod: Pod, now_ms: int) -> None:
+        """Behave from now on as the annotations of the pod say; nothing if they have ended."""
+        end = self.end()
+        if end is None or end[0] > now_ms:
+            self.pod = self.pod.with_meta(annotations=pod.meta.annotations)
+            self.workload, self.annotated_ms = Workload.of(pod), now_ms
 
     def signal(self, now_ms: int, grace_ms: int) -> None:
         """Tell them to end within a grace; later calls can only shorten it (KUB-19)."""
@@ -223,6 +235,8 @@ class _Containers:
             after_ms = workload.stops_after_ms
             at_ms = self.due_ms if after_ms is None else self.signalled_ms + after_ms
             ends.append((at_ms, STOPPED))
+        # By what they have read since, they should perhaps have ended before they read it.
+        ends = [(max(at_ms, self.annotated_ms), code) for at_ms, code in ends]
         if self.killed_ms is not None:
             ends.append((self.killed_ms, KILLED))
         return min(ends, key=lambda end: end[0]) if ends else None

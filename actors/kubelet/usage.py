@@ -13,6 +13,7 @@ from typing import Self
 
 import attrs
 
+from actors.kubelet.workload import PREFIX as RUNS
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod, Quantity
 from testbed.objects.quantity import counted
@@ -77,6 +78,16 @@ class Usage:
         """How long until it changes; None if it never does again."""
         ahead = [at - ran_ms for steps in self.steps.values() for at, _ in steps if at > ran_ms]
         return min(ahead, default=None)
+
+
+def behave_alike(one: Pod, other: Pod) -> bool:
+    """Whether the annotations of two pods say the same of what they use and how they run."""
+    mine, theirs = one.meta.annotations, other.meta.annotations
+    return mine is theirs or _behaviour(mine) == _behaviour(theirs)
+
+
+def _behaviour(annotations: Mapping[str, str]) -> dict[str, str]:
+    return {name: annotations[name] for name in annotations if name.startswith((PREFIX, RUNS))}
 
 
 def told(pod: Pod) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,53 @@
+"""Annotating: a pod that runs behaves from then on as its new annotations say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import pytest
+from nodes import at, bound, calm, node_world, pod_of, runtime
+
+from testbed import Client
+from testbed.objects import Map, Pod
+from testbed.world.world import World
+
+RUNS, MEMORY = "workload.testbed/runs-ms", "usage.testbed/memory"
+
+
+async def annotate(client: Client, annotations: Mapping[str, str]) -> None:
+    """Write annotations on the pod."""
+    await client.patch(Pod("a"), {"metadata": {"annotations": dict(annotations)}})
+
+
+def annotated(at_ms: int, annotations: Mapping[str, str], **before: str) -> World:
+    """A pod that gets these annotations while it runs."""
+    pod = bound("a", restart_policy="Never").with_meta(annotations=Map(before))
+    return node_world(pod, user=at((at_ms, partial(annotate, annotations=annotations))))
+
+
+@pytest.mark.parametrize(("runs_ms", "ended_ms"), [("9000", 9000), ("1000", 5000)])
+def test_a_pod_completes_when_it_is_told_to(runs_ms: str, ended_ms: int) -> None:
+    """After that time since its start, but not before it was told."""
+    world = annotated(5000, {RUNS: runs_ms})
+    calm(world)
+    (container,) = pod_of(world, "a").status.container_statuses
+    assert pod_of(world, "a").status.phase == "Succeeded"
+    assert container.state.terminated.finished_ms == ended_ms
+
+
+@pytest.mark.spec("KUB-23")
+def test_a_pod_uses_what_it_is_told_to() -> None:
+    """From then on, counted from its start; one of several usages is drawn."""
+    world = annotated(5000, {MEMORY: "0s=900M 60s=1G | 800M"}, **{MEMORY: "100M"})
+    calm(world)
+    (used,) = runtime(world).stats(world.evidence.now_ms).pods.values()
+    assert used.amounts["memory"] == 900 * 10**6
+
+
+def test_annotations_that_say_nothing_new_change_nothing() -> None:
+    """Its end stays where it was."""
+    world = annotated(5000, {"team": "a"}, **{RUNS: "4000"})
+    calm(world)
+    (container,) = pod_of(world, "a").status.container_statuses
+    assert container.state.terminated.finished_ms == 4000
