@@ -162,13 +162,14 @@ class Evictor:
     async def evict(self, chosen: Evicting) -> None:
         """End the pod, and wait until it is cleaned up."""
         client, pod = self._client, chosen.pod
-        client.record(
+        because = client.record(
             "evicting", pod=pod.key, uid=pod.meta.uid, resource=chosen.resource,
-            message=chosen.message,
+            message=chosen.message, said=f"evicted {pod.key}: {chosen.message.strip(' .')}",
         )  # fmt: skip
         self._recorder.note(pod, EVICTED, chosen.message, WARNING)
         lifecycle = self._pods[pod.meta.uid]
-        lifecycle.end(PodEnding(EVICTED, chosen.message, chosen.message), self._grace_s(chosen))
+        ending = PodEnding(EVICTED, chosen.message, chosen.message)
+        lifecycle.end(ending, self._grace_s(chosen), because)
         patience_ms = max(self._told_s(chosen) * 1500, KILL_MS_MIN)
         timer = client.sleep(patience_ms, "give up on it")
         await client.first(lifecycle.stopped.wait(), timer)

@@ -29,6 +29,7 @@ from testbed.objects import Map, Node, Pod, Quantity, Revision
 from testbed.objects.event import WARNING
 from testbed.objects.meta import texts
 from testbed.switches import Component, told
+from testbed.turns.because import Because
 
 PREEMPTED = PodEnding(
     "Preempting",
@@ -250,22 +251,24 @@ class _MainLoop:
         for victim in admission.victims:
             await self.preempt(victim, pod)
         self.is_preempting = False
-        refusal = admission.refusal
+        refusal, because = admission.refusal, None
         if refusal is not None:
-            self.client.record("rejected", pod=pod.key, reason=refusal.reason)
+            said = f"rejected {pod.key}: {refusal.why.strip(' .')}"
+            because = self.client.record("rejected", pod=pod.key, reason=refusal.reason, said=said)
             self.recorder.note(pod, refusal.reason, refusal.why, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
             await draw_usage(self.client, self.kubelet.node, pod)
-        self.begin(pod, refusal, holds_room=refusal is None)
+        self.begin(pod, refusal, holds_room=refusal is None, because=because)
 
     async def preempt(self, victim: Pod, pod: Pod) -> None:
         """Kill a pod with its own grace, to admit a critical one. One that does not end in time
         does not stop the admission."""
-        self.client.record("preempting", pod=victim.key, critical=pod.key)
+        said = f"killed {victim.key}, to admit {pod.key}, which is critical"
+        because = self.client.record("preempting", pod=victim.key, critical=pod.key, said=said)
         self.recorder.note(victim, PREEMPTED.reason, PREEMPTED.message, WARNING)
         lifecycle = self.pods[victim.meta.uid]
-        lifecycle.end(PREEMPTED)
+        lifecycle.end(PREEMPTED, because=because)
         patience_ms = max((victim.spec.grace_s or 0) * 1500, KILL_MS_MIN)
         timer = self.client.sleep(patience_ms, f"give up on {victim.key}")
         await self.client.first(lifecycle.stopped.wait(), timer)
@@ -285,13 +288,20 @@ class _MainLoop:
             mirror.heard(None if is_gone else pod)
 
     def begin(
-        self, pod: Pod, refusal: AdmissionRefusal | None, *, holds_room: bool, is_gone: bool = False
+        self,
+        pod: Pod,
+        refusal: AdmissionRefusal | None,
+        *,
+        holds_room: bool,
+        is_gone: bool = False,
+        because: Because | None = None,
     ) -> None:
         """Start the Lifecycle of a pod, in a task of its own."""
         uid = pod.meta.uid
         lifecycle = self.kubelet.lifecycle(
-            self.client, self.settings, self.statuses, pod, refusal, is_gone=is_gone
-        )
+            self.client, self.settings, self.statuses, pod, refusal, is_gone=is_gone,
+            because=because,
+        )  # fmt: skip
         lifecycle.holds_room = holds_room
         self.pods[uid] = lifecycle
         if self.eviction is not None:

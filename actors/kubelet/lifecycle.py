@@ -17,6 +17,7 @@ from actors.kubelet.usage import behave_alike, told
 from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
+from testbed.turns.because import Because
 
 RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
@@ -56,6 +57,7 @@ class Lifecycle:
         refusal: AdmissionRefusal | None,
         *,
         is_gone: bool,
+        because: Because | None = None,
     ) -> None:
         self.pod = pod
         """The pod as last heard of."""
@@ -69,6 +71,8 @@ class Lifecycle:
         self._settings = settings
         self._statuses = statuses
         self._refusal = refusal
+        self._because = because
+        """The record of why the kubelet rejects it, or ends it."""
         self._ending: PodEnding | None = None
         """Why the kubelet itself ends it. A crash forgets that: the next life admits it again."""
         self._ending_grace_ms: int | None = None
@@ -107,13 +111,16 @@ class Lifecycle:
         if not len(self._updates):
             self._updates.put(None)
 
-    def end(self, ending: PodEnding, grace_s: int | None = None) -> None:
+    def end(
+        self, ending: PodEnding, grace_s: int | None = None, because: Because | None = None
+    ) -> None:
         """End the pod for a reason of the kubelet's own, with this grace or, if it is None, the
         pod's. A grace of 0 is none at all (KUB-37). Its status says so once its containers have
         stopped (KUB-18). The first ending stays; a later one can shorten the grace."""
         grace_ms = None if grace_s is None else grace_s * 1000
         if self._ending is None:
             self._ending, self._ending_grace_ms = ending, grace_ms
+            self._because = because
         elif grace_ms is not None:
             before_ms = self._ending_grace_ms
             self._ending_grace_ms = grace_ms if before_ms is None else min(before_ms, grace_ms)
@@ -216,7 +223,7 @@ class Lifecycle:
         before = self.pod.status if self.pod.is_over else self._status
         self._status = status_of(self._facts(report), before, self._client.now())
         if not is_static(self.pod):
-            self._statuses.set(self.pod, self._status, is_stopped=is_stopped)
+            self._statuses.set(self.pod, self._status, is_stopped=is_stopped, because=self._because)
         elif self.mirror is not None:
             # It is not for the static pod that its mirror is deleted.
             self._statuses.set(self.mirror, self._status, is_stopped=False)

@@ -24,6 +24,7 @@ from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
 from testbed.objects import Pod, PodStatus, Quantity
 from testbed.testing.mutant import Mutant
+from testbed.turns.because import Because
 
 # -- bugs in the life of a pod --------------------------------------------------------------------
 
@@ -63,8 +64,10 @@ class KeepsOrphans(Lifecycle):
 class DeletesTooSoon(StatusWriter):
     """Deletes the object of a terminating pod that still runs."""
 
-    def set(self, pod: Pod, status: PodStatus, *, is_stopped: bool) -> None:
-        super().set(pod, status, is_stopped=True)
+    def set(
+        self, pod: Pod, status: PodStatus, *, is_stopped: bool, because: Because | None = None
+    ) -> None:
+        super().set(pod, status, is_stopped=True, because=because)
 
 
 class DeletesByName(StatusWriter):

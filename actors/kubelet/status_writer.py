@@ -10,6 +10,7 @@ from __future__ import annotations
 from actors.kubelet.status import own_part, patch_of
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Map, Pod, PodStatus
+from testbed.turns.because import Because
 
 RECHECK_MS = 10_000
 """How often it looks whether a status was changed by others (KUB-22); what failed is repeated then.
@@ -30,6 +31,8 @@ class _Entry:
         """When to delete the object, once it is ready for that; None if that is done."""
         self.is_under_way = False
         """Whether a write of the status is not answered yet."""
+        self.because: Because | None = None
+        """The record that says why it is so, if the kubelet itself has decided it."""
         self.is_stopped = False
         """Whether nothing of the pod is left on the node."""
         self.is_ending = False
@@ -65,15 +68,18 @@ class StatusWriter:
         ]  # fmt: skip
         return entries, (now_ms - self._began_ms) % RECHECK_MS
 
-    def set(self, pod: Pod, status: PodStatus, *, is_stopped: bool) -> None:
-        """The status of a pod as it should be now. It is written at once if it has changed, or if
-        others have changed it and the pod begins to terminate (SCH-97); else at the next check
-        (KUB-22)."""
+    def set(
+        self, pod: Pod, status: PodStatus, *, is_stopped: bool, because: Because | None = None
+    ) -> None:
+        """The status of a pod as it should be now, and the record that says why. It is written at
+        once if it has changed, or if others have changed it and the pod begins to terminate
+        (SCH-97); else at the next check (KUB-22)."""
         entry = self._entries.setdefault(pod.meta.uid, _Entry(pod))
         begins_to_end = pod.meta.is_terminating and not entry.is_ending
         entry.is_ending = pod.meta.is_terminating
         wanted, had = own_part(status), own_part(entry.status)
         entry.pod, entry.status, entry.is_stopped = pod, status, is_stopped
+        entry.because = because
         now_ms = self._client.now()
         if wanted != had:
             entry.patch_at_ms = now_ms + self._delay_ms
@@ -114,7 +120,9 @@ class StatusWriter:
         # A Conflict need not mean another uid: a server also answers so when it has tried a patch
         # too often. So it is repeated like any error, until the watch shows the object gone.
         try:
-            await self._client.patch(entry.pod, patch, how="strategic", subresource="status")
+            await self._client.patch(
+                entry.pod, patch, how="strategic", subresource="status", because=entry.because
+            )
         except NotFound:
             return
         except ApiError:

@@ -26,10 +26,11 @@ from testbed.story.causes import (
     overtaken,
     unread,
 )
+from testbed.story.knowledge import Act
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, reported
 from testbed.turns.option import FAULT, HOLD
-from testbed.turns.trace import Step
+from testbed.turns.trace import SAID, Step
 from testbed.words import withheld
 
 
@@ -98,11 +99,22 @@ def _unknown(slice_: Slice) -> Cause:
             ("; the cause is not known", ""),
         )
         return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
+    why = _decided(slice_, act)
     text = sentence(
-        f"{acted(act)}, and that broke it; the trace shows no more of why",
+        f"{acted(act)}, and that broke it: it {why}"
+        if why
+        else f"{acted(act)}, and that broke it; the trace shows no more of why",
         (f"; {late}" if late else "", ""),
     )
     return Cause.of(CauseShape.UNKNOWN, act, text)
+
+
+def _decided(slice_: Slice, act: Act) -> str:
+    """What the actor itself has recorded of the decision that an act follows from; or empty."""
+    number = slice_.causality.steps[act.step].because
+    records = (each.record for each in slice_.knowledge.acts if each.record is not None)
+    found = next((record for record in records if record.number == number), None)
+    return found.said if found is not None and SAID in found.facts else ""
 
 
 def _late(slice_: Slice) -> str:

@@ -166,7 +166,7 @@ def test_it_knows_what_it_is_asked_about(runtime: Runtime) -> None:
     with pytest.raises(NotFound, match=r"^runtime-n1 has no containers of pods/default/u u$"):
         ask(runtime, "kill", "u", now_ms=0)
     with pytest.raises(
-        Invalid, match=r"^runtime-n1 cannot pull .*: it knows start, restart, signal"
+        Invalid, match=r"^runtime-n1 cannot pull .*: it knows start, restart, annotate, signal"
     ):
         ask(runtime, "pull", "u", now_ms=0)
 
