@@ -52,9 +52,11 @@ def running(name: str, node: str, **spec: Any) -> Pod:
 
 
 def pdb_overspent(world: World, *, guard: bool = False) -> None:
-    """Three pods of an application of which two must stay. The node of one is drained; an urgent
-    pod could go to the node of another. It could as well go to a fourth node, in place of a pod
-    that no budget covers and that is a little more important.
+    """A preemption and a drain take a pod each of an application that can spare only one.
+
+    Three pods of which two must stay. The node of one is drained; an urgent pod could go to the
+    node of another. It could as well go to a fourth node, in place of a pod that no budget covers
+    and that is a little more important.
 
     A preemption deletes its victim without asking, and debits no budget. Until the controller has
     counted again, and everybody has heard of that, the budget says that one more may go: to the

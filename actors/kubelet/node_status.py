@@ -17,7 +17,7 @@ from actors.kubelet.eviction.signals import PRESSURES
 from actors.kubelet.evictor import Evictor
 from actors.kubelet.switches import EVERY, OFF, ON_CHANGE
 from testbed import ApiError, Client
-from testbed.objects import Condition, Map, Node, Quantity, condition
+from testbed.objects import Condition, Map, Node, NodeStatus, Quantity, condition
 from testbed.objects.condition import FALSE, TRUE
 from testbed.objects.form import to_tree
 
@@ -77,16 +77,16 @@ class NodeStatusWriter:
         node, now_ms = self._node(), self._client.elapsed()
         if node is None:
             return True
-        new = self.status_of(node)
+        new = self.status_of(node.status)
         is_due = self._repeats and (
             self._written_ms is None or now_ms - self._written_ms >= REPORT_MS
         )
-        if not is_due and _apart_from_time(new) == _apart_from_time(node):
+        if not is_due and _apart_from_time(new) == _apart_from_time(node.status):
             return True
-        conditions = [to_tree(each) for each in new.status.conditions if self._is_own(each)]
+        conditions = [to_tree(each) for each in new.conditions if self._is_own(each)]
         change = {"conditions": conditions}
         if self._reserved is not None:
-            change["allocatable"] = to_tree(new.status)["allocatable"]
+            change["allocatable"] = to_tree(new)["allocatable"]
         try:
             await self._client.patch(
                 node, {"status": change}, how="strategic", subresource="status"
@@ -97,18 +97,18 @@ class NodeStatusWriter:
         self._written_ms = now_ms
         return True
 
-    def status_of(self, node: Node) -> Node:
-        """The node with its status as it should be now."""
-        now_ms, conditions = self._client.now(), node.status.conditions
+    def status_of(self, before: NodeStatus) -> NodeStatus:
+        """The status as it should be now."""
+        now_ms, conditions = self._client.now(), before.conditions
         beat_ms = now_ms // 1000 * 1000 if self._reports else None
         for each in self._conditions():
             new = attrs.evolve(each, heartbeat_ms=beat_ms)
             conditions = condition.having(conditions, new, now_ms)
-        status = attrs.evolve(node.status, conditions=conditions)
+        status = attrs.evolve(before, conditions=conditions)
         if self._reserved is not None and self._eviction is not None:
             room = allocatable_of(status.capacity, self._reserved, self._eviction.settings)
             status = attrs.evolve(status, allocatable=room)
-        return attrs.evolve(node, status=status)
+        return status
 
     def _conditions(self) -> list[Condition]:
         """The conditions that it reports."""
@@ -139,11 +139,11 @@ class NodeStatusWriter:
             await client.sleep(EVERY_MS - phase_ms, "write node status")
 
 
-def _apart_from_time(node: Node) -> object:
+def _apart_from_time(status: NodeStatus) -> object:
     """A status without the times of its conditions."""
     return attrs.evolve(
-        node.status,
+        status,
         conditions=tuple(
-            attrs.evolve(each, since_ms=None, heartbeat_ms=None) for each in node.status.conditions
+            attrs.evolve(each, since_ms=None, heartbeat_ms=None) for each in status.conditions
         ),
     )

@@ -114,7 +114,7 @@ def test_every_pod_is_decided_of_once_and_placed(monkeypatch: pytest.MonkeyPatch
     stopwatches, worlds = _kept(monkeypatch)
     cycles.played(schedule.fill, 3, 20)
     assert stopwatches[0].decided == 20
-    store = worlds[0].store
+    store = worlds[-1].store
     assert all(entry.value.is_bound for entry in store.snapshot("pods/"))
     assert [entry.value.reason for entry in store.snapshot("events/")] == ["Scheduled"] * 20
     assert schedule.PODS == 2_000
@@ -125,7 +125,7 @@ def test_every_preemptor_gets_one_victim(monkeypatch: pytest.MonkeyPatch) -> Non
     stopwatches, worlds = _kept(monkeypatch)
     cycles.played(preempt.fill, 3, 5)
     assert stopwatches[0].decided == 5
-    pods = [entry.value for entry in worlds[0].store.snapshot("pods/")]
+    pods = [entry.value for entry in worlds[-1].store.snapshot("pods/")]
     assert len(pods) == 3 * 8 + 5
     assert sum(pod.meta.is_terminating for pod in pods) == 5
     assert sum(bool(pod.status.nominated_node_name) for pod in pods) == 5
@@ -173,7 +173,7 @@ def test_a_cluster_is_measured_through_a_full_life(monkeypatch: pytest.MonkeyPat
     assert figures["virtual_s"] == 80
     for stage in life.STAGES:
         assert_measured(figures[stage])
-    pods: list[Any] = [entry.value for entry in worlds[0].store.snapshot("pods/")]
+    pods: list[Any] = [entry.value for entry in worlds[-1].store.snapshot("pods/")]
     assert [pod.meta.annotations["version"] for pod in pods] == ["2"] * 10
     assert {pod.spec.node_name for pod in pods} == {"n1"}
 

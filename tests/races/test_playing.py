@@ -36,8 +36,11 @@ from testbed.world.world import World
 LOTS = of(drawing_lots)
 ASIDES = (HOLD, RELEASE, PASS)
 SAMPLERS: tuple[type[Uniform | POS | PCT | SURW], ...] = (Uniform, POS, PCT, SURW)
-SLOW = ("hostile_schedulers", "pressure_pingpong", "tug_of_war")
+SLOW = ("descheduler_pingpong", "hostile_schedulers", "pressure_pingpong", "tug_of_war")
 """Their Runs take seconds each: laps are played again."""
+
+
+MOST_UNDONE = 40
 
 
 def turns(trace: Trace) -> list[str]:
@@ -63,7 +66,7 @@ def seeds(few: int, many: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
-def shown(trace: Trace) -> list[object]:
+def shown(trace: Trace) -> list[Any]:
     """Each turn, with its time and what came of it; and how the Run has ended."""
     steps = [step for step in trace.steps if step.kind not in ASIDES]
     assert trace.end is not None
@@ -80,7 +83,14 @@ def the_same_through_its_text(
     text = race.text()
     assert parse(text, "a.race.yaml") == race
     played = play(parse(text, "a.race.yaml"), recipe)
-    assert shown(played.trace) == shown(world.trace), text
+    there, here = shown(played.trace), shown(world.trace)
+    if world.verdict is not None and world.verdict.outcome == "undecided":
+        # A limit of time ends a Run while something may be ready. What was done of that at last,
+        # the race holds back until all is quiet: and then the time is over.
+        turns, here = here[0], []
+        assert there[0] == turns[: len(there[0])], text
+        assert len(turns) - len(there[0]) < MOST_UNDONE
+    assert not here or there == here, text
     return played
 
 
@@ -96,7 +106,7 @@ def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Written as a text, read back and played over the calm run, it makes the same turns, and each
     of its lines speaks of something."""
     if recipe.name in SLOW:
-        seeds //= 3
+        seeds = max(seeds // 6, 1)
     for seed in range(seeds):
         played = the_same_through_its_text(recipe, random_run(recipe, seed))
         assert all(fate.matched for fate in played.fates)

@@ -41,6 +41,7 @@ DRIVERS = ("trio", "direct")
 NAMES = ("red", "green", "blue")
 DEAR = {
     ("tug_of_war", False): 2, ("hostile_schedulers", False): 5, ("pressure_pingpong", False): 9,
+    ("descheduler_pingpong", False): 9,
 }  # fmt: skip
 """So much fewer Runs, where each proves a lap."""
 

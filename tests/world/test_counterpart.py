@@ -824,7 +824,7 @@ def test_an_order_that_shows_only_under_a_fault_is_an_alarm_of_a_scheduler_too(
     its lost nomination is written after all. Otherwise the next write hides that. Nothing else
     differs, and so a scenario can leave it out."""
     strikes = parse_fault(fault)
-    found = said(verdicts(also_confluent("stolen_slot"), 90, strikes, guard=True))
+    found = said(verdicts(also_confluent("stolen_slot"), 150, strikes, guard=True))
     assert len(found) == 1
     assert f"alone does not decide: pods/default/urgent {field} is " in found.pop()
     recipe = also_confluent("stolen_slot", f"pods.{field.partition('.PodScheduled')[0]}")

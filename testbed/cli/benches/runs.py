@@ -23,8 +23,8 @@ def measure(rounds: int = ROUNDS, runs: int = RUNS) -> dict[str, Any]:
                 some.append(_runs_per_s(scenario, runs, number, driver))
         pairs = zip(rates["direct"], rates["trio"], strict=True)
         figures[scenario.name] = {
-            "runs_per_s": round(median(rates["trio"])),
-            "runs_direct_driver_per_s": round(median(rates["direct"])),
+            "runs_per_s": _rounded(median(rates["trio"])),
+            "runs_direct_driver_per_s": _rounded(median(rates["direct"])),
             "ratio_direct_to_trio": round(median(d / t for d, t in pairs), 2),
         }
     return figures
@@ -34,3 +34,8 @@ def _runs_per_s(scenario: Scenario, runs: int, seed: int, driver: str) -> float:
     began = perf_counter()
     play_runs(scenario, Uniform(seed), lambda _: True, runs_max=runs, driver=driver)
     return runs / (perf_counter() - began)
+
+
+def _rounded(rate: float) -> float:
+    """A whole number, unless that would say nothing."""
+    return round(rate) if rate >= 10 else round(rate, 2)
