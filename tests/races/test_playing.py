@@ -41,6 +41,7 @@ SLOW = ("descheduler_pingpong", "hostile_schedulers", "pressure_pingpong", "tug_
 
 
 MOST_UNDONE = 40
+"""How many turns at the end may be missing in the race of a Run that time ends."""
 
 
 def turns(trace: Trace) -> list[str]:

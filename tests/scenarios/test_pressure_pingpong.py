@@ -15,7 +15,7 @@ AVOIDS = {
 }  # fmt: skip
 
 
-@pytest.mark.spec("KUB-32", "INV-20")
+@pytest.mark.spec("KUB-32")
 def test_a_kubelet_that_ranks_by_priority_evicts_the_same_workload_for_ever() -> None:
     """It is proved: three evictions are a lap, since the scheduler's queue ticks that often."""
     verdict = RECIPE.world().run(Calm(), driver="direct")

@@ -12,8 +12,9 @@ from stage import Doing, Puppet
 from actors.apiserver import ApiServer
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold, Workload
 from testbed.client.client import Client
-from testbed.objects import Map, Node, Pod
+from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.condition import find
+from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
 
 MI = 2**20
@@ -26,6 +27,7 @@ def pressed(
     eviction: EvictionSettings = HARD,
     user: Doing | None = None,
     images: int = 0,
+    budget: PodDisruptionBudgetSpec | None = None,
     **settings: Any,
 ) -> World:
     """A World of one node with 2000 Mi of memory and disk, that looks after itself."""  # fmt: skip
@@ -39,6 +41,8 @@ def pressed(
     world.start(Kubelet(KUBELET, "n1", eviction=eviction, **{"switches": ZERO, **settings}))
     if user is not None:
         world.start(Puppet("user", user))
+    if budget is not None:
+        world.add(PodDisruptionBudget("budget", spec=budget))
     calm(world)
     return world
 
@@ -189,3 +193,13 @@ def test_usage_may_be_drawn() -> None:
     assert evicted(world) == []
     (used,) = ask(runtime(world), "stats", now_ms=10**6).pods.values()
     assert used.amounts == {"memory": 100 * MI}
+
+
+@pytest.mark.spec("KUB-35")
+def test_no_budget_keeps_a_pod_from_being_evicted() -> None:
+    """Nor a priority, if another pod stays within its request: both only rank."""
+    labels = Map(app="db")
+    spec = PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector(labels))
+    greedy = using("greedy", "1960Mi", 400, priority=1000).with_meta(labels=labels)
+    world = pressed(greedy, using("small", "10Mi", 500), budget=spec)
+    assert evicted(world) == ["10000 greedy"]
