@@ -8,6 +8,7 @@ from itertools import product, starmap
 from typing import Any
 
 import pytest
+from recipes import BUSY
 from stage import Doing, Puppet, note
 from strike import at_every_turn
 
@@ -151,7 +152,7 @@ STRIDES = {
 }  # fmt: skip
 """Where a Run has hundreds of turns the crash is at one of so many; at each in `long` tests."""
 EACH = [
-    *((s.name, s, STRIDES.get(s.name, 1), True) for s in known()),
+    *((s.name, s, STRIDES.get(s.name, 1), s.name not in BUSY) for s in known()),
     *((f"{s.name}-each", s, 1, False) for s in known() if s.name in STRIDES),
 ]
 """By name: a scenario, at one turn of how many it is struck, and whether that is not `long`."""

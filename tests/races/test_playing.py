@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from busy import BUSY, LATE
 from lots import drawing_lots
+from recipes import recipes
 from stage import Puppet
 
 from testbed.choosers.complete import Complete
@@ -30,7 +31,7 @@ from testbed.races.shrink import shrink
 from testbed.turns.option import ANSWER, FAULT, HOLD, PASS, RELEASE, SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import fault_kinds, fault_of
-from testbed.world.scenario import Scenario, find, known, of, play_runs
+from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
 
 LOTS = of(drawing_lots)
@@ -102,7 +103,7 @@ def every_kind() -> tuple[Fault, ...]:
 
 
 @seeds(6, 300)
-@pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", recipes())
 def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Written as a text, read back and played over the calm run, it makes the same turns, and each
     of its lines speaks of something."""
@@ -115,7 +116,7 @@ def test_any_run_is_a_race(recipe: Scenario, seeds: int) -> None:
 
 @seeds(2, 96)
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: sampler.__name__)
-@pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", recipes())
 def test_any_run_with_any_faults_is_a_race(
     recipe: Scenario, sampler: type[Uniform], seeds: int
 ) -> None:
@@ -135,7 +136,7 @@ def test_any_run_with_any_faults_is_a_race(
 
 @seeds(2, 60)
 @pytest.mark.parametrize("sampler", [Uniform, POS], ids=lambda sampler: sampler.__name__)
-@pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", recipes())
 def test_a_run_in_which_a_server_is_down_is_a_race(
     recipe: Scenario, sampler: type[Uniform], seeds: int
 ) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from all_faults import Told, told
+from recipes import recipes
 
 from actors.apiserver import ApiServer
 from actors.apiserver.bootstrap import Bootstrap
@@ -21,10 +22,10 @@ from testbed.choosers.uniform import Uniform
 from testbed.objects import Node, Owner, Pod, QuotaSpec, ReplicaSet, ResourceQuota
 from testbed.objects.quantity import amounts
 from testbed.world.fault_kinds import fault_kinds
-from testbed.world.scenario import Scenario, known, of
+from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
 
-GUARDED = [pytest.param(scenario, id=scenario.name) for scenario in known()]
+GUARDED = recipes()
 CHOOSERS = [pytest.param(Uniform, id="uniform"), pytest.param(PCT, id="pct")]
 GONE = Owner("apps/v1", "ReplicaSet", "gone", "uid-gone", False, False)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from recipes import recipes
 from stage import Puppet, note
 
 from testbed.chooser import Chooser, Plan, RunInfo
@@ -28,7 +29,7 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
-from testbed.world.scenario import Scenario, find, known, of
+from testbed.world.scenario import Scenario, find, of
 from testbed.world.world import World
 
 LOST_UPDATE = find("lost_update")
@@ -103,7 +104,7 @@ def test_every_place_is_struck_and_those_between_two_writes_are_red() -> None:
     assert (swept.runs, swept.left) == (4, 0)
 
 
-@pytest.mark.parametrize("recipe", known(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", recipes())
 @pytest.mark.parametrize("fault", [Crash(restart_after_ms=0), Compact(), LoseReply()])
 @pytest.mark.parametrize("cells_max", [20, pytest.param(10_000, marks=pytest.mark.long)])
 def test_a_fault_strikes_where_its_cell_says(

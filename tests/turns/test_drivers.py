@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 import trio
+from recipes import recipes
 from stage import note, world_of
 
 from testbed.choosers.calm import Calm
@@ -34,7 +35,7 @@ from testbed.turns.drivers.trio import _TrioRun, play_async
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Trace
-from testbed.world.scenario import Scenario, known, of, play_runs
+from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 
 DRIVERS = ("trio", "direct")
@@ -194,7 +195,7 @@ def runs(few: int) -> pytest.MarkDecorator:
 
 
 @runs(10)
-@pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", recipes())
 @pytest.mark.parametrize("guard", [False, True])
 def test_both_drivers_leave_the_same_traces(scenario: Scenario, guard: bool, runs: int) -> None:
     """Of random Runs with crashes and restarts, to the byte."""

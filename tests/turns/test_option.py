@@ -6,6 +6,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recipes import recipes
 from stage import Doing, Puppet, note, play, world_of
 
 from testbed.choosers.calm import Calm
@@ -19,7 +20,7 @@ from testbed.turns.option import DELIVER, FAULT, FEED, SERVE, Option, Sentence
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.turns.waits import Signal
-from testbed.world.scenario import Scenario, known
+from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
 
@@ -101,7 +102,7 @@ def test_the_same_operation_again_is_the_second_of_its_sentence() -> None:
     ]
 
 
-@pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", recipes())
 def test_no_two_options_of_a_life_have_the_same_sentence(scenario: Scenario) -> None:
     """A sentence and a life name one Step; what belongs to no life, its sentence alone."""
     for seed in range(5):
@@ -232,7 +233,7 @@ def covers(may: frozenset[str], key: str) -> bool:
     return key in may or any(log.startswith("log:") and key.startswith(f"{log}.") for log in may)
 
 
-@pytest.mark.parametrize("scenario", known(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", recipes())
 def test_what_was_done_was_announced(scenario: Scenario) -> None:
     """Each key a `serve` has touched stands in what it said it may touch, before it happened."""
 
