@@ -19,6 +19,7 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.frame.looks import Looks
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Condition, Map, Node, Pod, condition
 from testbed.objects.form import to_tree
@@ -35,40 +36,31 @@ class PodGCLoop(ControlLoop):
 
     def __init__(self, settings: PodGC, client: Client) -> None:
         super().__init__(settings, client)
-        self._began_ms = client.elapsed()
-        self._look = client.alarm("look")
-        self._look.set(0)
+        self._looks = Looks(client, "look", settings.period_ms)
+        self._looks.at_once()
         self._quarantine: dict[str, int] = {}
         """By the name of a node that is missing, when its quarantine ends."""
         self._pods = self.cache(Pod, reads=None)
         self._nodes = self.cache(Node, reads=None)
         self._pods.on(add=self._heard, update=lambda _, new: self._heard(new))
-        self._nodes.on(update=lambda *_: self._look_soon(), delete=lambda _: self._look_soon())
+        self._nodes.on(update=lambda *_: self._looks.soon(), delete=lambda _: self._looks.soon())
 
     def digest(self, now_ms: int) -> object:
-        phase_ms = (now_ms - self._began_ms) % self.settings.period_ms
-        return phase_ms, [(name, due_ms - now_ms) for name, due_ms in self._quarantine.items()]
+        quarantine = [(name, due_ms - now_ms) for name, due_ms in self._quarantine.items()]
+        return self._looks.phase_ms(now_ms), quarantine
 
     def _heard(self, pod: Pod) -> None:
         """Look soon if a look may do something about this pod."""
         is_lost = bool(pod.spec.node_name) and self._nodes.get(pod.spec.node_name) is None
         if is_lost or pod.is_over or pod.meta.is_terminating:
-            self._look_soon()
-
-    def _look_soon(self, at_ms: int = 0) -> None:
-        """Look at the first of its instants from then on, and after now, unless earlier."""
-        now_ms = self.client.elapsed()
-        at_ms = max(at_ms, now_ms + 1)
-        at_ms += (self._began_ms - at_ms) % self.settings.period_ms
-        if self._look.due_ms is None or at_ms < self._look.due_ms:
-            self._look.set(at_ms - now_ms)
+            self._looks.soon()
 
     async def run(self) -> None:
         """Look, and look again when there may be something to do."""
         for cache in self._caches:
             await cache.synced()
         while True:
-            await self._look.wait()
+            await self._looks.wait()
             pods = self._pods.all()
             nodes = {node.meta.name: node for node in self._nodes.all()}
             for pod in (*self._surplus(pods), *_out_of_service(pods, nodes)):
@@ -79,7 +71,7 @@ class PodGCLoop(ControlLoop):
                 if pod.meta.is_terminating and not pod.spec.node_name:
                     await self._remove(pod)
             if self._quarantine:
-                self._look_soon(min(self._quarantine.values()))
+                self._looks.soon(min(self._quarantine.values()))
 
     def _surplus(self, pods: Iterable[Pod]) -> list[Pod]:
         """The pods that have ended and are too many: evicted ones first, then the oldest."""
@@ -111,7 +103,7 @@ class PodGCLoop(ControlLoop):
         except NotFound:
             return True
         except ApiError:
-            self._look_soon()
+            self._looks.soon()
         return False
 
     async def _remove(self, pod: Pod, why: Condition | None = None) -> None:
@@ -130,7 +122,7 @@ class PodGCLoop(ControlLoop):
             return
         except ApiError as error:
             client.record("failed", item=pod.key, error=error.reason)
-            self._look_soon()
+            self._looks.soon()
 
 
 @attrs.frozen

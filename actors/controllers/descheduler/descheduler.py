@@ -25,6 +25,7 @@ from actors.controllers.descheduler.restarts import restarts
 from actors.controllers.descheduler.sight import Evictions, Sight
 from actors.controllers.descheduler.violations import violations
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.frame.looks import Looks
 from actors.shared.verbs import evict
 from testbed import ApiError, Client
 from testbed.objects import Node, Pod, condition
@@ -47,31 +48,26 @@ class DeschedulerLoop(ControlLoop):
 
     def __init__(self, settings: Descheduler, client: Client) -> None:
         super().__init__(settings, client)
-        self._next = client.alarm("pass")
-        self._began_ms = client.elapsed()
+        self._passes = Looks(client, "pass", settings.interval_ms)
         self._pods = self.cache(Pod, reads=None)
         self._nodes = self.cache(Node, reads=None)
         for cache in self._caches:
             cache.on(add=self._news, update=self._news, delete=self._news)
-        self._next.set(0)
+        self._passes.at_once()
 
     def digest(self, now_ms: int) -> object:
-        return (now_ms - self._began_ms) % self.settings.interval_ms
+        return self._passes.phase_ms(now_ms)
 
     def _news(self, *_: object) -> None:
         """There is something that the last pass did not know."""
-        if self._next.due_ms is None:
-            now_ms = self.client.elapsed()
-            self._next.set(
-                self.settings.interval_ms - (now_ms - self._began_ms) % self.settings.interval_ms
-            )
+        self._passes.soon()
 
     async def run(self) -> None:
         """Pass after pass."""
         for cache in self._caches:
             await cache.synced()
         while True:
-            await self._next.wait()
+            await self._passes.wait()
             nodes = [node for node in self._nodes.all() if _is_ready(node)]
             passing = _Pass(self, nodes)
             for name in self.settings.policy.strategies:

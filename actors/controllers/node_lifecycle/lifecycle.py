@@ -17,6 +17,7 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.frame.looks import Looks
 from actors.controllers.node_lifecycle.health import Health, noticed, silenced
 from actors.controllers.node_lifecycle.limiter import Limiter
 from actors.controllers.node_lifecycle.patching import swap_taints
@@ -60,8 +61,8 @@ class NodeLifecycleLoop(ControlLoop):
         self._lines: dict[str, Limiter] = {}
         self._retry: dict[str, None] = {}
         """The nodes with pods that are still to be set to not ready."""
-        self._began_ms = client.elapsed()
-        self._look, self._pass = client.alarm("look"), client.alarm("taint")
+        self._looks = Looks(client, "look", settings.period_ms)
+        self._passes = Looks(client, "taint", PASS_MS)
         self._nodes = self.cache(Node, reads=None)
         self._leases = self.cache(Lease, LEASES, reads=("spec.renewed_ms", "meta.annotations"))
         self._pods = PodsOnNodes(self.cache(Pod, reads=None))
@@ -80,7 +81,7 @@ class NodeLifecycleLoop(ControlLoop):
             (name, each.digest(now_ms, cap_ms)) for name, each in sorted(self._health.items())
         ]
         lines = [(zone, line.digest(now_ms)) for zone, line in sorted(self._lines.items())]
-        phase_ms = (now_ms - self._began_ms) % self.settings.period_ms
+        phase_ms = self._looks.phase_ms(now_ms)
         return self.todo.digest(), health, lines, self._states, list(self._retry), phase_ms
 
     # -- what it hears --------------------------------------------------------------------------
@@ -95,18 +96,7 @@ class NodeLifecycleLoop(ControlLoop):
         self._news()
 
     def _news(self, *_: Lease) -> None:
-        self._look_at(0)
-
-    def _look_at(self, at_ms: int) -> None:
-        """Look at the nodes at the first of its instants from that time on, unless earlier."""
-        soonest_ms = self.client.elapsed() + 1
-        at_ms = self._instant(max(at_ms, soonest_ms), self.settings.period_ms)
-        if self._look.due_ms is None or at_ms < self._look.due_ms:
-            self._look.set(at_ms - self.client.elapsed())
-
-    def _instant(self, at_ms: int, period_ms: int) -> int:
-        """The first instant from a time on, of those that come every so often since its start."""
-        return at_ms + (self._began_ms - at_ms) % period_ms
+        self._looks.soon()
 
     # -- what mirrors conditions ----------------------------------------------------------------
 
@@ -122,7 +112,7 @@ class NodeLifecycleLoop(ControlLoop):
         for cache in self._caches:
             await cache.synced()
         while True:
-            await self._look.wait()
+            await self._looks.wait()
             zones: dict[str, list[bool]] = {}
             for node in self._nodes.all():
                 await self._examine(node, zones)
@@ -135,11 +125,11 @@ class NodeLifecycleLoop(ControlLoop):
             name, ready = node.meta.name, ready_of(node)
             health = self._health.get(name)
             if health is None or name in self._retry:
-                self._look_at(0)
+                self._looks.soon()
             elif self._is_implied(name):
                 continue
             elif ready is None or ready.status != UNKNOWN:
-                self._look_at(health.probed_ms + self._grace_ms(ready) + 1)
+                self._looks.soon(health.probed_ms + self._grace_ms(ready) + 1)
         self._set_pass()
 
     def _is_implied(self, name: str) -> bool:
@@ -286,15 +276,11 @@ class NodeLifecycleLoop(ControlLoop):
     def _set_pass(self) -> None:
         """Let the lines move when the first of them may."""
         dues = [due_ms for line in self._lines.values() if (due_ms := line.due_ms()) is not None]
-        if not dues:
-            self._pass.set(None)
-            return
-        now_ms = self.client.elapsed()
-        self._pass.set(self._instant(max(min(dues), now_ms + 1), PASS_MS) - now_ms)
+        self._passes.only_at(min(dues, default=None))
 
     async def _taint(self) -> None:
         while True:
-            await self._pass.wait()
+            await self._passes.wait()
             for line in list(self._lines.values()):
                 while (name := line.take(self.client.elapsed())) is not None:
                     node = self._nodes.get(name)
