@@ -1,7 +1,7 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, critical, workload, usage, meter, admission, eviction, runtime, status,
+In order: switches, ending, workload, usage, meter, admission, eviction, runtime, status,
   status_writer, back_off, static_pods, lifecycle, evictor, node_status, heartbeat, kubelet, pulse,
   __init__, invariants, proving_ground, short_node, mutants.
 """

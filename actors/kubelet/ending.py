@@ -7,6 +7,8 @@ import attrs
 from testbed.objects import Condition
 from testbed.objects.condition import TRUE
 
+EVICTED = "Evicted"
+"""The reason of a pod that goes, or is refused, because its node runs short."""
 DISRUPTION_TARGET = "DisruptionTarget"
 BY_KUBELET = "TerminationByKubelet"
 """The reason of a kubelet in that condition."""

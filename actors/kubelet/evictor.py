@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from actors.kubelet.ending import PodEnding
+from actors.kubelet.ending import EVICTED, PodEnding
 from actors.kubelet.eviction.choice import Evicting, choice_of
 from actors.kubelet.eviction.look import Look, Memory, is_reclaimed, look
 from actors.kubelet.eviction.settings import EvictionSettings
@@ -38,7 +38,6 @@ from testbed.objects.event import WARNING
 
 CLEAN_UP_MS, POLL_MS = 30_000, 1000
 KILL_MS_MIN = 10_000
-EVICTED = "Evicted"
 
 
 class Evictor:

@@ -11,7 +11,6 @@ from typing import ClassVar
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal, admission_of
-from actors.kubelet.critical import is_mirror
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.evictor import Evictor
@@ -23,6 +22,7 @@ from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.switches import AT_EXIT, KUBELET, OFF
 from actors.kubelet.usage import behave_alike
+from actors.shared.critical import is_mirror
 from actors.shared.recorder import Recorder
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Map, Node, Pod, Quantity, Revision

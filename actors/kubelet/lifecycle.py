@@ -8,12 +8,12 @@ import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.back_off import BackOff
-from actors.kubelet.critical import is_static
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.status import Facts, restarts, status_of
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.usage import behave_alike, told
+from actors.shared.critical import is_static
 from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED

@@ -9,8 +9,6 @@ import attrs
 from actors.kubelet.usage import Usage
 from testbed.objects import Map, Pod
 
-DISK = "ephemeral-storage"
-
 
 @attrs.frozen
 class Used:

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 
-from actors.kubelet.critical import CRITICAL_FROM, is_critical
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.eviction.choice import Evicting
 from actors.kubelet.eviction.look import Look, look
@@ -22,6 +21,7 @@ from actors.kubelet.runtime import Report
 from actors.kubelet.short_node import short_node
 from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
+from actors.shared.critical import CRITICAL_FROM, is_critical
 from testbed.objects import Pod, PodStatus, Quantity
 from testbed.testing.mutant import Mutant
 from testbed.turns.because import Because

@@ -6,12 +6,12 @@ threshold is met for a while before a hard one is; and usages may be drawn other
 
 from __future__ import annotations
 
-from actors.kubelet.critical import CRITICAL_FROM
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.invariants import kubelet_claims
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.proving_ground import HERE, Operators, make, remove, serve_node
 from actors.kubelet.usage import PREFIX
+from actors.shared.critical import CRITICAL_FROM
 from testbed import World
 from testbed.objects import Map, Node, Pod
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.kubelet.critical import MIRROR, SOURCE
+from actors.shared.critical import MIRROR, SOURCE
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Map, Meta, Pod
 

@@ -1,5 +1,5 @@
 """What actors of every kind share: leader election, Events, work queues, bind and evict as clients
-send them, requests that are repeated, and a user from outside.
+send them, requests that are repeated, a user from outside, and which pods are critical or static.
 
 May use: nothing beside it.
 In order: retries; then siblings.

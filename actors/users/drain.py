@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from actors.shared.critical import is_mirror
 from actors.shared.verbs import evict
 from testbed import Actor, ApiError, Client, NotFound, Operation, Selector
 from testbed.errors import TooManyRequests
@@ -27,8 +28,6 @@ RETRY_MS = 5_000
 """How long it waits after a budget has said no."""
 POLL_MS = 1_000
 """How often it looks whether a pod has gone."""
-MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of a pod that shows a static pod: only its kubelet can end that."""
 GO, STAY = "go", "stay"
 UNMANAGED = "cannot delete Pods that declare no controller (use --force to override)"
 DAEMONS = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
@@ -137,7 +136,7 @@ class _Emptying:
     async def _verdict(self, pod: Pod) -> str:
         """Whether a pod goes or stays, or else why the node is not drained."""
         owner = _controller_of(pod)
-        if self._is_skipped(pod) or MIRROR in pod.meta.annotations:
+        if self._is_skipped(pod) or is_mirror(pod):
             return STAY
         if pod.is_over:
             return GO

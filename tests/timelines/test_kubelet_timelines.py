@@ -13,8 +13,8 @@ from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
 from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold, Workload
-from actors.kubelet.critical import CRITICAL_FROM
 from actors.scheduler import Scheduler
+from actors.shared.critical import CRITICAL_FROM
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.objects import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import attrs
 
+from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map
 
-CRITICAL = 2_000_000_000
-"""The priority of the least important system-critical pods."""
 DUPLICATES, LOW_UTILISATION = "RemoveDuplicates", "LowNodeUtilization"
 RESTARTS, VIOLATIONS = "RemovePodsHavingTooManyRestarts", "RemovePodsViolating"
 
@@ -21,7 +20,7 @@ class DeschedulerPolicy:
     """Those that run, in this order."""
     node_fit: bool = False
     """Whether a pod is evicted only if another node would take it (`nodeFit`)."""
-    threshold_priority: int = CRITICAL
+    threshold_priority: int = CRITICAL_FROM
     """Pods of this priority or more are never evicted, nor are system-critical ones."""
     restarts_min: int = 100
     """From this number of restarts on a pod is evicted."""

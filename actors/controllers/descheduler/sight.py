@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
-from actors.controllers.descheduler.policy import CRITICAL, DeschedulerPolicy
+from actors.controllers.descheduler.policy import DeschedulerPolicy
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PODS, PodInfo, info_of
+from actors.shared.critical import is_critical
 from testbed.objects import Node, Pod
 
-MIRROR = "kubernetes.io/config.mirror"
-SOURCE = "kubernetes.io/config.source"
-"""Annotations of pods that only their kubelet can end."""
 Evictions = Generator[Pod, bool, None]
 """What a strategy is: it yields the pods that it wants evicted, and is told of each whether it
 was."""
@@ -58,11 +56,10 @@ class Sight:
     def is_evictable(self, pod: Pod) -> bool:
         """Whether something will create the pod again, and it is not too important."""
         kinds = [owner.kind for owner in pod.meta.owners]
-        is_static = MIRROR in pod.meta.annotations or pod.meta.annotations.get(SOURCE) not in (
-            None, "api",
-        )  # fmt: skip
-        is_spared = not kinds or "DaemonSet" in kinds or is_static or pod.meta.is_terminating
-        return not is_spared and pod.priority < min(self.policy.threshold_priority, CRITICAL)
+        is_spared = not kinds or "DaemonSet" in kinds or pod.meta.is_terminating
+        return (
+            not is_spared and not is_critical(pod) and pod.priority < self.policy.threshold_priority
+        )
 
     def fits_elsewhere(self, pod: Pod) -> bool:
         """Whether the pod fits on a node other than its own."""

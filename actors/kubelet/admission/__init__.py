@@ -2,7 +2,7 @@
 
 It is the last check before a pod runs: a bind looks at nothing of the node.
 
-May use: critical.
+May use: ending.
 In order: refusal, pressure, predicates, preemption, chain, __init__.
 """
 

@@ -10,7 +10,7 @@ from actors.kubelet.admission.predicates import Lack, failures_of
 from actors.kubelet.admission.preemption import NotEnough, victims_for
 from actors.kubelet.admission.pressure import refusal_under
 from actors.kubelet.admission.refusal import AdmissionRefusal
-from actors.kubelet.critical import is_critical
+from actors.shared.critical import is_critical
 from testbed.objects import Node, Pod
 
 NO_NODE = AdmissionRefusal("InvalidNodeInfo", "Kubelet cannot get node info.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from actors.kubelet.admission.refusal import AdmissionRefusal
-from actors.kubelet.critical import is_static
+from actors.shared.critical import is_static
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.affinity import NO_EXECUTE, tolerated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from actors.kubelet.admission.predicates import PODS
-from actors.kubelet.critical import may_preempt
+from actors.shared.critical import may_preempt
 from testbed.objects import Pod, requests_of
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_of
 

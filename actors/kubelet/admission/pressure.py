@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.kubelet.admission.refusal import AdmissionRefusal
-from actors.kubelet.critical import is_critical
+from actors.kubelet.ending import EVICTED
+from actors.shared.critical import is_critical
 from testbed.objects import Pod, Taint
 from testbed.objects.affinity import NO_SCHEDULE, tolerated
 from testbed.objects.pod import BEST_EFFORT, qos_of
 
 MEMORY = "MemoryPressure"
 MEMORY_TAINT = Taint("node.kubernetes.io/memory-pressure", effect=NO_SCHEDULE)
-EVICTED = "Evicted"
 
 
 def refusal_under(pressures: Sequence[str], pod: Pod) -> AdmissionRefusal | None:

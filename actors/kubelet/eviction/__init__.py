@@ -2,7 +2,7 @@
 
 All of it is pure: the kubelet brings statistics and the time, and does what is decided.
 
-May use: critical, switches.
+May use: switches.
 In order: signals, threshold, settings, ranking, message, look, choice, __init__.
 """
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from actors.kubelet.critical import is_critical
 from actors.kubelet.eviction.look import Look
 from actors.kubelet.eviction.message import message_of
 from actors.kubelet.eviction.ranking import exceeds, ranked
 from actors.kubelet.eviction.settings import EvictionSettings
 from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KubeletSwitches
+from actors.shared.critical import is_critical
 from testbed.objects import Pod
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.kubelet.critical import is_critical
 from actors.kubelet.invariants.measured_nodes import LOOKED, MeasuredNode, Records
 from actors.kubelet.meter import Used
 from actors.kubelet.switches import SEED_PCT
+from actors.shared.critical import is_critical
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD, RECORDS
 from testbed.objects import requests_of

@@ -18,7 +18,8 @@ from actors.controllers.descheduler.policy import (
     VIOLATIONS,
     DeschedulerPolicy,
 )
-from actors.controllers.descheduler.sight import MIRROR, SOURCE, Sight
+from actors.controllers.descheduler.sight import Sight
+from actors.shared.critical import MIRROR, SOURCE
 from testbed import Client, World
 from testbed.objects import (
     Affinity,

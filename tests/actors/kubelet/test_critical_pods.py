@@ -9,7 +9,7 @@ from nodes import at, bound, calm, node_world, pod_of, story
 
 from actors.kubelet import Workload
 from actors.kubelet.admission import Admission, admission_of
-from actors.kubelet.critical import CRITICAL_FROM, MIRROR, SOURCE, is_critical
+from actors.shared.critical import CRITICAL_FROM, MIRROR, SOURCE, is_critical
 from testbed.client.client import Client
 from testbed.objects import (
     Container,

@@ -10,8 +10,8 @@ from nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, running,
 from stage import Cued, play
 
 from actors.kubelet import Workload
-from actors.kubelet.critical import MIRROR, is_mirror, is_static
 from actors.kubelet.static_pods import static_pod
+from actors.shared.critical import MIRROR, is_mirror, is_static
 from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.faults.server_error import ServerError

@@ -9,7 +9,7 @@ import attrs
 
 from actors.kubelet.admission import admission_of
 from actors.kubelet.admission.pressure import MEMORY
-from actors.kubelet.critical import SOURCE
+from actors.shared.critical import SOURCE
 from conformance.shape import Line
 from testbed.objects import Map, Node, Pod, Quantity, Resources, Taint, Toleration
 from testbed.objects.affinity import Affinity

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from actors.kubelet.critical import CRITICAL_FROM
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.eviction.choice import Evicting, choice_of
 from actors.kubelet.eviction.look import Memory, look
 from actors.kubelet.eviction.ranking import ranked
 from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
+from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map, Pod
 
 MI = 2**20
