@@ -188,7 +188,7 @@ class Lifecycle:
             self._restart_at_ms = max(self._back_off.due_ms(ended_ms), now_ms)
         elif self._restart_at_ms <= now_ms:
             self._restart_at_ms = None
-            await self._ask("restart")
+            await self._ask("restart", self.pod)
             self._back_off.restarted(ended_ms, now_ms)
             self._client.record("restarted", pod=self.pod.key)
 

@@ -60,6 +60,10 @@ class Meter:
         self._drawn[uid] = Map(drawn)
         self._usages.pop(uid, None)
 
+    def read_anew(self, uid: str) -> None:
+        """The annotations of that pod may have changed; what was drawn for it stays."""
+        self._usages.pop(uid, None)
+
     def collect(self) -> None:
         """Delete the images that no container uses."""
         self._images = 0

@@ -78,10 +78,10 @@ class Runtime:
     """The runtime of one node. It answers within the turn of its kubelet that asks.
 
     Verbs, each about the pod of a uid: `start` its containers, once; `restart` them if they have
-    ended; `signal` them to end within `grace_ms`, which can only become shorter; `kill` them;
-    `status`, which is None if there are none; `remove` them for good. `list` reports the containers
-    of all pods. `stats` are what pods use, `draw` says which of its usages a pod will have, and
-    `collect` deletes the images that no container uses.
+    ended, with the annotations that the pod has now; `signal` them to end within `grace_ms`, which
+    can only become shorter; `kill` them; `status`, which is None if there are none; `remove` them
+    for good. `list` reports the containers of all pods. `stats` are what pods use, `draw` says
+    which of its usages a pod will have, and `collect` deletes the images that no container uses.
     """
 
     near = True
@@ -127,7 +127,8 @@ class Runtime:
             case "start":
                 self._containers.setdefault(uid, _Containers.of(operation.body, now_ms))
             case "restart":
-                self._found(operation).restart(now_ms)
+                self._found(operation).restart(operation.body, now_ms)
+                self._meter.read_anew(uid)
             case "signal":
                 self._found(operation).signal(now_ms, options["grace_ms"])
             case "kill":
@@ -192,12 +193,15 @@ class _Containers:
         """The containers of a pod, started now."""
         return cls(pod, Workload.of(pod), now_ms)
 
-    def restart(self, now_ms: int) -> None:
-        """Start them again if they have ended, whatever has ended them; nothing while they run."""
+    def restart(self, pod: Pod | None, now_ms: int) -> None:
+        """Start them again if they have ended, whatever has ended them; nothing while they run.
+        They read the annotations of the pod, if it is given."""
         end = self.end()
         if end is None or end[0] > now_ms:
             return
         self.last = Ended(self.started_ms, *end)
+        if pod is not None:
+            self._read(pod)
         self.started_ms, self.restarts = now_ms, self.restarts + 1
         self.signalled_ms = self.grace_ms = self.due_ms = self.killed_ms = None
 
@@ -205,8 +209,12 @@ class _Containers:
         """Behave from now on as the annotations of the pod say; nothing if they have ended."""
         end = self.end()
         if end is None or end[0] > now_ms:
-            self.pod = self.pod.with_meta(annotations=pod.meta.annotations)
-            self.workload, self.annotated_ms = Workload.of(pod), now_ms
+            self._read(pod)
+            self.annotated_ms = now_ms
+
+    def _read(self, pod: Pod) -> None:
+        self.pod = self.pod.with_meta(annotations=pod.meta.annotations)
+        self.workload = Workload.of(pod)
 
     def signal(self, now_ms: int, grace_ms: int) -> None:
         """Tell them to end within a grace; later calls can only shorten it (KUB-19)."""

@@ -51,3 +51,17 @@ def test_annotations_that_say_nothing_new_change_nothing() -> None:
     calm(world)
     (container,) = pod_of(world, "a").status.container_statuses
     assert container.state.terminated.finished_ms == 4000
+
+
+@pytest.mark.spec("KUB-17", "KUB-23")
+def test_containers_that_wait_to_be_started_again_read_the_new_annotations() -> None:
+    """When they are started, and not only when their pod is next looked at: what crashes at once
+    could not be mended then."""
+    pod = bound("a").with_meta(annotations=Map({RUNS: "0", MEMORY: "100M"}))
+    mended = {RUNS: "never", MEMORY: "1G | 200M"}
+    world = node_world(pod, user=at((5000, partial(annotate, annotations=mended))))
+    calm(world)
+    (container,) = pod_of(world, "a").status.container_statuses
+    assert (container.restart_count, container.state.running.started_ms) == (2, 10_000)
+    (used,) = runtime(world).stats(world.evidence.now_ms).pods.values()
+    assert used.amounts["memory"] == 10**9
