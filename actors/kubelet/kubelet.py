@@ -17,10 +17,12 @@ from actors.kubelet.evictor import Evictor
 from actors.kubelet.heartbeat import Heartbeat
 from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime, draw_usage
 from actors.kubelet.node_status import NodeStatusWriter
+from actors.kubelet.oom import MEMORY
+from actors.kubelet.oom_watcher import OomWatcher
 from actors.kubelet.runtime import Report, runtime_of
 from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
-from actors.kubelet.switches import AT_EXIT, KUBELET, OFF
+from actors.kubelet.switches import AT_EXIT, KUBELET, OFF, SCORE
 from actors.kubelet.usage import behave_alike
 from actors.shared.critical import is_mirror
 from actors.shared.recorder import Recorder
@@ -56,6 +58,8 @@ class Kubelet(Actor):
     """How statuses are written; a mutant has another."""
     evictor: ClassVar[type[Evictor]] = Evictor
     """What evicts, if there are settings for it; a mutant has another."""
+    oom_watcher: ClassVar[type[OomWatcher]] = OomWatcher
+    """What hears of the kernel's kills, if it kills at all; a mutant has another."""
 
     node: str
     start_delay_ms: int = 0
@@ -80,6 +84,12 @@ class Kubelet(Actor):
     @property
     def told(self) -> Mapping[str, str]:
         return told(self.profile, self.switches)
+
+    @property
+    def system_memory(self) -> int:
+        """How much memory of its node is used beside pods."""
+        used = None if self.eviction is None else self.eviction.system.get(MEMORY)
+        return 0 if used is None else used.whole
 
     async def run(self, client: Client) -> None:
         """Run until it crashes."""
@@ -121,9 +131,15 @@ class _MainLoop:
         self.inbox = client.queue("pods", idle=True)
         self.recorder = Recorder(client, "kubelet")
         self.switches = client.switches
+        self.oom: OomWatcher | None = None
+        if self.switches.oom_model == SCORE:
+            self.oom = kubelet.oom_watcher(
+                client, kubelet.node, kubelet.system_memory, self.pods, self.recorder
+            )
         self.settings = PodSettings(
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
             self.switches.terminal_phase_before_delete, self.switches.publish_terminal == AT_EXIT,
+            None if self.oom is None else self.oom.look_again,
         )  # fmt: skip
         self.statuses = kubelet.writer(client, self.switches.status_delay_ms)
         self.eviction: Evictor | None = None
@@ -151,6 +167,9 @@ class _MainLoop:
         pods = Cache(self.client, Pod, mine, quorum=self.kubelet.quorum)
         self.listen(pods)
         self.client.spawn("statuses", self.statuses.run)
+        if self.oom is not None:
+            await self.oom.limit(nodes.get(node, ""))
+            self.client.spawn("oom", self.oom.run)
         await pods.synced()
         reports = await ask_runtime(self.client, Operation("list", endpoint=runtime_of(node)))
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
@@ -258,6 +277,8 @@ class _MainLoop:
             self.recorder.note(pod, refusal.reason, refusal.why, WARNING)
         else:
             self.client.record("admitted", pod=pod.key)
+            if self.oom is not None:
+                await self.oom.limit(node)
             await draw_usage(self.client, self.kubelet.node, pod)
         self.begin(pod, refusal, holds_room=refusal is None, because=because)
 

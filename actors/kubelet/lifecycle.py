@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -34,6 +35,8 @@ class PodSettings:
     terminal_phase_before_delete: bool = False
     publishes_at_exit: bool = False
     """Whether a terminal phase is published while the node still holds what the pod took."""
+    on_change: Callable[[], None] | None = None
+    """Called whenever containers were asked to do anything; None: nobody waits for that."""
 
 
 class Lifecycle:
@@ -100,16 +103,14 @@ class Lifecycle:
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
         """The pod has changed, or its object is gone; called by the main loop of the kubelet."""
         self.pod, self.is_gone = pod, is_gone
-        if not len(self._updates):
-            self._updates.put(None)
+        self.wake()
 
     def mirrored(self, pod: Pod | None) -> None:
         """The mirror pod of this static pod has changed, or there is none."""
         if self.mirror is not None and (pod is None or pod.meta.uid != self.mirror.meta.uid):
             self._statuses.forget(self.mirror)
         self.mirror = pod
-        if not len(self._updates):
-            self._updates.put(None)
+        self.wake()
 
     def end(
         self, ending: PodEnding, grace_s: int | None = None, because: Because | None = None
@@ -124,6 +125,10 @@ class Lifecycle:
         elif grace_ms is not None:
             before_ms = self._ending_grace_ms
             self._ending_grace_ms = grace_ms if before_ms is None else min(before_ms, grace_ms)
+        self.wake()
+
+    def wake(self) -> None:
+        """Have it look again, for something may have changed."""
         if not len(self._updates):
             self._updates.put(None)
 
@@ -211,7 +216,10 @@ class Lifecycle:
             verb, "pods", meta.name, meta.namespace, body, uid=meta.uid, options=Map(options),
             endpoint=runtime_of(self._settings.node),
         )  # fmt: skip
-        return await ask_runtime(self._client, operation)
+        answer = await ask_runtime(self._client, operation)
+        if self._settings.on_change is not None and verb != "status":
+            self._settings.on_change()
+        return answer
 
     # -- its status -----------------------------------------------------------------------------
 

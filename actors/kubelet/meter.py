@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from actors.kubelet.oom import MEMORY
 from actors.kubelet.usage import Usage
 from testbed.objects import Map, Pod
 
@@ -45,6 +46,8 @@ class Metered:
     is_running: bool
     ends_in_ms: int | None
     """How long until they end by themselves; None if they never will, or have ended."""
+    is_oom: bool = False
+    """Whether the kernel has killed them because memory ran out."""
 
 
 class Meter:
@@ -75,12 +78,16 @@ class Meter:
 
     def stats(self, containers: Iterable[Metered]) -> Stats:
         """The statistics now, of all pods that still use anything. A pod whose containers have
-        ended uses what it used at the end, until the node has taken all of it back."""
+        ended uses what it used at the end, until the node has taken all of it back; but no memory
+        if the kernel has killed them for that."""
         pods: dict[str, Used] = {}
         ahead: list[int] = []
         for each in containers:
             usage = self.usage_of(each.pod)
-            pods[each.pod.meta.uid] = Used(each.pod, usage.at(each.ran_ms))
+            amounts = usage.at(each.ran_ms)
+            if each.is_oom and amounts is not None:
+                amounts = Map({**amounts, MEMORY: 0})
+            pods[each.pod.meta.uid] = Used(each.pod, amounts)
             if each.is_running:
                 found = (usage.changes_in_ms(each.ran_ms), each.ends_in_ms)
                 ahead += [in_ms for in_ms in found if in_ms is not None]

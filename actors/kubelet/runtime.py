@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 from actors.kubelet.meter import Meter, Metered, Stats
+from actors.kubelet.oom import MEMORY, NodeMemory, OomKill, Process, killed
+from actors.kubelet.usage import told
 from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound
 from testbed.objects import Pod
@@ -35,6 +37,18 @@ class Ended:
     started_ms: int
     ended_ms: int
     exit_code: int
+    is_oom: bool = False
+    """Whether the kernel has killed them because memory ran out."""
+
+
+@attrs.frozen
+class Ooms:
+    """What the kernel of a node has killed because memory ran out."""
+
+    kills: tuple[OomKill, ...]
+    """All so far, oldest first."""
+    next_in_ms: int | None
+    """How long until the next one if nothing more is asked; None if there will be none."""
 
 
 @attrs.frozen
@@ -62,6 +76,8 @@ class Report:
     """How they ended before they were last started again; None if they never were."""
     torn_down_in_ms: int = 0
     """Once they have ended: how long until nothing of the pod is left on the node."""
+    is_oom: bool = False
+    """Whether the kernel has killed them because memory ran out."""
 
     @property
     def is_running(self) -> bool:
@@ -82,6 +98,8 @@ class Runtime:
     can only become shorter; `kill` them; `status`, which is None if there are none; `remove` them
     for good. `list` reports the containers of all pods. `stats` are what pods use, `draw` says
     which of its usages a pod will have, and `collect` deletes the images that no container uses.
+    From the first `limit` on, which says once and for all how much memory there is, the kernel of
+    the node kills when it runs out; `ooms` says what.
     """
 
     near = True
@@ -94,6 +112,10 @@ class Runtime:
         self._store = store
         self._containers: dict[str, _Containers] = {}
         self._meter = Meter(images)
+        self._memory: NodeMemory | None = None
+        """How much memory there is; None: the kernel never kills."""
+        self._kills: list[OomKill] = []
+        """What the kernel has killed, and what it will kill if nothing more is asked."""
 
     def begin(self) -> None:
         """Nothing: it does not read the Store."""
@@ -114,10 +136,16 @@ class Runtime:
     def stats(self, now_ms: int) -> Stats:
         """What the pods use, for claims: it leaves no mark in a footprint."""
         return self._meter.stats(
-            Metered(each.pod, each.ran_ms, each.is_running, each.ends_in_ms)
+            Metered(each.pod, each.ran_ms, each.is_running, each.ends_in_ms, each.is_oom)
             for each in self.reports(now_ms)
             if not each.is_torn_down
         )
+
+    def ooms(self, now_ms: int) -> Ooms:
+        """What the kernel has killed, for claims: it leaves no mark in a footprint."""
+        past = tuple(each for each in self._kills if each.at_ms <= now_ms)
+        ahead = [each.at_ms - now_ms for each in self._kills[len(past) :]]
+        return Ooms(past, min(ahead, default=None))
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer in the caller's own turn."""
@@ -142,9 +170,17 @@ class Runtime:
                 self._meter.forget(uid)
             case "stats":
                 return self.stats(now_ms)
+            case "ooms":
+                return self.ooms(now_ms)
+            case "limit":
+                # The machine stays as it is, whatever its Node says later.
+                self._memory = self._memory or operation.body
             case "annotate":
                 self._found(operation).annotate(operation.body, now_ms)
                 self._meter.forget(uid)
+                if any(len(texts) > 1 for texts in told(operation.body).values()):
+                    # What it uses is drawn next, in this turn. The kernel must not act before.
+                    return None
             case "draw":
                 self._meter.draw(uid, operation.body)
             case "collect":
@@ -152,10 +188,45 @@ class Runtime:
             case _:
                 raise Invalid(
                     f"{self.name} cannot {operation}: it knows start, restart, annotate, signal, "
-                    "kill, status, list, remove, stats, draw and collect"
+                    "kill, status, list, remove, stats, draw, collect, limit and ooms"
                 )
+        self._foresee(now_ms)
         return None
         yield BETWEEN
+
+    def _foresee(self, now_ms: int) -> None:
+        """Work out what the kernel will kill if nothing more is asked. What it has killed by now
+        stays; all that was foreseen of later is worked out anew, since anything that is asked can
+        change it."""
+        memory = self._memory
+        if memory is None:
+            return
+        self._kills = [each for each in self._kills if each.at_ms <= now_ms]
+        for each in self._containers.values():
+            each.spare(now_ms)
+        at_ms: int | None = now_ms
+        while at_ms is not None:
+            for kill in killed(self._processes(at_ms), memory, at_ms):
+                self._containers[kill.pod.meta.uid].oom_ms = at_ms
+                self._kills.append(kill)
+            at_ms = self._next_step_ms(at_ms)
+
+    def _processes(self, at_ms: int) -> list[Process]:
+        """What runs then, and the memory that it uses; 0 if that is unknown."""
+        found = []
+        for each in self._running(at_ms):
+            used = self._meter.usage_of(each.pod).at(at_ms - each.started_ms)
+            found.append(Process(each.pod, 0 if used is None else used.get(MEMORY, 0)))
+        return found
+
+    def _next_step_ms(self, at_ms: int) -> int | None:
+        """The first instant after that one at which the usage of what runs then changes."""
+        steps = [self._meter.usage_of(each.pod).changes_in_ms(at_ms - each.started_ms)
+                 for each in self._running(at_ms)]  # fmt: skip
+        return min((at_ms + in_ms for in_ms in steps if in_ms is not None), default=None)
+
+    def _running(self, at_ms: int) -> list[_Containers]:
+        return [each for each in self._containers.values() if each.runs_at(at_ms)]
 
     def _found(self, operation: Operation) -> _Containers:
         found = self._containers.get(operation.uid)
@@ -183,6 +254,8 @@ class _Containers:
         self.due_ms: int | None = None
         """When their grace ends."""
         self.killed_ms: int | None = None
+        self.oom_ms: int | None = None
+        """When the kernel kills them, if nothing more is asked."""
         self.restarts = 0
         self.last: Ended | None = None
         self.annotated_ms = 0
@@ -197,18 +270,17 @@ class _Containers:
         """Start them again if they have ended, whatever has ended them; nothing while they run.
         They read the annotations of the pod, if it is given."""
         end = self.end()
-        if end is None or end[0] > now_ms:
+        if end is None or end.ended_ms > now_ms:
             return
-        self.last = Ended(self.started_ms, *end)
+        self.last = end
         if pod is not None:
             self._read(pod)
         self.started_ms, self.restarts = now_ms, self.restarts + 1
-        self.signalled_ms = self.grace_ms = self.due_ms = self.killed_ms = None
+        self.signalled_ms = self.grace_ms = self.due_ms = self.killed_ms = self.oom_ms = None
 
     def annotate(self, pod: Pod, now_ms: int) -> None:
         """Behave from now on as the annotations of the pod say; nothing if they have ended."""
-        end = self.end()
-        if end is None or end[0] > now_ms:
+        if self.runs_at(now_ms):
             self._read(pod)
             self.annotated_ms = now_ms
 
@@ -231,9 +303,19 @@ class _Containers:
         if self.killed_ms is None:
             self.killed_ms = now_ms
 
-    def end(self) -> tuple[int, int] | None:
-        """When they end, and with which exit code, if nothing more is asked; None if never. It is
-        the first of: their own end, the end that the signal brings, the kill."""
+    def spare(self, now_ms: int) -> None:
+        """Forget that the kernel will kill them; nothing if it has."""
+        if self.oom_ms is not None and self.oom_ms > now_ms:
+            self.oom_ms = None
+
+    def runs_at(self, at_ms: int) -> bool:
+        """Whether they run then, as far as is known now."""
+        end = self.end()
+        return end is None or end.ended_ms > at_ms
+
+    def end(self) -> Ended | None:
+        """How they end if nothing more is asked; None if never. It is the first of: their own end,
+        the end that the signal brings, the kill, the kill by the kernel."""
         ends: list[tuple[int, int]] = []
         workload = self.workload
         runs_ms, exit_code = workload.at_start(self.restarts)
@@ -247,7 +329,10 @@ class _Containers:
         ends = [(max(at_ms, self.annotated_ms), code) for at_ms, code in ends]
         if self.killed_ms is not None:
             ends.append((self.killed_ms, KILLED))
-        return min(ends, key=lambda end: end[0]) if ends else None
+        found = [Ended(self.started_ms, *end) for end in ends]
+        if self.oom_ms is not None:
+            found.append(Ended(self.started_ms, self.oom_ms, KILLED, is_oom=True))
+        return min(found, key=lambda end: end.ended_ms) if found else None
 
     def digest(self, now_ms: int) -> object:
         """Their state, with times as distances from now. How long they have run matters only if
@@ -257,17 +342,20 @@ class _Containers:
         return (
             self.pod, found.is_running, ran_ms, found.exit_code, found.ends_in_ms, found.grace_ms,
             found.grace_left_ms, found.restarts, found.torn_down_in_ms, self.killed_ms is not None,
+            found.is_oom,
         )  # fmt: skip
 
     def report(self, now_ms: int) -> Report:
         """Their state now."""
-        end_ms, exit_code = self.end() or (None, 0)
-        has_ended = end_ms is not None and end_ms <= now_ms
-        until_ms = end_ms if end_ms is not None and has_ended else now_ms
+        end = self.end()
+        end_ms = None if end is None else end.ended_ms
+        ended = end if end is not None and end.ended_ms <= now_ms else None
+        until_ms = now_ms if ended is None else ended.ended_ms
         return Report(
-            self.pod, self.started_ms, until_ms - self.started_ms, end_ms if has_ended else None,
-            exit_code if has_ended else 0,
-            None if end_ms is None or has_ended else end_ms - now_ms, self.grace_ms,
+            self.pod, self.started_ms, until_ms - self.started_ms,
+            None if ended is None else ended.ended_ms, 0 if ended is None else ended.exit_code,
+            None if end_ms is None or ended is not None else end_ms - now_ms, self.grace_ms,
             0 if self.due_ms is None else max(self.due_ms - now_ms, 0), self.restarts, self.last,
             max(until_ms + self.workload.torn_down_after_ms - now_ms, 0),
+            ended is not None and ended.is_oom,
         )  # fmt: skip

@@ -28,6 +28,8 @@ OWN_CONDITIONS = ("Initialized", "Ready", "ContainersReady")
 SCHEDULED = "PodScheduled"
 OWN_FIELDS = ("phase", "reason", "message", "startTime", "containerStatuses")
 ALWAYS, ON_FAILURE = "Always", "OnFailure"
+OOM_KILLED = "OOMKilled"
+"""The reason of containers that the kernel has killed because memory ran out."""
 
 
 @attrs.frozen
@@ -145,7 +147,8 @@ def _container_status(container: Container, facts: Facts) -> ContainerStatus:
     if report.ended_ms is None:
         state = ContainerState(running=Running(_second(report.started_ms)))
     else:
-        state = _terminated(Ended(report.started_ms, report.ended_ms, report.exit_code))
+        ended = Ended(report.started_ms, report.ended_ms, report.exit_code, report.is_oom)
+        state = _terminated(ended)
         if facts.back_off_ms is not None:
             last, state = state, ContainerState(waiting=_backing_off(container, facts))
     return ContainerStatus(
@@ -155,7 +158,7 @@ def _container_status(container: Container, facts: Facts) -> ContainerStatus:
 
 
 def _terminated(ended: Ended) -> ContainerState:
-    reason = "Error" if ended.exit_code else "Completed"
+    reason = OOM_KILLED if ended.is_oom else "Error" if ended.exit_code else "Completed"
     started_ms, finished_ms = _second(ended.started_ms), _second(ended.ended_ms)
     return ContainerState(
         terminated=Terminated(ended.exit_code, reason, "", started_ms, finished_ms)

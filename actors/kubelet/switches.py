@@ -11,6 +11,7 @@ OWN, ONE_S, ZERO = "k8s126", "modern_one", "documented_zero"
 AFTER_STOP, AT_EXIT = "after_stop", "at_exit"
 SHIPPED, SEED_PCT = "shipped", "seed_pct"
 OFF, EVERY, ON_CHANGE = "off", "every", "on_change"
+SCORE = "score"
 
 
 @attrs.frozen
@@ -42,6 +43,9 @@ class KubeletSwitches:
     hard_evict_grace: str = one_of(OWN, ONE_S, ZERO)
     """The grace of a hard eviction: the pod's own, since 1.26 takes the 0 that it passes for none
     given; one second; or none, as documented (KUB-37)."""
+    oom_model: str = one_of(OFF, SCORE)
+    """What happens when more memory is used than the node has: nothing at all, or its kernel kills
+    what has the highest score, and what has passed its own limit, as a real one does (KUB-40)."""
     # -- the node -------------------------------------------------------------------------------
     heartbeat: str = one_of(OFF, EVERY, ON_CHANGE)
     """Whether the kubelet reports that it lives: not at all, as often as the real one, or only when
