@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,15 +14,18 @@ from actors.kubelet.eviction.look import Look, look
 from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.eviction.threshold import Least
 from actors.kubelet.evictor import Evictor
+from actors.kubelet.full_node import full_node
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.lifecycle import Lifecycle
+from actors.kubelet.oom import NodeMemory, OomKill, Process, killed
+from actors.kubelet.oom_watcher import OomWatcher
 from actors.kubelet.proving_ground import busy_nodes
-from actors.kubelet.runtime import Report
+from actors.kubelet.runtime import Report, Runtime
 from actors.kubelet.short_node import short_node
 from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
 from actors.shared.critical import CRITICAL_FROM, is_critical
-from testbed.objects import Pod, PodStatus, Quantity
+from testbed.objects import Node, Pod, PodStatus, Quantity
 from testbed.testing.mutant import Mutant
 from testbed.turns.because import Because
 
@@ -162,6 +165,31 @@ class KeepsPressure(SettlesOtherwise):
         return attrs.evolve(settings, transition_ms=2 * settings.transition_ms)
 
 
+# -- bugs where memory runs out -------------------------------------------------------------------
+
+
+class ForgetsSystem(OomWatcher):
+    """Takes all memory of the node to be there for pods."""
+
+    def memory_of(self, node: Node) -> NodeMemory:
+        return attrs.evolve(super().memory_of(node), system=0)
+
+
+def the_biggest(processes: Iterable[Process], memory: NodeMemory, at_ms: int) -> list[OomKill]:
+    """Kills what uses most, whatever its class and its request are."""
+    alike = {each.pod.meta.uid: each.pod for each in processes}
+    plain = [attrs.evolve(each, pod=Pod(each.pod.meta)) for each in processes]
+    kills = killed(plain, memory, at_ms)
+    return [attrs.evolve(each, pod=alike[each.pod.meta.uid]) for each in kills]
+
+
+class KillsTheBiggest(Runtime):
+    """Has a kernel that does not know `oom_score_adj`."""
+
+    marks_memory = True
+    kernel = staticmethod(the_biggest)
+
+
 # -- all of them ----------------------------------------------------------------------------------
 
 
@@ -175,6 +203,15 @@ def evicting_by(evictor: type[Evictor]) -> Callable[..., None]:
     return partial(short_node, kubelet=type("MutatedKubelet", (Kubelet,), {"evictor": evictor}))
 
 
+def killing_by(
+    watcher: type[OomWatcher] = OomWatcher, runtime: type[Runtime] = Runtime
+) -> Callable[..., None]:
+    """The full node, with a kubelet that tells its kernel so, and a kernel that kills so."""
+    kubelet = type("MutatedKubelet", (Kubelet,), {"oom_watcher": watcher})
+    return partial(full_node, kubelet=kubelet, runtime=runtime)
+
+
+WITHIN = "nodes_stay_within_memory"
 RIGHT, SHORT = "evicts_the_right_pod", "evicts_only_when_short"
 TWICE, ROOM, ENDS, DISTANCE = (
     "no_pod_runs_twice", "nodes_run_what_fits", "over_means_stopped",
@@ -200,5 +237,9 @@ MUTANTS = (
     Mutant("no-grace", "a soft threshold is acted on at once", evicting_by(ActsAtOnce), SHORT),
     Mutant("too-soon", "a pod is evicted while there is enough", evicting_by(ActsTooSoon), SHORT),
     Mutant("keeps-pressure", "a pressure stays too long", evicting_by(KeepsPressure), SHORT),
+    Mutant("forgets-system", "pods get the memory that the system uses",
+           killing_by(ForgetsSystem), WITHIN),
+    Mutant("kills-the-biggest", "a guaranteed pod is killed before one that is not",
+           killing_by(runtime=KillsTheBiggest), WITHIN),
 )  # fmt: skip
 """Each mutant with the claim that must kill it."""

@@ -62,10 +62,10 @@ def busy_nodes(world: World, kubelet: type[Kubelet] = Kubelet) -> None:
     world.claim(*kubelet_claims())
 
 
-def serve_node(world: World, node: Node) -> None:
+def serve_node(world: World, node: Node, runtime: type[Runtime] = Runtime) -> None:
     """Serve an API server, and a node with its runtime."""
     world.serve(ApiServer)
-    world.serve(partial(Runtime, node=node.meta.name))
+    world.serve(partial(runtime, node=node.meta.name))
     world.add(node)
 
 

@@ -105,6 +105,8 @@ class Runtime:
     near = True
     is_front = False
     marks_memory = True
+    kernel = staticmethod(killed)
+    """What its kernel kills; a mutant has another."""
 
     def __init__(self, store: Any, node: str, images: int = 0) -> None:
         self.name = runtime_of(node)
@@ -206,7 +208,7 @@ class Runtime:
             each.spare(now_ms)
         at_ms: int | None = now_ms
         while at_ms is not None:
-            for kill in killed(self._processes(at_ms), memory, at_ms):
+            for kill in self.kernel(self._processes(at_ms), memory, at_ms):
                 self._containers[kill.pod.meta.uid].oom_ms = at_ms
                 self._kills.append(kill)
             at_ms = self._next_step_ms(at_ms)

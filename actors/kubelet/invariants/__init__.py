@@ -12,6 +12,7 @@ from actors.kubelet.invariants.back_off import RestartsKeepTheirDistance
 from actors.kubelet.invariants.double_run import NoPodRunsTwice
 from actors.kubelet.invariants.endings import OverMeansStopped
 from actors.kubelet.invariants.evicted_pods import EvictsTheRightPod
+from actors.kubelet.invariants.oom_kills import NodesStayWithinMemory
 from actors.kubelet.invariants.overbooking import NodesAreNotOverbooked
 from actors.kubelet.invariants.overcommit import NodesRunWhatFits
 from actors.kubelet.invariants.thresholds import EvictsOnlyWhenShort
@@ -23,6 +24,7 @@ __all__ = [
     "NoPodRunsTwice",
     "NodesAreNotOverbooked",
     "NodesRunWhatFits",
+    "NodesStayWithinMemory",
     "OverMeansStopped",
     "RestartsKeepTheirDistance",
     "kubelet_claims",
@@ -34,4 +36,5 @@ def kubelet_claims() -> tuple[Invariant, ...]:
     return (
         NoPodRunsTwice(), NodesRunWhatFits(), NodesAreNotOverbooked(), OverMeansStopped(),
         RestartsKeepTheirDistance(), EvictsTheRightPod(), EvictsOnlyWhenShort(),
+        NodesStayWithinMemory(),
     )  # fmt: skip

@@ -36,11 +36,17 @@ def is_reachable(see: Evidence, role: Any) -> bool:
     return bool(role.is_up and role.cut_off_until_ms <= see.now_ms)
 
 
-def reports(see: Evidence, node: str) -> list[Report]:
-    """All containers of a node, as they are now."""
+def runtime_at(see: Evidence, node: str) -> Runtime | None:
+    """The runtime of a node; None if it has none."""
     post = see.wire.posts.get(runtime_of(node))
     endpoint: Any = None if post is None else post.endpoint
-    return endpoint.reports(see.now_ms) if isinstance(endpoint, Runtime) else []
+    return endpoint if isinstance(endpoint, Runtime) else None
+
+
+def reports(see: Evidence, node: str) -> list[Report]:
+    """All containers of a node, as they are now."""
+    runtime = runtime_at(see, node)
+    return [] if runtime is None else runtime.reports(see.now_ms)
 
 
 def report_of(see: Evidence, node: str, uid: str) -> Report | None:
