@@ -8,15 +8,15 @@ from typing import Any
 
 from testbed.choosers.uniform import Uniform
 from testbed.faults.crash import Crash
-from testbed.world.scenario import Scenario, known, of, play_runs
+from testbed.world.scenario import Scenario, find, known, of, play_runs
 from testbed.world.world import World
 
 RUNS = 10_000
 
 
-def length(runs: int = RUNS, **_: Any) -> int:
+def length(runs: int = RUNS, scenario: str = "", **_: Any) -> int:
     """The number of Runs to play, for the progress bar."""
-    return runs * len(known())
+    return runs * len(_played(scenario))
 
 
 def measure(
@@ -25,12 +25,14 @@ def measure(
     seed: int = 0,
     driver: str = "trio",
     crashes: int = 0,
+    scenario: str = "",
     left_out: Container[str] = (),
     done: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Play `runs` Runs of each scenario, each with at most `crashes` crashes, and digest them."""
+    """Play `runs` Runs of each scenario, or of the one named, each with at most `crashes` crashes,
+    and digest them."""
     digest = hashlib.sha256()
-    scenarios = [scenario for scenario in known() if scenario.name not in left_out]
+    scenarios = [each for each in _played(scenario) if each.name not in left_out]
     struck = violated = 0
 
     def look(world: World) -> bool:
@@ -43,18 +45,22 @@ def measure(
         done(1)
         return True
 
-    for scenario in scenarios:
-        crashing = _with_crashes(scenario, crashes)
+    for each in scenarios:
+        crashing = _with_crashes(each, crashes)
         play_runs(crashing, Uniform(seed), look, runs_max=runs, driver=driver, keep=True)
     return {
         "runs": runs * len(scenarios),
-        "scenarios": [scenario.name for scenario in scenarios],
+        "scenarios": [each.name for each in scenarios],
         "seed": seed,
         "driver": driver,
         "crashes": struck,
         "violated": violated,
         "digest": digest.hexdigest(),
     }
+
+
+def _played(scenario: str) -> list[Scenario]:
+    return [find(scenario)] if scenario else known()
 
 
 def _with_crashes(scenario: Scenario, crashes: int) -> Scenario:

@@ -7,22 +7,22 @@ from time import perf_counter
 from typing import Any
 
 from testbed.choosers.uniform import Uniform
-from testbed.world.scenario import Scenario, known, play_runs
+from testbed.world.scenario import Scenario, find, known, play_runs
 
 ROUNDS = 3
 RUNS = 300
 
 
-def measure(rounds: int = ROUNDS, runs: int = RUNS) -> dict[str, Any]:
-    """For each scenario, Runs per second with each driver, and their ratio."""
+def measure(rounds: int = ROUNDS, runs: int = RUNS, *, scenario: str = "") -> dict[str, Any]:
+    """For each scenario, or the one named: Runs per second with each driver, and their ratio."""
     figures: dict[str, Any] = {}
-    for scenario in known():
+    for played in [find(scenario)] if scenario else known():
         rates: dict[str, list[float]] = {"trio": [], "direct": []}
         for number in range(rounds):
             for driver, some in rates.items():
-                some.append(_runs_per_s(scenario, runs, number, driver))
+                some.append(_runs_per_s(played, runs, number, driver))
         pairs = zip(rates["direct"], rates["trio"], strict=True)
-        figures[scenario.name] = {
+        figures[played.name] = {
             "runs_per_s": _rounded(median(rates["trio"])),
             "runs_direct_driver_per_s": _rounded(median(rates["direct"])),
             "ratio_direct_to_trio": round(median(d / t for d, t in pairs), 2),

@@ -19,8 +19,8 @@ BENCHES = {
     "schedule": ("nodes", "pods"),
     "preempt": ("nodes", "pods"),
     "cluster": ("nodes", "pods"),
-    "runs": ("runs",),
-    "determinism": ("runs", "seed", "driver", "crashes"),
+    "runs": ("runs", "scenario"),
+    "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
 }
 """Each benchmark, and the options it takes."""
@@ -49,7 +49,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--crashes", type=click.IntRange(min=0), help="The most in each Run (determinism).")
 @click.option("--seeds", type=click.IntRange(min=1), help="Trials of each chooser (search).")
 @click.option("--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (search).")
-@click.option("--scenario", help="Only this race (search).")
+@click.option("--scenario", help="Only this one (runs, determinism, search).")
 @click.option("--chooser", help="Only this chooser (search).")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
