@@ -282,7 +282,7 @@ def check_imports(source: Source, modules: set[str], house: House) -> Iterator[C
             yield source.complain(item.line, rule, item.module, text)
     if is_door or any(fnmatch(source.path, finder) for finder in FINDERS):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(
                 func=ast.Name(id="import_module" | "__import__" as name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import attrs
 
@@ -48,6 +49,11 @@ class Source:
         """The top-level package it belongs to."""
         return self.path.partition("/")[0]
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree; each check looks at them, and to walk it is what takes long."""
+        return tuple(ast.walk(self.tree))
+
     def complain(self, line: int, rule: str, what: str, text: str) -> Complaint:
         """A Complaint about this file."""
         return Complaint(self.path, line, rule, what, text)
@@ -63,17 +69,17 @@ def complaints(source: Source, bases: Bases) -> Iterator[Complaint]:
 
 def check_outside(source: Source) -> Iterator[Complaint]:
     """Nothing outside a World decides: no chance, no address, no hash, no order of a set."""
-    excused = set(_hashes_that_decide_nothing(source.tree))
-    for node in ast.walk(source.tree):
+    excused = set(_hashes_that_decide_nothing(source))
+    for node in source.nodes:
         what, advice = _decides(node)
         if what and node not in excused:
             line = getattr(node, "lineno", 1)
             yield source.complain(line, "outside", what, f"{what}: {advice}")
 
 
-def _hashes_that_decide_nothing(tree: ast.Module) -> Iterator[ast.AST]:
+def _hashes_that_decide_nothing(source: Source) -> Iterator[ast.AST]:
     """The names within a `__hash__`, and of a `hash(x)` that only asks whether x has one."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         match node:
             case ast.FunctionDef(name="__hash__"):
                 yield from ast.walk(node)
@@ -124,7 +130,7 @@ def check_sizes(source: Source) -> Iterator[Complaint]:
     if lines > LINES_MAX:
         text = f"{lines} lines, {LINES_MAX} at most; which two ideas does it hold?"
         yield source.complain(lines, "long", "file", text)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or node.lineno) - node.lineno + 1
             if size > FUNCTION_LINES_MAX:
@@ -142,7 +148,7 @@ class Bases:
         self.classes = {
             node.name: node
             for source in sources
-            for node in ast.walk(source.tree)
+            for node in source.nodes
             if isinstance(node, ast.ClassDef)
         }
 
@@ -195,7 +201,7 @@ def check_words(source: Source) -> Iterator[Complaint]:
     for part in source.path.removesuffix(".py").split("/"):
         if part in FILES_NEVER:
             yield source.complain(1, "word", part, f"{part}: {advice}")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, Definition):
             for word in sorted(WORDS_NEVER.intersection(_words(node.name))):
                 yield source.complain(node.lineno, "word", word, f"{node.name}: {advice}")
