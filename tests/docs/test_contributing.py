@@ -122,12 +122,17 @@ def test_the_page_adds_what_is_used_here() -> None:
     assert [*FILES] == [*USES]
 
 
+def test_what_is_added_breaks_no_rule_of_the_house(tmp_path: Path) -> None:
+    """All of it in one scratch copy of the tree, in which no other file complains of it either."""
+    assert [path for path in USES if (ROOT / path).exists()] == []
+    copy_with(tmp_path, FILES)
+    assert inspect(tmp_path) == []
+
+
 @pytest.mark.parametrize("path", USES)
 def test_what_is_added_is_one_new_file(path: str, tmp_path: Path) -> None:
-    """In a scratch copy of the tree: it is new, breaks no rule of the house, and does its work."""
-    assert not (ROOT / path).exists()
+    """In a scratch copy of the tree that has no other new file it does its work."""
     copy_with(tmp_path, {path: FILES[path]})
-    assert [complaint for complaint in inspect(tmp_path) if complaint.path == path] == []
     mine, commands = USES[path]
     (tmp_path / "mine.py").write_text(mine)
     for code, words, said in commands:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import attrs
 from mutation import Edit, drawn, edits_of
-from scratch import CACHED, ROOT
+from scratch import ROOT
 
 STORE = (
     "tests/store/test_txn.py",
@@ -242,7 +242,7 @@ class Copy:
         self.folder = folder
         self._took: dict[tuple[str, ...], float] = {}
         for part in WHOLE:
-            shutil.copytree(ROOT / part, folder / part, ignore=CACHED)
+            shutil.copytree(ROOT / part, folder / part)
         for page in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
             shutil.copy(page, folder)
 

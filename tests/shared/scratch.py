@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-CACHED = shutil.ignore_patterns("__pycache__")
+NOT_NEEDED = shutil.ignore_patterns("*-pytest-*.pyc")
+"""What Python has compiled comes along: else each process in the copy would compile it again."""
 
 
 def copy_with(folder: Path, files: Mapping[str, str]) -> None:
     """Put a copy of the packages into that folder, and these files with it."""
     for package in ("testbed", "actors", "scenarios"):
-        shutil.copytree(ROOT / package, folder / package, ignore=CACHED)
+        shutil.copytree(ROOT / package, folder / package, ignore=NOT_NEEDED)
     for path, text in files.items():
         (folder / path).write_text(text)
 

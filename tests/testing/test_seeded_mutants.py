@@ -155,7 +155,7 @@ def test_a_mutant_is_killed_hangs_or_lives(tmp_path: Path) -> None:
     upside_down = heap_mutant("Heap.first: found[0] == rank → found[0] != rank")
     assert copy.fate_of(upside_down, HEAP_TESTS).killed_by.startswith(f"{HEAP_TESTS}::test_")
     endless = heap_mutant("Heap.first: heappop(self._heap) → pass")
-    assert copy.fate_of(endless, HEAP_TESTS, seconds_max=4).killed_by == HUNG
+    assert copy.fate_of(endless, HEAP_TESTS, seconds_max=2).killed_by == HUNG
     length = "2 * len(self._items) + 8"
     sooner = heap_mutant(f"Heap.put: len(self._heap) > {length} → len(self._heap) >= {length}")
     assert copy.fate_of(sooner, HEAP_TESTS).killed_by == ""
