@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import alone
 import pytest
 
-PLAYS = Path(__file__).with_name("alone.py")
+from testbed.world.scenario import known
+
+PLAYS = Path(alone.__file__)
 
 
 def digests(*numbers: int, hash_seed: int = 0) -> dict[int, str]:
@@ -23,12 +26,13 @@ def digests(*numbers: int, hash_seed: int = 0) -> dict[int, str]:
     return {int(number): digest for number, digest in lines}
 
 
-def test_forty_runs_are_the_same_in_any_company() -> None:
-    """One after another; and in four fresh processes, backwards, so that each has others before it,
-    and one in ten has none."""
-    numbers = range(40)
+def test_a_run_of_each_scenario_is_the_same_in_any_company() -> None:
+    """One after another, under each sampler; and in four fresh processes, backwards, so that each
+    has others before it, and four have none."""
+    numbers = range(0, 5 * len(known()), 5)
     together = digests(*numbers)
-    assert len(together) == len(set(together.values())) == 40
+    assert len(together) == len(set(together.values())) == len(known())
+    assert {alone.recipe_of(number).name for number in numbers} == {each.name for each in known()}
     for first in range(4):
         apart = digests(*reversed(numbers[first::4]), hash_seed=first + 1)
         assert apart == {number: together[number] for number in apart}

@@ -11,17 +11,22 @@ from testbed.choosers.uniform import Uniform
 from testbed.choosers.urw import URW
 from testbed.turns.trace import Trace
 from testbed.world.fault_kinds import fault_kinds, fault_of
-from testbed.world.scenario import known
+from testbed.world.scenario import Scenario, known
 
 SAMPLERS = (Uniform, POS, PCT, URW, SURW)
+
+
+def recipe_of(number: int) -> Scenario:
+    """What the Run of that number plays."""
+    recipes = known()
+    return recipes[number % len(recipes)]
 
 
 def digest_of_run(number: int) -> str:
     """Play the Run of that number: another scenario each, then another Chooser; one in two with any
     of the twelve kinds of faults."""
-    recipes = known()
-    recipe = recipes[number % len(recipes)]
-    sampler = SAMPLERS[number // len(recipes) % len(SAMPLERS)]
+    recipe = recipe_of(number)
+    sampler = SAMPLERS[number // len(known()) % len(SAMPLERS)]
     faults = [fault_of(word) for word in sorted(fault_kinds())] if number % 2 else []
     world = recipe.world(faults=faults)
     world.run(sampler(number), driver="direct", trace=Trace({}, keep=True))
