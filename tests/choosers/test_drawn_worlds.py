@@ -115,6 +115,7 @@ def test_worlds_that_once_differed_are_seen_whole(number: int) -> None:
     assert not compare(drawing.world(number)).difference
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [2211, 6853, 7520, 8058, 13502, 13853, 15466])
 def test_worlds_that_differed_at_length_are_seen_whole(number: int) -> None:
     """Found by the long run; `test_once_missed.py` has the smallest World of each and says why."""

@@ -14,7 +14,7 @@ from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
-RUNS = 2
+RUNS = 1
 LOTS = 30
 CRASHES = (0, 2)
 SLOW = ("descheduler_pingpong", "hostile_schedulers", "pressure_pingpong")

@@ -172,6 +172,8 @@ def test_no_cause_blames_wrongly(recipe: Scenario, seeds: int) -> None:
     lost replies and late watches: who is said not to have known had not been told in that life,
     and who is said to have had no answer had none."""
     blamed = 0
+    if recipe.name == "starvation":
+        seeds //= 3  # Each of its Runs is as long as ten of another.
     for seed in range(seeds):
         trace, violation = _played(recipe, POS(seed), LoseReply(), LoseRequest())
         if violation is None:

@@ -74,7 +74,7 @@ def seats_of(world: World) -> list[Seat]:
 
 @both_drivers
 def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
-    """200 Runs with crashes in one session: no task of trio, no seat, no offer; and, a
+    """120 Runs with crashes in one session: no task of trio, no seat, no offer; and, a
     collection later, no more objects than one World has."""
     counts: list[int] = []
     crashes = 0
@@ -82,7 +82,7 @@ def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
     def worlds() -> Iterator[World]:
         nonlocal crashes
         chooser = Uniform(3)
-        for number in range(200):
+        for number in range(120):
             if driver == "trio":
                 assert trio.lowlevel.current_statistics().tasks_living == alive()
             world = busy_world()
@@ -96,7 +96,7 @@ def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
             assert not [o for o in world.table.pending if o.seat is not None]
             assert not world.wire.streams.open
             del world
-            if number % 50 == 49:
+            if number % 30 == 29:
                 gc.collect()
                 counts.append(count())
 

@@ -284,7 +284,7 @@ def test_runs_of_one_class_have_one_counterpart(faults: list[Fault]) -> None:
             runs[watched.form] = runs.get(watched.form, 0) + bool(world.hits)
         return True
 
-    play_runs(recipe, watched, look, runs_max=400, faults=faults, driver="direct")
+    play_runs(recipe, watched, look, runs_max=200, faults=faults, driver="direct")
     assert all(len(each) == 1 for each in keys.values())
     assert max(runs.values()) > 1
 
@@ -786,10 +786,10 @@ def test_a_world_made_by_hand_has_no_note() -> None:
     ("name", "faults", "runs"),
     [
         ("double_bind", ("crash,restart=1s", "stall", "partition", "lose_reply", "lose_request",
-                         "server_error", "lag", "clock_step"), 60),
-        ("stolen_slot", ("crash,restart=1s", "partition", "lose_reply"), 50),
+                         "server_error", "lag", "clock_step"), 30),
+        ("stolen_slot", ("crash,restart=1s", "partition", "lose_reply"), 20),
         ("late_bind", ("lose_reply", "lose_request", "server_error", "server_error,code=409",
-                       "server_error,code=503"), 60),
+                       "server_error,code=503"), 30),
     ],
 )  # fmt: skip
 def test_no_struck_run_of_a_confluent_scheduler_is_an_alarm(
@@ -828,7 +828,7 @@ def test_an_order_that_shows_only_under_a_fault_is_an_alarm_of_a_scheduler_too(
     assert len(found) == 1
     assert f"alone does not decide: pods/default/urgent {field} is " in found.pop()
     recipe = also_confluent("stolen_slot", f"pods.{field.partition('.PodScheduled')[0]}")
-    assert not said(verdicts(recipe, 90, strikes, guard=True))
+    assert not said(verdicts(recipe, 40, strikes, guard=True))
 
 
 def also_confluent(name: str, *ignoring: str) -> Scenario:
