@@ -27,6 +27,7 @@ from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
+from testbed.invariants.lives import LivesGoOneWay
 from testbed.objects import (
     Condition,
     LabelSelector,
@@ -133,6 +134,23 @@ def test_without_that_bug_a_victim_keeps_its_status() -> None:
     assert set(body["status"]) == {"conditions", "$setElementOrder/conditions"}
     assert pod_of(world, "a").status.phase == "Running"
     assert condition.find(pod_of(world, "a").status.conditions, "DisruptionTarget") is not None
+
+
+@pytest.mark.spec("SCH-97", "INV-3")
+@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
+def test_with_that_bug_a_victim_that_is_over_may_be_pending_again(profile: str) -> None:
+    """It fails while the patch is on its way that copies the phase. Without the bug it stays so."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(500)
+        await client.patch(Pod("a"), {"status": {"phase": "Failed"}}, subresource="status")
+
+    world = cluster(there("a", 5), pending("c", 10, 1000), user=user, profile=profile)
+    world.latency("patch pods/*/status", actor=NAME, serve_ms=1000)
+    world.claim(LivesGoOneWay())
+    verdict = world.run(Calm(), driver="direct")
+    said = "; ".join(violation.said for violation in verdict.violations)
+    assert ("was Failed, and is Pending again" in said) == (profile == "k8s-1.26")
 
 
 @pytest.mark.spec("SCH-96")
