@@ -1,4 +1,9 @@
-"""Small clusters, each drawn from a number: nodes, workloads, schedulers, and what people do."""
+"""Small clusters, each drawn from a number: nodes, workloads, schedulers, and what people do.
+
+Those with an even number come to rest by themselves, unless something goes on without end: so that
+claims about rest are judged. In the others heartbeats, the pulse and the descheduler never rest,
+pods outgrow their nodes again and again, and time ends them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,11 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
+from actors.controllers.daemonset import DaemonSetController
 from actors.controllers.deployment.controller import DeploymentController
+from actors.controllers.descheduler.descheduler import Descheduler
 from actors.controllers.disruption.controller import DisruptionController
+from actors.controllers.frame.control_loop import KeyedController
 from actors.controllers.garbage import GarbageCollector
 from actors.controllers.invariants import deletion_claims, workload_claims
 from actors.controllers.job.controller import JobController
@@ -19,6 +27,7 @@ from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction
 from actors.controllers.pod_gc import PodGC
 from actors.controllers.replicaset import ReplicaSetController
+from actors.controllers.statefulset import StatefulSetController
 from actors.kubelet import Kubelet, Runtime, Workload
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.invariants import kubelet_claims
@@ -35,6 +44,7 @@ from actors.users.commands import (
 from actors.users.drain import DrainOptions
 from actors.users.stream import Cue, WorkloadStream
 from testbed.objects import (
+    DaemonSet,
     Deployment,
     Job,
     LabelSelector,
@@ -47,19 +57,41 @@ from testbed.objects import (
     PodDisruptionBudgetSpec,
     PriorityClass,
     ReplicaSet,
+    StatefulSet,
 )
-from testbed.objects.deployment import DeploymentSpec
-from testbed.objects.workload import JobSpec, PodTemplate, ReplicaSetSpec
+from testbed.objects.deployment import DeploymentSpec, StatefulSetSpec
+from testbed.objects.workload import DaemonSetSpec, JobSpec, PodTemplate, ReplicaSetSpec
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
 
 LIFE_MS = 45_000
-"""How long each is played; nodes that fall silent are noticed after forty seconds."""
+"""How long those are played that time ends; nodes that fall silent are noticed after forty seconds.
+"""
+HORIZON_MS = 299_999
+"""How long what may still happen is waited for, in those that come to rest: a little less than the
+five minutes after which a scheduler tries again what fits nowhere, as it does for ever."""
+REST_MS = 3_600_000
+"""When these end if they do not come to rest."""
+TURNS_MAX = 20_000
+"""Most Runs have less than a tenth as many turns."""
+CREATE_MS = 500
+"""How long it takes to create a pod: who creates again what is rejected does not do so in no time.
+"""
 MEMORY = 1_000_000_000
 USAGES = ("100M", "0s=100M 8s=700M", "0s=300M 15s=500M")
 """How much memory a pod takes: two that grow bring a node below the default threshold."""
 PRIORITIES = {"low": 10, "high": 1000}
 HEARTBEATS = ("off", "on_change", "every")
+CONTROLLERS: dict[str, tuple[type[KeyedController], ...]] = {
+    "set": (ReplicaSetController,),
+    "dep": (ReplicaSetController, DeploymentController),
+    "job": (JobController,),
+    "daemon": (DaemonSetController,),
+    "stateful": (StatefulSetController,),
+}
+"""By kind of workload, who keeps it."""
+PASS_MS = 10_000
+"""The time between two passes of the descheduler."""
 
 
 class Lots:
@@ -86,28 +118,59 @@ def drawn_cluster(number: int) -> Scenario:
     return of(build, f"small_cluster_{number}")
 
 
+def comes_to_rest(number: int) -> bool:
+    """Whether nothing in the cluster of that number goes on for ever, as a rule."""
+    return number % 2 == 0
+
+
 def small_cluster(world: World, number: int) -> None:
-    """Two to four nodes, one or two workloads of each kind, and people who change them."""
-    lots = Lots(number)
+    """Two to four nodes, two or three workloads of any kinds, and people who change them."""
+    lots, rests = Lots(number), comes_to_rest(number)
     world.serve(ApiServer)
     nodes = tuple(f"n{n}" for n in range(2 + lots.below(3)))
-    heartbeat = lots.one(*HEARTBEATS)
+    heartbeat = lots.one(*HEARTBEATS[: 2 if rests else 3])
     _add_nodes(world, nodes, heartbeat, lots)
     schedulers = lots.one(("default-scheduler",), ("default-scheduler", "other"))
-    things = [_thing(kind, lots, schedulers) for kind in _kinds(lots)]
+    kinds = [lots.one(*CONTROLLERS) for _ in range(2 + lots.below(2))]
+    things = [_thing(f"{kind}-{n}", lots, schedulers, rests) for n, kind in enumerate(kinds)]
     classes = [PriorityClass(Meta(name), value=value) for name, value in PRIORITIES.items()]
-    world.add(*classes, *things, *_budgets(things, lots))
-    world.start(*(Scheduler(name) for name in schedulers))
-    world.start(
-        DeploymentController("deployments"), ReplicaSetController("replicasets"),
-        JobController("jobs"), DisruptionController("budgets"), GarbageCollector(), PodGC(),
-    )  # fmt: skip
-    if heartbeat != "off":
-        world.start(NodeLifecycle(), TaintEviction())
+    budgets = _budgets(things, lots)
+    world.add(*classes, *things, *budgets)
+    _start_schedulers(world, schedulers, lots)
+    _start_controllers(world, kinds, heartbeat, lots)
+    if budgets:
+        world.start(DisruptionController())
+    if heartbeat == "on_change" and not rests:
+        world.serve(lambda store: PulseSensor(store, world.table.roles))
+        world.start(Pulse("pulse"))
+    if lots.below(2) and not rests:
+        world.start(Descheduler(interval_ms=PASS_MS))
     world.start(WorkloadStream("ann", _script(things, nodes, lots)))
     world.claim(*protocol_claims(), *kubelet_claims())
     world.claim(*workload_claims(), *deletion_claims())
-    world.limit(virtual_ms_max=LIFE_MS)
+    world.latency("create pods", serve_ms=CREATE_MS)
+    world.limit(turns_max=TURNS_MAX)
+    if rests:
+        world.limit(virtual_ms_max=REST_MS, horizon_ms=HORIZON_MS)
+    else:
+        world.limit(virtual_ms_max=LIFE_MS)
+
+
+def _start_schedulers(world: World, names: tuple[str, ...], lots: Lots) -> None:
+    """Without the fault of 1.26 by which a victim that is over may be Pending again (SCH-97)."""
+    profile = lots.one("k8s-1.26", "k8s-modern", "seed")
+    sound = Map(bug_disruption_status_from_preemptor="off")
+    world.start(*(Scheduler(name, profile=profile, switches=sound) for name in names))
+
+
+def _start_controllers(world: World, kinds: list[str], heartbeat: str, lots: Lots) -> None:
+    """Those that these workloads need, with Events in one of four clusters."""
+    given: Any = {"switches": Map(events=lots.one("off", "off", "off", "on"))}
+    needed = dict.fromkeys(each for kind in kinds for each in CONTROLLERS[kind])
+    world.start(*(each(each.__name__, **given) for each in needed))
+    world.start(GarbageCollector(), PodGC(**given))
+    if heartbeat != "off":
+        world.start(NodeLifecycle(**given), TaintEviction(**given))
 
 
 def _add_nodes(world: World, nodes: tuple[str, ...], heartbeat: str, lots: Lots) -> None:
@@ -121,44 +184,45 @@ def _add_nodes(world: World, nodes: tuple[str, ...], heartbeat: str, lots: Lots)
             "switches": {"heartbeat": heartbeat},
         }  # fmt: skip
         world.start(Kubelet(f"kubelet-{name}", name, **settings))
-    if heartbeat == "on_change":
-        world.serve(lambda store: PulseSensor(store, world.table.roles))
-        world.start(Pulse("pulse"))
 
 
-def _kinds(lots: Lots) -> list[str]:
-    return [f"{kind}-{n}" for kind in ("set", "dep", "job") for n in range(lots.below(2) + 1)][
-        : 2 + lots.below(2)
-    ]
-
-
-def _thing(name: str, lots: Lots, schedulers: tuple[str, ...]) -> Object:
-    """A workload of one to three pods."""
-    labels = Map(app=name)
+def _thing(name: str, lots: Lots, schedulers: tuple[str, ...], rests: bool) -> Object:
+    """A workload of one to four pods. Where all is to come to rest, only pods of a Job grow: others
+    would be evicted for ever. And two schedulers know no priorities there: what one has made room
+    for, the other takes, and that for ever, too."""
+    priorities = ("", *PRIORITIES) if not rests or len(schedulers) == 1 else ("",)
+    kind, labels = name.partition("-")[0], Map(app=name)
     pod = Pod.of(
         "p", cpu_m=300 + 200 * lots.below(3), grace_s=1 + lots.below(5),
-        scheduler_name=lots.one(*schedulers), priority_class_name=lots.one("", *PRIORITIES),
+        scheduler_name=lots.one(*schedulers), priority_class_name=lots.one(*priorities),
     )  # fmt: skip
-    pod = pod.with_meta(annotations=Map({"usage.testbed/memory": lots.one(*USAGES)}))
-    if name.startswith("job"):
+    usage = lots.one(*USAGES) if kind == "job" or not rests else USAGES[0]
+    pod = pod.with_meta(annotations=Map({"usage.testbed/memory": usage}))
+    if kind == "job":
         work = Workload(
             runs_ms=2000 + 1000 * lots.below(4), exit_code=lots.below(2),
             torn_down_after_ms=lots.one(0, 1500),
         )  # fmt: skip
         template = _template(pod, work, labels, restart_policy="Never")
-        spec = JobSpec(parallelism=1 + lots.below(2), completions=2, template=template)
-        return Job(Meta(name, "default"), spec=spec)
+        job = JobSpec(1 + lots.below(2), 2, backoff_limit=lots.below(3), template=template)
+        return Job(Meta(name, "default"), spec=job)
     work = Workload(
         stops_after_ms=lots.one(None, 500), torn_down_after_ms=lots.one(0, 1500),
         is_deaf=lots.below(4) == 0,
     )  # fmt: skip
     given: dict[str, Any] = {
-        "replicas": 2 + lots.below(3), "selector": LabelSelector(labels),
-        "template": _template(pod, work, labels),
+        "selector": LabelSelector(labels), "template": _template(pod, work, labels),
     }  # fmt: skip
-    if name.startswith("set"):
+    if kind == "daemon":
+        return DaemonSet(Meta(name, "default"), spec=DaemonSetSpec(**given))
+    given["replicas"] = 2 + lots.below(3)
+    if kind == "set":
         return ReplicaSet(Meta(name, "default"), spec=ReplicaSetSpec(**given))
-    return Deployment(Meta(name, "default"), spec=DeploymentSpec(**given))
+    if kind == "dep":
+        return Deployment(Meta(name, "default"), spec=DeploymentSpec(**given))
+    policy = lots.one("OrderedReady", "Parallel")
+    spec = StatefulSetSpec(pod_management_policy=policy, **given)
+    return StatefulSet(Meta(name, "default"), spec=spec)
 
 
 def _template(pod: Pod, work: Workload, labels: Map[str], **spec: Any) -> PodTemplate:
@@ -187,8 +251,9 @@ def _script(things: list[Object], nodes: tuple[str, ...], lots: Lots) -> tuple[C
     for item in things:
         mine = f"app={item.meta.name}"
         commands += [PodCommand(mine), PodCommand(mine, grace_s=0)]
-        if not isinstance(item, Job):
+        if not isinstance(item, DaemonSet | Job):
             commands += [PatchCommand.scale(item, n) for n in (0, 3)]
+        if not isinstance(item, Job):
             commands.append(PatchCommand.roll(item, "again"))
     options = DrainOptions(force=True, disable_eviction=lots.below(4) == 0, timeout_ms=20_000)
     commands += [DrainCommand((nodes[0],), options), PatchCommand.uncordon(nodes[0])]
