@@ -18,10 +18,11 @@ import attrs
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.expectations import Expectations
-from actors.controllers.frame.owned import Owned, controller_of
+from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import PodControl, pod_from
 from actors.controllers.frame.ranking import to_delete
 from actors.controllers.kinship import Kinship
+from actors.shared.owners import controller_of
 from testbed import ApiError, Client
 from testbed.objects import Condition, Pod, ReplicaSet
 from testbed.objects.condition import find, having

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import attrs
 
 from actors.shared.critical import is_mirror
+from actors.shared.owners import controller_of
 from actors.shared.verbs import evict
 from testbed import Actor, ApiError, Client, NotFound, Operation, Selector
 from testbed.errors import TooManyRequests
@@ -135,7 +136,7 @@ class _Emptying:
 
     async def _verdict(self, pod: Pod) -> str:
         """Whether a pod goes or stays, or else why the node is not drained."""
-        owner = _controller_of(pod)
+        owner = controller_of(pod)
         if self._is_skipped(pod) or is_mirror(pod):
             return STAY
         if pod.is_over:
@@ -223,11 +224,6 @@ class _Emptying:
 
     def _is_late(self) -> bool:
         return self.due_ms is not None and self.client.elapsed() >= self.due_ms
-
-
-def _controller_of(pod: Pod) -> Owner | None:
-    """The owner that manages the pod, or None."""
-    return next((owner for owner in pod.meta.owners if owner.controller), None)
 
 
 def _said(what: str, key: str, error: ApiError) -> str:

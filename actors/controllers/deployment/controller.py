@@ -19,7 +19,8 @@ from actors.controllers.deployment import bounds, revision, rollout, scaling
 from actors.controllers.deployment.bounds import size_of, wanted_by
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
-from actors.controllers.frame.owned import Owned, controller_of
+from actors.controllers.frame.owned import Owned
+from actors.shared.owners import controller_of
 from testbed import Client
 from testbed.errors import AlreadyExists
 from testbed.objects import Condition, Deployment, DeploymentStatus, Pod, ReplicaSet

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from actors.shared.owners import controller_of
 from testbed.objects import (
     Condition,
     Map,
@@ -129,7 +130,7 @@ def _expected(pods: Sequence[Pod], scale_of: ScaleOf) -> int | Uncountable:
     """The sum of the scales of all that own these pods. Pods without an owner count for nothing."""
     scales: dict[str, int] = {}
     for pod in pods:
-        owner = next((each for each in pod.meta.owners if each.controller), None)
+        owner = controller_of(pod)
         if owner is None or owner.uid in scales:
             continue
         scale = scale_of(owner, pod.meta.namespace)

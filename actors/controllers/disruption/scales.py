@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.controllers.disruption.counting import Scale
+from actors.shared.owners import controller_of
 from testbed.objects import Owner
 
 Find = Callable[[str, str, str], Any]
@@ -18,7 +19,7 @@ def scale_of(find: Find, owner: Owner, namespace: str) -> Scale | None:
     Deployment, so that a rollout does not look like more pods."""
     item = _found(find, owner, namespace)
     if item is not None and owner.kind == REPLICA_SET:
-        above = next((each for each in item.meta.owners if each.controller), None)
+        above = controller_of(item)
         if above is not None and above.kind == DEPLOYMENT:
             item = _found(find, above, namespace)
     spec = getattr(item, "spec", None)

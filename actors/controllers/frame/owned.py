@@ -10,16 +10,12 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from actors.controllers.frame.expectations import Expectations
+from actors.shared.owners import controller_of
 from testbed import Cache
 from testbed.objects import Object, Owner
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 W = TypeVar("W", bound=Object)
-
-
-def controller_of(item: Object) -> Owner | None:
-    """The owner that manages an object (its controllerRef), or None."""
-    return next((owner for owner in item.meta.owners if owner.controller), None)
 
 
 def owner_reference(owner: Object) -> Owner:

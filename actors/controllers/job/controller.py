@@ -23,7 +23,7 @@ import attrs
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.expectations import Expectations
-from actors.controllers.frame.owned import Owned, controller_of
+from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import PodControl, pod_from
 from actors.controllers.frame.ranking import to_delete
 from actors.controllers.job.backoff import Backoff
@@ -39,6 +39,7 @@ from actors.controllers.job.tally import (
     wanted_active,
     wrong_with,
 )
+from actors.shared.owners import controller_of
 from testbed import ApiError, Client, NotFound
 from testbed.objects import Condition, Job, JobStatus, Pod
 from testbed.objects.condition import find, having

@@ -1,0 +1,10 @@
+"""Owners: which of its owners manages an object."""
+
+from __future__ import annotations
+
+from testbed.objects import Object, Owner
+
+
+def controller_of(item: Object) -> Owner | None:
+    """The owner that manages an object (its controllerRef), or None."""
+    return next((owner for owner in item.meta.owners if owner.controller), None)
