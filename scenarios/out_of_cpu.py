@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 
 from actors.apiserver import ApiServer
-from actors.controllers.replicaset import ReplicaSetController, ReplicaSetLoop, wanted_by
+from actors.controllers.frame.wanted import wanted_by
+from actors.controllers.replicaset import ReplicaSetController, ReplicaSetLoop
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.user import User

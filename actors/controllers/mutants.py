@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any
 
 from actors.controllers.deleting_mutants import DELETING
-from actors.controllers.deployment.bounds import min_available, size_of, wanted_by
+from actors.controllers.deployment.bounds import min_available
 from actors.controllers.deployment.controller import DeploymentController, DeploymentLoop
 from actors.controllers.deployment.scaling import Resize, active
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import KeyedController
+from actors.controllers.frame.wanted import wanted_by
 from actors.controllers.job.controller import JobController, JobLoop
 from actors.controllers.proving_grounds.workloads import workshop
 from actors.controllers.replicaset import ReplicaSetController, ReplicaSetLoop
@@ -38,7 +39,7 @@ class DeletesNothing(ReplicaSetLoop):
     """Creates what is missing, and leaves what is too much."""
 
     async def manage(self, item: ReplicaSet, pods: list[Pod]) -> None:
-        await super().manage(item, pods[: size_of(item)])
+        await super().manage(item, pods[: wanted_by(item)])
 
 
 # -- Deployments ----------------------------------------------------------------------------------
@@ -48,7 +49,7 @@ class StartsAllAtOnce(DeploymentLoop):
     """Gives the new ReplicaSet all its pods before the old ones have shrunk."""
 
     def stepped(self, item: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]) -> list[Resize]:
-        if size_of(new) != wanted_by(item):
+        if wanted_by(new) != wanted_by(item):
             return [Resize(new, wanted_by(item))]
         return super().stepped(item, new, old)
 
@@ -58,10 +59,10 @@ class TrustsNewPods(DeploymentLoop):
 
     def stepped(self, item: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]) -> list[Resize]:
         steps = super().stepped(item, new, old)
-        spare = size_of(new) + sum(map(size_of, old)) - min_available(item)
+        spare = wanted_by(new) + sum(map(wanted_by, old)) - min_available(item)
         if steps or spare <= 0:
             return steps
-        return [Resize(each, max(size_of(each) - spare, 0)) for each in active(old)]
+        return [Resize(each, max(wanted_by(each) - spare, 0)) for each in active(old)]
 
 
 # -- Jobs -----------------------------------------------------------------------------------------

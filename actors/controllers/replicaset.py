@@ -21,6 +21,7 @@ from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import PodControl, pod_from
 from actors.controllers.frame.ranking import to_delete
+from actors.controllers.frame.wanted import wanted_by
 from actors.controllers.kinship import Kinship
 from actors.shared.owners import controller_of
 from testbed import ApiError, Client
@@ -126,11 +127,6 @@ class ReplicaSetController(KeyedController):
     """Keeps `spec.replicas` pods of each ReplicaSet active."""
 
     loop = ReplicaSetLoop
-
-
-def wanted_by(item: ReplicaSet) -> int:
-    """How many pods it wants."""
-    return 1 if item.spec.replicas is None else item.spec.replicas
 
 
 def status_of(item: ReplicaSet, pods: Sequence[Pod], now_ms: int) -> ReplicaSetStatus:

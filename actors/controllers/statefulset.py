@@ -22,6 +22,7 @@ from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import pod_from
+from actors.controllers.frame.wanted import wanted_by
 from testbed import Client, NotFound, Operation
 from testbed.objects import Pod, PodTemplate, StatefulSet, StatefulSetStatus
 from testbed.objects.codec import encode
@@ -58,7 +59,7 @@ def number_of(item: StatefulSet, pod: Pod) -> int | None:
 def planned(item: StatefulSet, pods: Sequence[Pod]) -> OrderedPlan:
     """The next step: with Parallel all of it, else one pod."""
     by_number = {number_of(item, pod): pod for pod in pods}
-    wanted = 1 if item.spec.replicas is None else item.spec.replicas
+    wanted = wanted_by(item)
     is_parallel = item.spec.pod_management_policy == PARALLEL
     create: list[int] = []
     delete: list[Pod] = []

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from testbed.objects import Deployment, ReplicaSet
+from actors.controllers.frame.wanted import wanted_by
+from testbed.objects import Deployment
 
 RECREATE = "Recreate"
-
-
-def wanted_by(item: Deployment) -> int:
-    """How many pods it wants."""
-    return 1 if item.spec.replicas is None else item.spec.replicas
-
-
-def size_of(item: ReplicaSet) -> int:
-    """How many pods a ReplicaSet is told to have."""
-    return 1 if item.spec.replicas is None else item.spec.replicas
 
 
 def is_rolling(item: Deployment) -> bool:

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import attrs
 
 from actors.controllers.deployment import bounds, revision, rollout, scaling
-from actors.controllers.deployment.bounds import size_of, wanted_by
 from actors.controllers.frame import standing
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.owned import Owned
+from actors.controllers.frame.wanted import wanted_by
 from actors.shared.owners import controller_of
 from testbed import Client
 from testbed.errors import AlreadyExists
@@ -119,13 +119,13 @@ class DeploymentLoop(ControlLoop):
     ) -> None:
         """Record a step of the rollout: the sizes that its ReplicaSets are to have, as far as this
         controller has heard of them."""
-        sizes = {each.meta.name: size_of(each) for each in (*old, new)}
+        sizes = {each.meta.name: wanted_by(each) for each in (*old, new)}
         sizes |= {step.item.meta.name: step.replicas for step in steps}
         self.client.record(
             "rollout", item=item.key, wanted=wanted_by(item), surge=bounds.max_surge(item),
             must=bounds.min_available(item), sizes=sizes, new=new.meta.name,
             available=new.status.available_replicas,
-            grows=not steps or sizes[new.meta.name] > size_of(new),
+            grows=not steps or sizes[new.meta.name] > wanted_by(new),
         )  # fmt: skip
 
     async def _renumbered(self, item: Deployment, new: ReplicaSet, number: int) -> ReplicaSet:
@@ -174,8 +174,8 @@ class DeploymentLoop(ControlLoop):
             if new == step.item:
                 continue
             await self.client.update(new)
-            if step.replicas != size_of(step.item):
-                way = "up" if step.replicas > size_of(step.item) else "down"
+            if step.replicas != wanted_by(step.item):
+                way = "up" if step.replicas > wanted_by(step.item) else "down"
                 name = step.item.meta.name
                 said = f"Scaled {way} replica set {name} to {step.replicas}"
                 self.note(item, "ScalingReplicaSet", said)
@@ -197,7 +197,7 @@ class DeploymentLoop(ControlLoop):
         kept = [each for each in old if not each.meta.is_terminating]
         for each in sorted(kept, key=revision.revision_of)[: max(len(kept) - limit, 0)]:
             is_seen = each.meta.generation <= each.status.observed_generation
-            if not size_of(each) and not each.status.replicas and is_seen:
+            if not wanted_by(each) and not each.status.replicas and is_seen:
                 await self.client.delete(each, whatever_it_was=True)
 
     async def _sum_up(
@@ -235,7 +235,7 @@ def status_of(
         updated_replicas=0 if new is None else new.status.replicas,
         ready_replicas=sum(each.status.ready_replicas for each in sets),
         available_replicas=available,
-        unavailable_replicas=max(sum(map(size_of, sets)) - available, 0),
+        unavailable_replicas=max(sum(map(wanted_by, sets)) - available, 0),
         conditions=having(item.status.conditions, condition, now_ms),
         collision_count=item.status.collision_count,
     )

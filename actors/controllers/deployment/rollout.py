@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.controllers.deployment.bounds import (
-    is_rolling,
-    max_surge,
-    min_available,
-    size_of,
-    wanted_by,
-)
+from actors.controllers.deployment.bounds import is_rolling, max_surge, min_available
 from actors.controllers.deployment.revision import by_age
 from actors.controllers.deployment.scaling import Resize, active
+from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet
 
 
@@ -28,18 +23,18 @@ def first_size(item: Deployment, old: Sequence[ReplicaSet]) -> int:
 def grown(item: Deployment, size: int, sets: Sequence[ReplicaSet]) -> int:
     """What the new ReplicaSet may grow to from that size, so that all of them together have no more
     pods than are wanted, and the surge."""
-    room = wanted_by(item) + max_surge(item) - sum(map(size_of, sets))
+    room = wanted_by(item) + max_surge(item) - sum(map(wanted_by, sets))
     return size + min(max(room, 0), max(wanted_by(item) - size, 0))
 
 
 def stepped(item: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]) -> list[Resize]:
     """The next step: 1. the new one grows, if it may; 2. else the old ones shrink, if they may."""
-    size, wanted = size_of(new), wanted_by(item)
+    size, wanted = wanted_by(new), wanted_by(item)
     goal = wanted if size > wanted else grown(item, size, [new, *old])
     if goal != size:
         return [Resize(new, goal)]
     live = by_age(active(old))
-    total = size + sum(map(size_of, live))
+    total = size + sum(map(wanted_by, live))
     # The new pods that are not available yet count as missing, so that a bad template does not
     # bring down the good pods.
     spare = total - min_available(item) - (size - new.status.available_replicas)
@@ -53,7 +48,7 @@ def _without_unhealthy(old: Sequence[ReplicaSet], spare: int) -> dict[str, int]:
     """The sizes of the old ones without their unavailable pods: to delete these costs nothing."""
     sizes = {}
     for each in old:
-        size = size_of(each)
+        size = wanted_by(each)
         gone = min(spare, max(size - each.status.available_replicas, 0))
         spare -= gone
         sizes[each.key] = size - gone
@@ -70,6 +65,6 @@ def _shrunk(
     for each in old:
         gone = min(spare, sizes[each.key])
         spare -= gone
-        if sizes[each.key] - gone != size_of(each):
+        if sizes[each.key] - gone != wanted_by(each):
             steps.append(Resize(each, sizes[each.key] - gone))
     return steps

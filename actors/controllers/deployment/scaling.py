@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from actors.controllers.deployment.bounds import is_rolling, max_surge, size_of, wanted_by
+from actors.controllers.deployment.bounds import is_rolling, max_surge
 from actors.controllers.deployment.revision import by_age
+from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet
 
 DESIRED = "deployment.kubernetes.io/desired-replicas"
@@ -31,7 +32,7 @@ class Resize:
 
 def active(sets: Sequence[ReplicaSet]) -> list[ReplicaSet]:
     """Those that are to have any pods."""
-    return [each for each in sets if size_of(each) > 0]
+    return [each for each in sets if wanted_by(each) > 0]
 
 
 def is_rescaled(item: Deployment, sets: Sequence[ReplicaSet]) -> bool:
@@ -56,7 +57,7 @@ def _is_saturated(item: Deployment, new: ReplicaSet) -> bool:
     """Whether the new one has all the pods, and they are available."""
     wanted = wanted_by(item)
     return (
-        size_of(new) == wanted
+        wanted_by(new) == wanted
         and _number(new, DESIRED) == wanted
         and new.status.available_replicas == wanted
     )
@@ -67,16 +68,16 @@ def _in_proportion(item: Deployment, sets: Sequence[ReplicaSet]) -> list[Resize]
     ones the newer grows, and the older shrinks, first."""
     wanted = wanted_by(item)
     allowed = wanted + max_surge(item) if wanted else 0
-    gap = allowed - sum(map(size_of, sets))
+    gap = allowed - sum(map(wanted_by, sets))
     order = by_age(sets)
     if gap > 0:
         order.reverse()
-    order.sort(key=size_of, reverse=True)
+    order.sort(key=wanted_by, reverse=True)
     added, sizes = 0, []
     for each in order:
         share = _share(each, item, gap, added)
         added += share
-        sizes.append(size_of(each) + share)
+        sizes.append(wanted_by(each) + share)
     if gap:
         sizes[0] = max(sizes[0] + gap - added, 0)
     return [Resize(each, size) for each, size in zip(order, sizes, strict=True)]
@@ -86,7 +87,7 @@ def _share(each: ReplicaSet, item: Deployment, gap: int, added: int) -> int:
     """How many of the missing pods one of them gets; negative if pods are to go."""
     if not gap or gap == added:
         return 0
-    size, wanted = size_of(each), wanted_by(item)
+    size, wanted = wanted_by(each), wanted_by(item)
     share = -size
     if wanted:
         before = _number(each, MOST) or item.status.replicas or size

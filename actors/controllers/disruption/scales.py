@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.controllers.disruption.counting import Scale
+from actors.controllers.frame.wanted import wanted_by
 from actors.shared.owners import controller_of
 from testbed.objects import Owner
 
@@ -25,8 +26,7 @@ def scale_of(find: Find, owner: Owner, namespace: str) -> Scale | None:
     spec = getattr(item, "spec", None)
     if item is None or not hasattr(spec, "replicas"):
         return None
-    replicas = item.spec.replicas
-    return Scale(item.meta.uid, 1 if replicas is None else replicas)
+    return Scale(item.meta.uid, wanted_by(item))
 
 
 def _found(find: Find, owner: Owner, namespace: str) -> Any:

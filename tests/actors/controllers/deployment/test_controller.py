@@ -10,9 +10,9 @@ from stage import Doing, Puppet, play
 from workloads import Readier, all_of, deployment, template, versions, workload_world
 
 from actors.apiserver import ApiServer
-from actors.controllers.deployment.bounds import size_of
 from actors.controllers.deployment.controller import DeploymentController
 from actors.controllers.deployment.revision import REVISION
+from actors.controllers.frame.wanted import wanted_by
 from actors.controllers.replicaset import ReplicaSetController
 from testbed import Client
 from testbed.choosers.bounded import Bounded
@@ -52,7 +52,7 @@ def rolled(user: Doing, readier: Readier | None = None, things: Any = ()) -> Wor
 
 def sizes(world: World) -> list[int]:
     """How many pods its ReplicaSets are told to have."""
-    return sorted(size_of(each) for each in all_of(world, ReplicaSet))
+    return sorted(wanted_by(each) for each in all_of(world, ReplicaSet))
 
 
 def bounded(least: int, most: int) -> Any:

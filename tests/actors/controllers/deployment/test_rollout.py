@@ -8,10 +8,11 @@ import attrs
 import pytest
 from workloads import deployment, template
 
-from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available, size_of
+from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available
 from actors.controllers.deployment.revision import HASH, hash_of, new_set, newest_of
 from actors.controllers.deployment.rollout import first_size, stepped
 from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, scaled
+from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus, UpdateStrategy
 
 
@@ -123,7 +124,7 @@ def test_equal_templates_have_equal_names_and_others_have_not() -> None:
     item = deployment(3)
     made = new_set(item, 2)
     assert made.meta.name == f"web-{hash_of(item.spec.template)}"
-    assert size_of(made) == 2
+    assert wanted_by(made) == 2
     labels = made.spec.template.meta.labels
     assert labels[HASH] == made.meta.labels[HASH] == hash_of(item.spec.template)
     assert newest_of(item, [made]) is made
