@@ -20,6 +20,7 @@ from actors.controllers.frame.control_loop import ControlLoop, KeyedController, 
 from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import PodControl, pod_from
+from actors.controllers.frame.wanted import part_of
 from testbed import ApiError, Client
 from testbed.objects import (
     Affinity,
@@ -127,11 +128,11 @@ def outdated(item: DaemonSet, nodes: Sequence[Node], pods: Sequence[Pod], now_ms
 
 
 def _unavailable(item: DaemonSet, wanted: int) -> int:
+    """How many of the wanted pods may be unavailable: a share is at least one."""
     rolling = item.spec.update_strategy.rolling_update
     bound = 1 if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
-    if isinstance(bound, str):
-        return max(-(-int(bound.removesuffix("%")) * wanted // 100), 1)
-    return bound
+    number = part_of(bound, wanted)
+    return max(number, 1) if isinstance(bound, str) else number
 
 
 def _age(pod: Pod) -> tuple[bool, int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.controllers.frame.wanted import wanted_by
+from actors.controllers.frame.wanted import part_of, wanted_by
 from testbed.objects import Deployment
 
 RECREATE = "Recreate"
@@ -34,13 +34,6 @@ def _fenceposts(item: Deployment) -> tuple[int, int]:
     surge = rolling.max_surge if rolling is not None else None
     unavailable = rolling.max_unavailable if rolling is not None else None
     count = wanted_by(item)
-    most, least = _share(surge, count, is_up=True), _share(unavailable, count, is_up=False)
+    most = 0 if surge is None else part_of(surge, count)
+    least = 0 if unavailable is None else part_of(unavailable, count, rounds_up=False)
     return (most, least) if most or least else (0, 1)
-
-
-def _share(bound: int | str | None, count: int, *, is_up: bool) -> int:
-    """A bound as a number: itself, or that share of the count."""
-    if not isinstance(bound, str):
-        return bound or 0
-    hundredths = int(bound.removesuffix("%")) * count
-    return -(-hundredths // 100) if is_up else hundredths // 100

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from actors.controllers.frame.wanted import part_of
 from actors.shared.owners import controller_of
 from testbed.objects import (
     Condition,
@@ -101,11 +102,8 @@ def stale_in_ms(pod: Pod, now_ms: int) -> int | None:
 
 def share(bound: int | str, total: int) -> int | None:
     """A number, or a share of `total` such as `50%`, rounded up; None if it is neither."""
-    if isinstance(bound, int):
-        return bound
-    text = bound.removesuffix("%")
-    is_share = bound.endswith("%") and text.isdecimal()
-    return -(-int(text) * total // 100) if is_share else None
+    is_share = isinstance(bound, str) and bound.endswith("%") and bound[:-1].isdecimal()
+    return part_of(bound, total) if is_share or isinstance(bound, int) else None
 
 
 def _wanted(

@@ -134,6 +134,8 @@ def test_an_update_keeps_to_what_may_be_unavailable() -> None:
     assert names(outdated(newer, nodes, pods, 9)) == ["d"]
     assert names(outdated(agent(3).with_meta(generation=2), nodes, pods, 9)) == ["d", "a", "b"]
     assert names(outdated(agent("50%").with_meta(generation=2), nodes, pods, 9)) == ["d", "a"]
+    available = pods[:3]
+    assert names(outdated(agent("0%").with_meta(generation=2), nodes[:3], available, 9)) == ["a"]
 
 
 # -- at work ---------------------------------------------------------------------------------------
