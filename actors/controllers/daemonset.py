@@ -166,9 +166,7 @@ class DaemonSetLoop(ControlLoop):
         super().__init__(settings, client)
         self.sets = self.cache(DaemonSet, reads=None)
         self.sets.on(
-            add=lambda new: self.todo.add(new.key),
-            update=lambda _, new: self.todo.add(new.key),
-            delete=lambda old: self.expected.forget(old.key),
+            add=self.want, update=self.want, delete=lambda old: self.expected.forget(old.key)
         )
         self.nodes = self.cache(Node, reads=NODE_READS)
         self.nodes.on(
@@ -189,7 +187,7 @@ class DaemonSetLoop(ControlLoop):
 
     def _node_changed(self, *_: Node) -> None:
         for item in self.sets.all():
-            self.todo.add(item.key)
+            self.want(item)
 
     async def sync(self, key: str) -> None:
         """Create and delete pods, then write the counts, also if that has failed."""

@@ -40,7 +40,7 @@ class ReplicaSetLoop(ControlLoop):
     def __init__(self, settings: KeyedController, client: Client) -> None:
         super().__init__(settings, client)
         self.sets = self.cache(ReplicaSet, reads=None)
-        self.sets.on(add=self._want, update=self._changed, delete=self._gone)
+        self.sets.on(add=self._heard, update=self._changed, delete=self._gone)
         self.expected = Expectations(client, self.todo.add)
         self.pods = Owned(
             self.cache(Pod, reads=standing.READS), self.sets, self.todo.add, self.expected
@@ -52,14 +52,14 @@ class ReplicaSetLoop(ControlLoop):
     def digest(self, now_ms: int) -> object:
         return super().digest(now_ms), self.expected.digest(now_ms)
 
-    def _want(self, item: ReplicaSet) -> None:
+    def _heard(self, item: ReplicaSet) -> None:
         self.kin.put(item)
-        self.todo.add(item.key)
+        self.want(item)
 
     def _changed(self, old: ReplicaSet, new: ReplicaSet) -> None:
         if old.meta.uid != new.meta.uid:
             self._gone(old)
-        self._want(new)
+        self._heard(new)
 
     def _gone(self, item: ReplicaSet) -> None:
         self.kin.drop(item.meta.uid)

@@ -117,9 +117,7 @@ class StatefulSetLoop(ControlLoop):
     def __init__(self, settings: KeyedController, client: Client) -> None:
         super().__init__(settings, client)
         self.sets = self.cache(StatefulSet, reads=None)
-        self.sets.on(
-            add=lambda new: self.todo.add(new.key), update=lambda _, new: self.todo.add(new.key)
-        )
+        self.sets.on(add=self.want, update=self.want)
         self.pods = Owned(self.cache(Pod, reads=standing.READS), self.sets, self.todo.add)
 
     async def sync(self, key: str) -> None:

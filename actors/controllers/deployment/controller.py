@@ -35,9 +35,7 @@ class DeploymentLoop(ControlLoop):
     def __init__(self, settings: KeyedController, client: Client) -> None:
         super().__init__(settings, client)
         self.deployments = self.cache(Deployment, reads=None)
-        self.deployments.on(
-            add=lambda new: self.todo.add(new.key), update=lambda _, new: self.todo.add(new.key)
-        )
+        self.deployments.on(add=self.want, update=self.want)
         self._set_cache = self.cache(ReplicaSet, reads=None)
         self.sets = Owned(self._set_cache, self.deployments, self.todo.add)
         self.pods: Owned[Pod, ReplicaSet] | None = None
@@ -160,7 +158,7 @@ class DeploymentLoop(ControlLoop):
         owned = at_key(self._set_cache, key)
         owner = None if owned is None else self.sets.owner(owned)
         if owner is not None:
-            self.todo.add(owner.key)
+            self.want(owner)
 
     # -- writes ---------------------------------------------------------------------------------
 

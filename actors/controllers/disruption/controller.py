@@ -65,7 +65,7 @@ class DisruptionLoop(ControlLoop):
 
     def _heard_budget(self, budget: PodDisruptionBudget) -> None:
         self._known.put_budget(budget)
-        self.todo.add(budget.key)
+        self.want(budget)
 
     def _gone(self, pod: Pod) -> None:
         for key in self._known.drop_pod(pod):

@@ -47,6 +47,11 @@ class ControlLoop:
         self._caches.append(made)
         return made
 
+    def want(self, *states: Object) -> None:
+        """Have an object synced. It can be the handler for `add` and for `update`, which gives the
+        old state, too, and the new one last."""
+        self.todo.add(states[-1].key)
+
     def note(self, item: Object, reason: str, message: str, kind: str = NORMAL) -> None:
         """Write an Event about an object, unless Events are switched off."""
         if self.client.switches.events:

@@ -57,11 +57,7 @@ class JobLoop(ControlLoop):
     def __init__(self, settings: KeyedController, client: Client) -> None:
         super().__init__(settings, client)
         self.jobs = self.cache(Job, reads=None)
-        self.jobs.on(
-            add=lambda new: self.todo.add(new.key),
-            update=self._changed,
-            delete=self._gone,
-        )
+        self.jobs.on(add=self.want, update=self._changed, delete=self._gone)
         self.expected = Expectations(client, self.todo.add)
         self.pod_cache = self.cache(Pod, reads=READS)
         self.pods = Owned(self.pod_cache, self.jobs, self.todo.add, self.expected)
@@ -85,7 +81,7 @@ class JobLoop(ControlLoop):
         if not is_tracked(pod):
             self.released.pop(pod.meta.uid, None)
         elif self._is_orphan(pod):
-            self.todo.add(pod.key)
+            self.want(pod)
 
     def _unseen(self, pod: Pod) -> None:
         self.released.pop(pod.meta.uid, None)
@@ -93,14 +89,14 @@ class JobLoop(ControlLoop):
     def _changed(self, old: Job, new: Job) -> None:
         if old.meta.uid != new.meta.uid or (is_over(new) and not is_over(old)):
             self._gone(old)
-        self.todo.add(new.key)
+        self.want(new)
 
     def _gone(self, job: Job) -> None:
         """The Job is gone or over: whatever pods it still has are only to be released."""
         self.expected.forget(job.key)
         self.backoff.forget(job.meta.uid)
         for pod in self.pods.of(job):
-            self.todo.add(pod.key)
+            self.want(pod)
 
     def _is_orphan(self, pod: Pod) -> bool:
         """Whether no Job will count it any more."""

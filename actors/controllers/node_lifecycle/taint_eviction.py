@@ -90,17 +90,17 @@ class TaintLoop(ControlLoop):
 
     def _node_heard(self, node: Node) -> None:
         if _driving(node):
-            self.todo.add(node.key)
+            self.want(node)
 
     def _node_changed(self, old: Node, new: Node) -> None:
         if _driving(old) != _driving(new):
-            self.todo.add(new.key)
+            self.want(new)
 
     def _pod_heard(self, pod: Pod) -> None:
         """Judge a pod, if it is one of those that are to go, or its node drives pods out."""
         node = self._nodes.get(pod.spec.node_name) if pod.spec.node_name else None
         if pod.key in self._stays or (node is not None and _driving(node)):
-            self.todo.add(pod.key)
+            self.want(pod)
 
     def _pod_changed(self, old: Pod, new: Pod) -> None:
         before = (old.meta.uid, old.spec.node_name, old.spec.tolerations)

@@ -23,12 +23,9 @@ class Marking(ControlLoop):
     def __init__(self, settings: KeyedController, client: Client) -> None:
         super().__init__(settings, client)
         self.notes = self.cache(Note, reads=("data",))
-        self.notes.on(add=self._want, update=lambda _, new: self._want(new))
+        self.notes.on(add=self.want, update=self.want)
         self.cache(Node, reads=())
         self.tries = 0
-
-    def _want(self, note: Note) -> None:
-        self.todo.add(note.key)
 
     async def sync(self, key: str) -> None:
         """Fail twice if the note says so."""
