@@ -20,6 +20,7 @@ import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.looks import Looks
+from actors.controllers.frame.pod_status import patch_status
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Condition, Map, Node, Pod, condition
 from testbed.objects.form import to_tree
@@ -112,9 +113,7 @@ class PodGCLoop(ControlLoop):
         try:
             if not pod.is_over:
                 conditions = () if why is None else condition.having((), why, client.now())
-                status = {"phase": FAILED, "conditions": [to_tree(each) for each in conditions]}
-                tree = {"metadata": {"uid": meta.uid}, "status": status}
-                await client.patch(pod, tree, how="strategic", subresource="status")
+                await patch_status(client, pod, map(to_tree, conditions), phase=FAILED)
             await client.ask(
                 Operation("delete", "pods", meta.name, meta.namespace, options=Map(grace_s=0))
             )

@@ -19,6 +19,7 @@ from actors.controllers.disruption import counting
 from actors.controllers.disruption.covered_pods import CoveredPods
 from actors.controllers.disruption.scales import scale_of
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.frame.pod_status import patch_status
 from actors.shared.workqueue import AGAIN_MS, Workqueue
 from testbed import ApiError, Cache, Client, Conflict, NotFound
 from testbed.objects import (
@@ -152,12 +153,9 @@ class DisruptionLoop(ControlLoop):
     async def _is_reset(self, pod: Pod) -> bool:
         now_ms = self.client.now()
         reset = Condition(counting.TARGET, "False", since_ms=now_ms // 1000 * 1000)
-        tree = {
-            "metadata": {"uid": pod.meta.uid},
-            "status": {"conditions": [{"reason": None, "message": None, **to_tree(reset)}]},
-        }
+        condition = {"reason": None, "message": None, **to_tree(reset)}
         try:
-            await self.client.patch(pod, tree, how="strategic", subresource="status")
+            await patch_status(self.client, pod, [condition])
         except NotFound:
             return True
         except ApiError:

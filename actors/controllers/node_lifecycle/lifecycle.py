@@ -18,6 +18,7 @@ import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.looks import Looks
+from actors.controllers.frame.pod_status import patch_status
 from actors.controllers.node_lifecycle.health import Health, noticed, silenced
 from actors.controllers.node_lifecycle.limiter import Limiter
 from actors.controllers.node_lifecycle.patching import swap_taints
@@ -232,9 +233,8 @@ class NodeLifecycleLoop(ControlLoop):
         for pod in self._pods.on(name):
             if not pod.is_ready:
                 continue
-            tree = {"metadata": {"uid": pod.meta.uid}, "status": {"conditions": [condition]}}
             try:
-                await self.client.patch(pod, tree, how="strategic", subresource="status")
+                await patch_status(self.client, pod, [condition])
             except NotFound:
                 continue
             except ApiError:

@@ -16,6 +16,7 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
+from actors.controllers.frame.pod_status import patch_status
 from actors.controllers.node_lifecycle.pods_on_nodes import PodsOnNodes
 from actors.shared.workqueue import Workqueue
 from testbed import ApiError, Client, NotFound, Operation
@@ -172,9 +173,8 @@ class TaintLoop(ControlLoop):
             target = condition.having(pod.status.conditions, DELETED, client.now())
             if target != pod.status.conditions:
                 self.note(pod, "TaintManagerEviction", f"Marking for deletion Pod {key}")
-                new = [to_tree(each) for each in target if each.type == DELETED.type]
-                tree = {"metadata": {"uid": pod.meta.uid}, "status": {"conditions": new}}
-                await client.patch(pod, tree, how="strategic", subresource="status")
+                new = (to_tree(each) for each in target if each.type == DELETED.type)
+                await patch_status(client, pod, new)
             await client.ask(Operation("delete", "pods", name, namespace))
         except NotFound:
             return True
