@@ -37,7 +37,6 @@ from testbed.objects import Node, Pod
 from testbed.objects.event import WARNING
 
 CLEAN_UP_MS, POLL_MS = 30_000, 1000
-KILL_MS_MIN = 10_000
 
 
 class Evictor:
@@ -168,10 +167,7 @@ class Evictor:
         self._recorder.note(pod, EVICTED, chosen.message, WARNING)
         lifecycle = self._pods[pod.meta.uid]
         ending = PodEnding(EVICTED, chosen.message, chosen.message)
-        lifecycle.end(ending, self._grace_s(chosen), because)
-        patience_ms = max(self._told_s(chosen) * 1500, KILL_MS_MIN)
-        timer = client.sleep(patience_ms, "give up on it")
-        await client.first(lifecycle.stopped.wait(), timer)
+        await lifecycle.kill(ending, self._told_s(chosen), self._grace_s(chosen), because)
         for _ in range(CLEAN_UP_MS // POLL_MS):
             await client.sleep(POLL_MS, "clean up")
             if lifecycle.stopped.is_set:

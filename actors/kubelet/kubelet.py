@@ -38,8 +38,6 @@ PREEMPTED = PodEnding(
     "Preempted in order to admit critical pod",
     "Pod was preempted by Kubelet to accommodate a critical pod.",
 )
-KILL_MS_MIN = 10_000
-"""How long a kubelet waits at least for a pod to end that it kills (KUB-15)."""
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """The fields of its node that admission looks at."""
 STATUS_READS = (*NODE_READS, "status.capacity", "status.conditions")
@@ -289,10 +287,7 @@ class _MainLoop:
         because = self.client.record("preempting", pod=victim.key, critical=pod.key, said=said)
         self.recorder.note(victim, PREEMPTED.reason, PREEMPTED.message, WARNING)
         lifecycle = self.pods[victim.meta.uid]
-        lifecycle.end(PREEMPTED, because=because)
-        patience_ms = max((victim.spec.grace_s or 0) * 1500, KILL_MS_MIN)
-        timer = self.client.sleep(patience_ms, f"give up on {victim.key}")
-        await self.client.first(lifecycle.stopped.wait(), timer)
+        await lifecycle.kill(PREEMPTED, victim.spec.grace_s or 0, None, because)
 
     async def begin_static(self, pod: Pod, node: Node | None) -> None:
         """Admit a static pod, and keep its mirror pod."""

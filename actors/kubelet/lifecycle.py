@@ -23,6 +23,8 @@ from testbed.turns.because import Because
 RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
 """The shortest grace that containers are given (KUB-19)."""
+KILL_MS_MIN = 10_000
+"""How long a kubelet waits at least for a pod to end that it kills (KUB-15)."""
 
 
 @attrs.frozen
@@ -131,6 +133,16 @@ class Lifecycle:
         """Have it look again, for something may have changed."""
         if not len(self._updates):
             self._updates.put(None)
+
+    async def kill(
+        self, ending: PodEnding, asked_s: int, grace_s: int | None, because: Because | None
+    ) -> None:
+        """End the pod as `end` does, and wait until it has stopped; no longer than one and a half
+        times the grace that was asked for, or ten seconds if that is less (KUB-15, KUB-29)."""
+        self.end(ending, grace_s, because)
+        patience_ms = max(asked_s * 1500, KILL_MS_MIN)
+        timer = self._client.sleep(patience_ms, f"give up on {self.pod.key}")
+        await self._client.first(self.stopped.wait(), timer)
 
     async def run(self) -> None:
         """Do what there is to do; wait for an update, or for the time of the next thing to do."""

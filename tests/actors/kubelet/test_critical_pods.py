@@ -188,3 +188,19 @@ def test_victims_are_killed_before_the_critical_pod_starts() -> None:
     condition = find(status.conditions, "DisruptionTarget")
     assert condition is not None
     assert condition.reason == "TerminationByKubelet"
+
+
+@pytest.mark.spec("KUB-15")
+@pytest.mark.parametrize(("grace_s", "started_ms"), [(2, 11_000), (20, 31_000)])
+def test_a_victim_that_does_not_end_in_time_is_not_waited_for(
+    grace_s: int, started_ms: int
+) -> None:
+    """The node does not take back what it held: after 10 s, or one and a half times its grace, the
+    critical pod starts all the same."""
+    held = Workload(is_deaf=True, torn_down_after_ms=60_000)
+    victim = held.given_to(bound("a", 600, grace_s=grace_s))
+    new = bound("k", 600, priority_class_name="critical")
+    called = PriorityClass(Meta("critical"), value=CRITICAL_FROM)
+    world = node_world(called, victim, user=at((1000, come(new))))
+    calm(world)
+    assert story(world, "k")[-1] == f"{started_ms} Running Ready"
