@@ -83,7 +83,7 @@ class Usage:
 def behave_alike(one: Pod, other: Pod) -> bool:
     """Whether the annotations of two pods say the same of what they use and how they run."""
     mine, theirs = one.meta.annotations, other.meta.annotations
-    return mine is theirs or _behaviour(mine) == _behaviour(theirs)
+    return mine == theirs or _behaviour(mine) == _behaviour(theirs)
 
 
 def _behaviour(annotations: Mapping[str, str]) -> dict[str, str]:

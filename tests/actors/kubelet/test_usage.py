@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.kubelet.usage import Usage, told
+from actors.kubelet.usage import Usage, behave_alike, told
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
 
@@ -26,6 +26,18 @@ def test_usage_is_a_function_of_the_time_since_the_start() -> None:
     ahead = [usage.changes_in_ms(ran_ms) for ran_ms in (0, 3000, 10_000, 20_500)]
     assert ahead == [3000, 7000, 10_500, None]
     assert Usage.of(Pod.of("p")).at(5) == Map()
+
+
+@pytest.mark.spec("KUB-23")
+def test_pods_behave_alike_by_their_own_annotations_alone() -> None:
+    """What others annotate makes no difference; how much they use, and how they run, does."""
+    one = pod(memory="600M")
+    notes = one.meta.annotations
+    assert behave_alike(one, pod(memory="600M"))
+    assert behave_alike(one, one.with_meta(annotations=notes.having(team="a")))
+    assert not behave_alike(one, pod(memory="900M"))
+    runs = notes.having(**{"workload.testbed/runs-ms": "5"})
+    assert not behave_alike(one, one.with_meta(annotations=runs))
 
 
 @pytest.mark.spec("KUB-23", "KUB-33")
