@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 FIRST_MS, MOST_MS = 10_000, 300_000
-"""The second restart waits for the first; each next one twice as long, up to the most."""
+"""The second restart waits for `FIRST_MS`, each later one twice as long, up to `MOST_MS`."""
 STABLE_MS = 2 * MOST_MS
-"""After it has run for longer than that, it begins anew."""
+"""A container that has run for longer than this is restarted at once again."""
 
 
 class BackOff:
     """The back-off of one pod's containers, in the memory of its kubelet: a crash forgets it.
 
-    The first restart is at once, and so is the first one after a long time of running.
+    The first restart is at once. So is the first one after the containers have run for long.
     """
 
     def __init__(self) -> None:
@@ -25,11 +25,11 @@ class BackOff:
         return self.wait_ms, ran_ms if self.wait_ms else 0
 
     def due_ms(self, ended_ms: int) -> int:
-        """When containers that have ended then may be started again."""
+        """When containers that ended at `ended_ms` may be started again."""
         return ended_ms + (0 if self._is_forgotten(ended_ms) else self.wait_ms)
 
     def restarted(self, ended_ms: int, now_ms: int) -> None:
-        """They are started again, having ended then: the next restart waits for longer."""
+        """Containers that ended at `ended_ms` were started again: the next restart waits longer."""
         if self._is_forgotten(ended_ms) or not self.wait_ms:
             self.wait_ms = FIRST_MS
         else:

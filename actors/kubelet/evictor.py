@@ -1,11 +1,11 @@
-"""Evictor: looks how much of its node is used, and evicts a pod when too little is left.
+"""Evictor: measures what pods use of its node, and evicts one when a resource runs short.
 
-It looks every ten seconds, and evicts one pod at most each time (KUB-29). Then it waits until the
-pod has ended, but no longer than one and a half times its grace, or ten seconds if that is less;
-then until it is cleaned up, which it checks every second for half a minute; then it looks again.
+1. It looks every ten seconds, and evicts at most one pod each time (KUB-29).
+2. It waits for that pod to end (`Lifecycle.kill`).
+3. It checks every second, for half a minute, whether the pod is cleaned up. Then it looks again.
 
-While nothing is short and nothing can change by itself, a look would find what the one before has
-found. So it leaves those out, and keeps the times of the others.
+While nothing is short and nothing can change by itself, a look finds nothing new. Such looks
+are left out; the others keep their times.
 """
 
 from __future__ import annotations

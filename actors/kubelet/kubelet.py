@@ -255,8 +255,8 @@ class _MainLoop:
 
     async def admit(self, pod: Pod, node: Node | None) -> None:
         """Admit or reject a pod, and start its Lifecycle in both cases. A pod that is terminating
-        already is not checked, and will not be started (KUB-10). Until those are killed that a
-        critical pod displaces, no other pod is handled (KUB-15)."""
+        already is not checked, and will not be started (KUB-10). While it kills the victims of a
+        critical pod, no other pod is handled (KUB-15)."""
         if pod.meta.is_terminating or pod.is_over:
             counts = pod.is_over and self.switches.bug_counts_terminal
             self.begin(pod, None, holds_room=counts)
@@ -281,8 +281,8 @@ class _MainLoop:
         self.begin(pod, refusal, holds_room=refusal is None, because=because)
 
     async def preempt(self, victim: Pod, pod: Pod) -> None:
-        """Kill a pod with its own grace, to admit a critical one. One that does not end in time
-        does not stop the admission."""
+        """Kill a pod with its own grace, to admit a critical one. The admission goes on even if the
+        pod does not end in time."""
         said = f"killed {victim.key}, to admit {pod.key}, which is critical"
         because = self.client.record("preempting", pod=victim.key, critical=pod.key, said=said)
         self.recorder.note(victim, PREEMPTED.reason, PREEMPTED.message, WARNING)

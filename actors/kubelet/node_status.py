@@ -1,9 +1,9 @@
 """NodeStatus: what a kubelet writes of its node: Ready, the pressures, what is allocatable.
 
-It works the status out every ten seconds, counted from its start, and writes it when it has changed
-or, if heartbeats come `every` so often, was not written for five minutes (KUB-41). Nothing else
-makes it change, so it waits for a change and works it out at the next of these times; if renewals
-are only implied, at once.
+A kubelet works this status out every ten seconds, counted from its start. It writes the status when
+it has changed; with `heartbeat=every` also when it was not written for five minutes (KUB-41). This
+one waits until something has changed, and works it out at the next of these times; with
+`heartbeat=on_change`, at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pulse: notices for all nodes when a kubelet falls silent whose renewals are only implied.
+"""Pulse: lets the Lease of a node lapse when its kubelet falls silent and writes no renewals.
 
 A scenario in which kubelets have `heartbeat=on_change` serves a PulseSensor and starts a Pulse:
 `world.serve(lambda store: PulseSensor(store, world.table.roles)); world.start(Pulse("pulse"))`.
@@ -24,10 +24,10 @@ SENSOR = "pulse-sensor"
 
 
 class PulseSensor:
-    """Knows of each kubelet whether it is silent: down, or cut off from the network.
+    """Knows which kubelets are silent: down, or cut off from the network.
 
-    It stands for the renewals that are not written: one that is silent now would not have renewed
-    its Lease now. The verb `silent` asks for those among the kubelets named.
+    It stands for the renewals that nobody writes: a kubelet that is silent now could not renew its
+    Lease now. The verb `silent` takes names of kubelets, and returns those that are silent.
     """
 
     near = True
@@ -73,7 +73,7 @@ class Pulse(Actor):
     rank: ClassVar[int] = 2
 
     async def run(self, client: Client) -> None:
-        """Every ten seconds, while any Lease is implied or has lapsed."""
+        """Ask every ten seconds who is silent, while any Lease is implied or has lapsed."""
         news = client.queue("leases", idle=True)
 
         def heard(lease: Lease) -> None:
@@ -94,8 +94,8 @@ class Pulse(Actor):
             await client.sleep(RENEW_MS, "feel the pulse")
 
     async def turn(self, client: Client, kubelet: str, lease: Lease) -> None:
-        """Let a Lease lapse, or take it for renewed again. What fails is repeated at the next
-        look."""
+        """Write that a Lease has lapsed, or is implied again. A write that fails is repeated at the
+        next look."""
         lapses = IMPLIED in lease.meta.annotations
         now, before = (LAPSED, IMPLIED) if lapses else (IMPLIED, LAPSED)
         notes = {name: text for name, text in lease.meta.annotations.items() if name != before}
@@ -107,6 +107,6 @@ class Pulse(Actor):
 
 
 def _kubelet_of(lease: Lease) -> str:
-    """The kubelet whose renewals are implied, or have lapsed; empty: neither."""
+    """The kubelet that has this Lease implied or lapsed; empty: it is neither."""
     notes = lease.meta.annotations
     return notes.get(IMPLIED, "") or notes.get(LAPSED, "")

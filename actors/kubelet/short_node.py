@@ -1,7 +1,7 @@
-"""Short node: the proving ground of eviction, a node whose pods use ever more of its memory.
+"""Short node: the proving ground of eviction, a node on which pods use more and more memory.
 
-A pod that nothing is known of is critical; one of low priority stays within its request; a soft
-threshold is met for a while before a hard one is; and usages may be drawn otherwise.
+A critical pod has no statistics. A pod of low priority stays within its request. A soft threshold
+is met for a while before a hard one is. Of some pods the usage is drawn.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def short_node(world: World, kubelet: type[Kubelet] = Kubelet) -> None:
 
 
 def using(name: str, memory: str, asked_mi: int | None, priority: int | None) -> Pod:
-    """A pod on that node that requests so much memory and uses it as told."""
+    """A pod on that node with this request for memory, and this usage of it."""
     asked = None if asked_mi is None else asked_mi * MI
     pod = Pod.of(name, memory=asked, grace_s=3, node_name=HERE, priority=priority)
     return pod.with_meta(annotations=Map({f"{PREFIX}memory": memory}))

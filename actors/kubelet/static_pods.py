@@ -40,8 +40,8 @@ def mirror_of(pod: Pod) -> Pod:
 
 
 class MirrorPod:
-    """The mirror pod of one static pod: created, and created again whenever it is gone. Who deletes
-    it ends nothing but the object (KUB-1)."""
+    """The mirror pod of one static pod: created, and created again whenever it is gone. Its
+    deletion ends nothing but the object (KUB-1)."""
 
     def __init__(self, client: Client, pod: Pod, delay_ms: int) -> None:
         self.pod: Pod | None = None

@@ -34,7 +34,7 @@ class Admission:
     victims: tuple[Pod, ...] = ()
     """The pods to kill first, in order. A pod may be rejected even then, by a later check."""
     failures: tuple[Lack, ...] = ()
-    """All that was against it. A critical pod is admitted in spite of a lack of resources."""
+    """The checks that failed. A critical pod is admitted even if resources are lacking."""
 
 
 def admission_of(

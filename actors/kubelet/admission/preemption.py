@@ -15,7 +15,7 @@ CLASSES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
 
 
 class NotEnough(Exception):
-    """All pods that may be killed do not suffice; the text has what would still be lacking."""
+    """All pods that may be killed are not enough; the text says what would still be lacking."""
 
 
 def victims_for(pod: Pod, active: Iterable[Pod], shortfall: Shortfall) -> tuple[Pod, ...]:
@@ -40,8 +40,8 @@ def victims_for(pod: Pod, active: Iterable[Pod], shortfall: Shortfall) -> tuple[
 
 
 def _nearest(pool: Sequence[Pod], shortfall: Shortfall) -> list[Pod]:
-    """Take the pod that comes nearest to what is lacking, until nothing is. The last pod moves into
-    the place of one that is taken, and of equal pods the last one is taken."""
+    """Take the pod that comes nearest to what is lacking, until nothing is lacking. Of equal pods
+    the last one is taken. The last pod of the pool moves into the place of one that is taken."""
     left, chosen = list(pool), []
     while shortfall:
         best = 0

@@ -22,12 +22,12 @@ class Evicting:
 
     pod: Pod
     resource: str
-    """What there is too little of."""
+    """The resource that is short."""
     message: str
     """What its status says."""
     grace_s: int
-    """The grace that it is told: 0 at a hard threshold. What becomes of 0 is another matter
-    (KUB-37)."""
+    """The grace that the eviction asks for: 0 at a hard threshold. What 0 means is up to the switch
+    `hard_evict_grace` (KUB-37)."""
     is_hard: bool
     """Whether a hard threshold was met."""
 

@@ -19,7 +19,8 @@ class Memory:
     first_ms: tuple[tuple[Threshold, int], ...] = ()
     """Since when each threshold is met."""
     met: tuple[Threshold, ...] = ()
-    """Those that were met for their grace: they are over only when enough is reclaimed."""
+    """Those that were met for their grace period. They stay met until their minimum reclaim is
+    available, too."""
     observed_ms: Map[int] = attrs.field(factory=Map)
     """When each condition was last observed."""
     pressures: tuple[str, ...] = ()
@@ -45,15 +46,16 @@ class Look:
     memory: Memory
     """What to remember."""
     acting: tuple[Threshold, ...] = ()
-    """The thresholds to act on, the one to act on now first."""
+    """The thresholds to act on. One look acts on the first."""
 
 
 def look(
     settings: EvictionSettings, memory: Memory, seen: Mapping[str, Observation], now_ms: int
 ) -> Look:
-    """1. Which thresholds are met now, or were acted on and not enough is reclaimed? 2. Since when?
-    3. Which conditions follow, or stay for the transition period? 4. Which thresholds are met for
-    their grace? 5. Of those, act on ones whose signal was measured anew; memory before all else.
+    """1. Which thresholds are met now? One of `memory.met` is, until its minimum reclaim is
+    available. 2. Since when is each of them met? 3. Which conditions does the node have? They stay
+    for the transition period. 4. Which thresholds are met for their grace period? 5. Act on those
+    with a new measurement of their signal, memory first.
     """
     thresholds = settings.all_thresholds
     met = [each for each in thresholds if each.is_met(seen)]
@@ -78,7 +80,7 @@ def look(
 
 
 def is_reclaimed(settings: EvictionSettings, seen: Mapping[str, Observation]) -> bool:
-    """Whether no threshold is met any more, reclaim included: then no pod is evicted (KUB-31)."""
+    """Whether no threshold is met any more, minimum reclaim included: then no pod goes (KUB-31)."""
     return not any(each.is_met(seen, reclaim=True) for each in settings.all_thresholds)
 
 

@@ -27,8 +27,8 @@ def message_of(
 
 
 def _containers(resource: str, each: PodUse) -> Iterator[str]:
-    """A sentence for each container that uses more than it requests. What a pod uses is used by its
-    first container."""
+    """A sentence for each container that uses more than it requests. All that a pod uses counts as
+    used by its first container."""
     if each.used is None or resource not in (MEMORY, DISK):
         return
     for container in each.pod.spec.containers[:1]:

@@ -21,7 +21,7 @@ class EvictionSettings:
     """How a kubelet keeps its node from running short."""
 
     thresholds: tuple[Threshold, ...] = HARD
-    """What may not be undercut."""
+    """When the node is short of something."""
     every_ms: int = 10_000
     """How often it looks (KUB-29)."""
     transition_ms: int = 300_000
@@ -37,12 +37,12 @@ class EvictionSettings:
 
     @property
     def all_thresholds(self) -> tuple[Threshold, ...]:
-        """With those of what pods together may have."""
+        """These, and those of `allocatableMemory.available`."""
         return with_allocatable(self.thresholds)
 
     def allocatable(self, memory: int, has: int) -> int:
-        """How much memory pods together may use, if the node offers `memory` of the `has` that it
-        has: the hard threshold counts as theirs (KUB-25)."""
+        """How much memory pods may use together, on a node with `memory` allocatable of a capacity
+        of `has`. The hard threshold is added: that part is theirs, too (KUB-25)."""
         hard = [
             each.level.of(has).whole
             for each in self.thresholds

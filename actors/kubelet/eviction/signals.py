@@ -13,7 +13,7 @@ MEMORY, DISK, INODES, PIDS = "memory", "ephemeral-storage", "inodes", "pids"
 """The resources that a node can run short of, as messages name them."""
 MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE = "MemoryPressure", "DiskPressure", "PIDPressure"
 PRESSURES = (MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE)
-"""The conditions of a node that tell of it, in order."""
+"""The conditions of a node that runs short, in order."""
 AVAILABLE, ALLOCATABLE = "memory.available", "allocatableMemory.available"
 RESOURCES = {
     AVAILABLE: MEMORY,
@@ -38,7 +38,7 @@ class Observation:
     """One signal as it was measured."""
 
     available: int
-    """How much is left; never less than nothing."""
+    """How much is left; 0 if more is used than there is."""
     capacity: int
     """How much there is."""
     at_ms: int
@@ -61,8 +61,8 @@ def measured(
     allocatable: int,
     now_ms: int,
 ) -> dict[str, Observation]:
-    """The signals of a node with this capacity, of which so much is `taken` by all that runs, and
-    so much of that by `pods`; pods may have `allocatable` memory."""  # fmt: skip
+    """The signals of a node with this capacity. `taken` is what all that runs there uses, `pods`
+    the part of it that pods use, and `allocatable` the memory that pods may use together."""
     found = {
         signal: Observation(max(capacity[of] - taken.get(of, 0), 0), capacity[of], now_ms)
         for signal, of in RESOURCES.items()

@@ -23,12 +23,12 @@ PERCENT = "%"
 
 @attrs.frozen
 class Least:
-    """An amount, or a part of what there is."""
+    """An amount, or a percentage of the capacity."""
 
     quantity: Quantity | None = None
-    """The amount; None: it is a part."""
+    """The amount; None: it is a percentage."""
     percent: int = 0
-    """The part, in hundredths."""
+    """The percentage."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -38,13 +38,14 @@ class Least:
         return cls(Quantity.parse(text))
 
     def of(self, capacity: int) -> Quantity:
-        """The amount, if there is this much."""
+        """The amount, for this capacity."""
         return self.quantity or whole(capacity * self.percent // 100)
 
 
 @attrs.frozen
 class Threshold:
-    """What may not be undercut of a signal. Without a grace it is hard: it is acted on at once."""
+    """How much of a signal must be available. Without a grace period it is hard: the kubelet acts
+    at once."""
 
     signal: str
     """Such as `memory.available`."""
@@ -53,7 +54,7 @@ class Threshold:
     grace_ms: int = 0
     """How long it must be met before it is acted on; 0: it is hard."""
     reclaim: Least = Least()
-    """How much more than its level must be available, once it was acted on, until it is over."""
+    """Once it was acted on, it stays met until this much more than its level is available."""
 
     @classmethod
     def of(cls, signal: str, level: str, *, grace_ms: int = 0, reclaim: str = "0%") -> Self:
@@ -78,7 +79,7 @@ class Threshold:
 
     @property
     def resource(self) -> str:
-        """The resource of which there is too little."""
+        """The resource that its signal measures."""
         return RESOURCES[self.signal]
 
     @property
@@ -87,7 +88,7 @@ class Threshold:
         return CONDITIONS[self.resource]
 
     def is_met(self, seen: Mapping[str, Observation], *, reclaim: bool = False) -> bool:
-        """Whether too little is available; with `reclaim`, less than must be reclaimed."""
+        """Whether less than its level is available; with `reclaim`, less than both together."""
         found = seen.get(self.signal)
         if found is None:
             return False
@@ -103,11 +104,12 @@ HARD = (
     Threshold.of("nodefs.inodesFree", "5%"),
     Threshold.of("imagefs.available", "15%"),
 )
-"""The thresholds of a kubelet that was told nothing, on Linux. There are no soft ones."""
+"""The default thresholds of a kubelet on Linux. None of them is soft."""
 
 
 def with_allocatable(thresholds: tuple[Threshold, ...]) -> tuple[Threshold, ...]:
-    """These, and for each hard one of memory another of what pods together may have (KUB-25)."""
+    """These, and for each hard one of `memory.available` one of `allocatableMemory.available`
+    (KUB-25)."""
     more = (
         attrs.evolve(each, signal=ALLOCATABLE)
         for each in thresholds

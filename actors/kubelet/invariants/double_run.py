@@ -25,11 +25,11 @@ Place = tuple[str, str]
 class NoPodRunsTwice(Invariant):
     """No uid runs on two nodes, and no two pods of one name run at the same time.
 
-    One case is allowed, and noted: the object of the one was let go by somebody other than its
-    kubelet, as a forced deletion does (KUB-21). Its containers run until its kubelet has heard of
-    that, which may be never: while it is down or cut off (KUB-45). At rest no kubelet that runs and
-    can be reached still runs such a pod. How long one may take that has heard nothing yet is not
-    judged: a Chooser may hold up any delivery for as long as it likes.
+    One case is allowed, and noted: somebody other than the kubelet has removed the object of one
+    pod, by a forced deletion say (KUB-21). Its containers run until its kubelet hears of that. A
+    kubelet that is down or cut off does not hear of it (KUB-45). At rest, no kubelet that is up and
+    can be reached still runs such a pod. How soon a kubelet must hear of it is not judged: a
+    Chooser may hold up any delivery for as long as it likes.
     """
 
     name = "no_pod_runs_twice"
@@ -38,7 +38,7 @@ class NoPodRunsTwice(Invariant):
     def __init__(self) -> None:
         self._news = News()
         self._forced: dict[str, str] = {}
-        """By uid of a pod that was bound and removed by somebody else, who that was."""
+        """By uid of a pod that was bound, the actor that has removed it; not its kubelet."""
         self._allowed: dict[str, None] = {}
 
     @property

@@ -1,4 +1,4 @@
-"""What is on the nodes: which kubelet is of which node, and what really runs there."""
+"""On the nodes: which kubelet serves which node, and which containers really run there."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def kubelets(see: Evidence) -> Iterator[tuple[str, Any]]:
 
 
 def node_of(see: Evidence, role: Any) -> str:
-    """The node whose kubelet that role is; empty if it is no kubelet."""
+    """The node of a kubelet, by its role; empty if the role is no kubelet's."""
     return role.actor.node if isinstance(role.actor, Kubelet) else ""
 
 
 def node_of_record(see: Evidence, record: Record) -> str:
-    """The node whose kubelet has written that Record; empty if none has."""
+    """The node of the kubelet that wrote a Record; empty if no kubelet did."""
     role = see.table.roles.get(record.path.partition("/")[0])
     return "" if role is None else node_of(see, role)
 
@@ -62,6 +62,6 @@ class News:
         self._seen = 0
 
     def of(self, see: Evidence, *names: str) -> list[Record]:
-        """Those that bear one of these names."""
+        """Those with one of these names."""
         new, self._seen = see.records[self._seen :], len(see.records)
         return [record for record in new if record.name in names]

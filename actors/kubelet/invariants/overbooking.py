@@ -20,10 +20,11 @@ class NodesAreNotOverbooked(Invariant):
     """When a pod is bound, the pods of its node that are not over fit it, share no host port and
     keep apart from each other if they must. What somebody creates with a node is not judged.
 
-    A scheduler whose cache misses a pod may break that (`scheduler_race`): it is allowed, and
-    noted, if more than one life of more than one actor has bound or created the pods there, if a
-    bind had failed that has not, or if the node has shrunk. At rest a kubelet that can be reached
-    has rejected what does not fit its node. It does not check anti-affinity.
+    A scheduler with a pod missing in its cache may break that (`scheduler_race`). It is allowed,
+    and noted, in three cases: several actors, or several lives of one, have bound or created the
+    pods there; a bind was answered as failed, and has taken effect; or the node has shrunk. At
+    rest, each kubelet that can be reached has rejected what does not fit its node. A kubelet does
+    not check anti-affinity.
     """
 
     name = "nodes_are_not_overbooked"
@@ -107,7 +108,7 @@ def _had_failed(evidence: Evidence, pods: list[Pod]) -> bool:
 
 
 def _too_near(evidence: Evidence, new: Pod) -> str:
-    """Which other pod is where this one, or the other, must not be beside it (INV-8)."""
+    """Which pods are too near to each other for the anti-affinity of one (INV-8); empty: none."""
     for other in _active(evidence):
         if other.meta.uid == new.meta.uid:
             continue

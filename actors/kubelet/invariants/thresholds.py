@@ -31,9 +31,9 @@ class _Shortage:
 
 
 class EvictsOnlyWhenShort(Invariant):
-    """A kubelet evicts a pod for a resource only if, at every look for the grace of one of its
-    thresholds, less was available than that demands. And a condition of its node is True only if
-    such a shortage was seen within the transition period."""
+    """A kubelet evicts a pod for a resource only if a threshold of it was met at every look during
+    its grace period. A condition of the node is True only if a threshold of it was met within the
+    transition period."""
 
     name = "evicts_only_when_short"
     reads = frozenset({RECORDS})
@@ -57,7 +57,7 @@ class EvictsOnlyWhenShort(Invariant):
         return None
 
     def _noticed(self, found: MeasuredNode, now_ms: int) -> str:
-        """Remember what is short now; and what is wrong with the conditions."""
+        """Remember which thresholds are met now; returns what is wrong with the conditions."""
         for each in found.evictor.settings.all_thresholds:
             key = (found.life, each)
             if not _is_short(found, each, reclaim=key in self._short and self._short[key].is_due):
