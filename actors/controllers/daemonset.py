@@ -6,7 +6,7 @@
    binds it there. A terminating pod is waited for.
 3. It deletes pods that must not go on, all but the oldest of several on a node, and those that have
    ended; a pod that has failed only after a backoff.
-4. Pods of an old template are deleted, so many that no more nodes are without a pod than may be.
+4. It deletes pods of an old template, as many at a time as `maxUnavailable` allows.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class DaemonSetLoop(ControlLoop):
         if now_ms < last_ms + wait_ms:
             self.todo.add(item.key, last_ms + wait_ms - now_ms)
             return False
-        # What has been quiet for twice the longest backoff begins anew.
+        # After twice the longest backoff without a failure, the count begins at 0 again.
         times = 0 if now_ms > last_ms + 2 * BACKOFF_MS_MAX else times
         self.failures[place] = (times + 1, now_ms)
         return True

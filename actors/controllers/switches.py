@@ -17,7 +17,7 @@ class ControllerSwitches:
     """A fault before 1.17: if the disruption controller meets a conflict, it reads the budget again
     and writes its old count over the new status (kubernetes#82149)."""
     node_monitor_grace_ms: int = whole(40_000)
-    """How long a node may be silent before nobody knows how it is (CTL-32)."""
+    """How long a node may be silent before its conditions become Unknown (CTL-32)."""
     events: bool = on_off(True)
     """Whether controllers write Events. No program decides by them; without them, Runs are
     shorter."""

@@ -1,7 +1,7 @@
 """The Deployment controller: scales ReplicaSets, which in turn create and delete the pods.
 
-1. It finds the ReplicaSet of the template, or creates it under a name that the template alone
-   decides: who creates it twice is refused the second time.
+1. It finds the ReplicaSet of the template, or creates it under a name that follows from the
+   template alone: a second create is refused.
 2. If the Deployment was scaled, all ReplicaSets are scaled (`scaling`). Else the rollout makes its
    next step (`rollout`).
 3. It sums up their counts in the status, and deletes old ReplicaSets that are empty.
@@ -127,8 +127,8 @@ class DeploymentLoop(ControlLoop):
         )  # fmt: skip
 
     async def _renumbered(self, item: Deployment, new: ReplicaSet, number: int) -> ReplicaSet:
-        """The new ReplicaSet with the highest number of a revision: an older one may have become
-        the new one again."""
+        """Give the new ReplicaSet the highest revision: an older one may have become the new one
+        again."""
         number = max(number, revision.revision_of(new))
         spec = attrs.evolve(new.spec, min_ready_s=item.spec.min_ready_s)
         if spec == new.spec and revision.revision_of(new) == number:
@@ -163,8 +163,8 @@ class DeploymentLoop(ControlLoop):
     # -- writes ---------------------------------------------------------------------------------
 
     async def _resize(self, item: Deployment, steps: Sequence[scaling.Resize]) -> None:
-        """Write the sizes that are new. Who has heard of an old state of a ReplicaSet is refused,
-        and comes again."""
+        """Write the sizes that have changed. An update of an old state of a ReplicaSet is refused;
+        then the Deployment is synced again."""
         for step in steps:
             number = revision.revision_of(step.item)
             spec = attrs.evolve(step.item.spec, replicas=step.replicas)
@@ -179,7 +179,7 @@ class DeploymentLoop(ControlLoop):
                 self.note(item, "ScalingReplicaSet", said)
 
     def _noted(self, item: Deployment, each: ReplicaSet, number: int) -> ReplicaSet:
-        """The ReplicaSet with what the Deployment wants by now among its annotations."""
+        """The ReplicaSet, with annotations of what the Deployment wants now."""
         wanted = wanted_by(item)
         notes = {scaling.DESIRED: wanted, scaling.MOST: wanted + bounds.max_surge(item)}
         if number:

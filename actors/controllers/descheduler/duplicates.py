@@ -15,7 +15,7 @@ from testbed.objects import Node, Pod
 
 @attrs.frozen
 class Family:
-    """What pods have in common that are duplicates of each other."""
+    """What duplicates have in common."""
 
     namespace: str
     owner: str

@@ -69,8 +69,8 @@ def _is_high(sight: Sight, info: NodeInfo) -> bool:
 
 
 def _is_within(used: dict[str, int], info: NodeInfo, name: str, pct: int) -> bool:
-    """Whether that share of a resource is enough for what is used. Of one that the node does not
-    have, nothing is used as far as shares go."""
+    """Whether no more than that percentage of a resource is used. What the node does not have
+    counts as unused."""
     has = info.allocatable.get(name, 0)
     return has == 0 or 100 * used[name] <= pct * has
 

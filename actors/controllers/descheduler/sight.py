@@ -86,7 +86,7 @@ def _fits(pod: PodInfo, info: NodeInfo) -> bool:
 
 
 def _is_shunned(pod: PodInfo, info: NodeInfo) -> bool:
-    """Whether a pod on that node is one of those that the pod must not be near."""
+    """Whether the pod has anti-affinity with a pod on that node."""
     others = [other for other in info.pods if other.uid != pod.uid]
     terms = [term for term in pod.anti_affinity if term.topology_key in info.labels]
     return any(term.matches(other, {}) for term in terms for other in others)

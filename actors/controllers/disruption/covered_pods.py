@@ -6,7 +6,7 @@ from testbed.objects import Pod, PodDisruptionBudget
 
 
 class CoveredPods:
-    """Budgets, pods, and which covers which. To count a budget looks at its own pods only."""
+    """Budgets and the pods that they cover. To count a budget costs what its own pods cost."""
 
     def __init__(self) -> None:
         self._budgets: dict[str, dict[str, PodDisruptionBudget]] = {}

@@ -98,7 +98,7 @@ class Expectations:
         self._alarm.set(in_ms)
 
     async def _expire(self) -> None:
-        """Have every owner synced again whose news did not come. In Kubernetes the next change of a
+        """Sync an owner again if its news did not come in time. In Kubernetes the next change of a
         pod or the resync of the informers leads to that sync."""
         while True:
             await self._alarm.wait()

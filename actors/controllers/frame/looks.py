@@ -1,7 +1,7 @@
-"""Looks: the instants at which a controller looks at everything, so many milliseconds apart.
+"""Looks: the instants at which a controller looks at everything, one period apart.
 
-Kubernetes looks at each of them. Here a look from which nothing can follow is left out: nothing
-differs but that the World may come to rest.
+Kubernetes looks at each of them. Here a look that can find nothing new is left out. All it changes
+is that the World may come to rest.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Looks:
         self._alarm.set(0)
 
     def soon(self, at_ms: int = 0) -> None:
-        """Look at the first instant from that time on, and after now, unless earlier."""
+        """Look at the first instant after now, not before that time; an earlier look stays."""
         now_ms = self._client.elapsed()
         in_ms = self._next_ms(at_ms, now_ms) - now_ms
         if self._alarm.due_ms is None or now_ms + in_ms < self._alarm.due_ms:
             self._alarm.set(in_ms)
 
     def only_at(self, at_ms: int | None) -> None:
-        """Look at the first instant from that time on, and after now, and not before; None: not
-        at all."""
+        """Look at the first instant after now, not before that time; None: do not look. An earlier
+        look is given up."""
         if at_ms is None:
             self._alarm.set(None)
             return

@@ -60,5 +60,5 @@ def available_in_ms(pods: Iterable[Pod], min_ready_s: int, now_ms: int) -> int:
 
 
 def restarts(pod: Pod) -> int:
-    """How often a container of it was started again, for the container that was most often."""
+    """How often its containers were restarted: the highest count of any of them."""
     return max((each.restart_count for each in pod.status.container_statuses), default=0)

@@ -12,8 +12,9 @@ MINUTES_2 = 120_000
 
 
 class BudgetStatusesAreRight(Invariant):
-    """At rest a budget counts its healthy pods, wants as many as its spec says, and allows what is
-    left. It lists no granted eviction whose pod is gone, or that is two minutes old."""
+    """At rest `currentHealthy` is how many pods are healthy, `desiredHealthy` what the spec asks
+    for, and `disruptionsAllowed` how many are healthy beyond that. `disruptedPods` lists no pod
+    that is gone, and no eviction that was granted more than two minutes ago."""
 
     name = "budget_statuses_are_right"
     reads = frozenset()
@@ -57,7 +58,7 @@ def _wrong_in(budget: PodDisruptionBudget, pods: list[Pod], evidence: Evidence) 
 
 
 def _is_absolute(budget: PodDisruptionBudget) -> bool:
-    """Whether it wants a number of pods, whoever owns them."""
+    """Whether `minAvailable` is a number: then the scale of the owners does not count."""
     spec = budget.spec
     return spec.max_unavailable is None and not isinstance(spec.min_available, str)
 
@@ -78,7 +79,7 @@ def _part(bound: int | str, total: int) -> int:
 
 
 def _total(pods: list[Pod], evidence: Evidence) -> int | None:
-    """How many pods the owners of these want in all; None if one of them is not there."""
+    """How many pods the owners of these want together; None if an owner is gone or has no scale."""
     wants: dict[str, int] = {}
     for pod in pods:
         for owner in (each for each in pod.meta.owners if each.controller):

@@ -50,14 +50,16 @@ class PodsAreCreatedOnce(Invariant):
 
 
 class RolloutsKeepTheirBounds(Invariant):
-    """No step of a rollout makes the ReplicaSets of a Deployment want more pods together than the
-    Deployment wants, and its surge. And as long as no new pod is available, the old ReplicaSets
-    keep as many as must be. Both as far as the controller has heard of the ReplicaSets: it expects
-    nothing, so if the news of one is late, it may start another with all the pods.
+    """No step of a rollout makes the ReplicaSets of a Deployment want more pods together than its
+    `replicas` and the surge. While no new pod is available, the old ReplicaSets want at least as
+    many pods as must be available.
 
-    Once some new pods are available, more may go than should: the status of a ReplicaSet still
-    counts the pods that it has just begun to delete, and a rollout takes as many old ones as seem
-    to be available. So it does in Kubernetes, and no claim is made of it.
+    Both are judged by what the controller has heard of the ReplicaSets. It has no expectations: if
+    the news of one ReplicaSet is late, it may create another with all the pods.
+
+    Once new pods are available, no least number is claimed. The status of a ReplicaSet still counts
+    pods that it has just begun to delete, so a rollout may take too many old pods. Kubernetes does
+    that, too.
     """
 
     name = "rollouts_keep_their_bounds"

@@ -1,4 +1,4 @@
-"""Pods that must not be deleted by those who delete for the good of the cluster, or not yet."""
+"""Pods that taint eviction, pod GC and the descheduler must not delete, or not yet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SparesPods(Invariant):
 
 
 class TolerationsAreKept(SparesPods):
-    """No pod is deleted by taint eviction before its time since the taint was set is over."""
+    """Taint eviction deletes no pod before its `tolerationSeconds` after the taint are over."""
 
     name = "tolerations_are_kept"
 
@@ -69,7 +69,7 @@ class TolerationsAreKept(SparesPods):
 
 
 class LiveNodesKeepTheirPods(SparesPods):
-    """No pod that still runs is removed by the pod garbage collector while its node is there."""
+    """The pod garbage collector removes no pod that still runs while its node is there."""
 
     name = "live_nodes_keep_their_pods"
 

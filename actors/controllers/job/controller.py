@@ -1,7 +1,6 @@
 """The Job controller (CTL-8 to CTL-10).
 
-1. Each pod is created with a finalizer. So no pod is gone before it was counted, whoever deletes
-   it.
+1. Each pod is created with a finalizer, so that no pod is gone before it is counted.
 2. A pod that has ended, and is not counted yet, is noted in the status by its uid; then it loses
    its finalizer; then the status counts it, and notes it no more. A crash in between counts nothing
    twice: what is noted and has no finalizer is only to be counted.
@@ -92,7 +91,7 @@ class JobLoop(ControlLoop):
         self.want(new)
 
     def _gone(self, job: Job) -> None:
-        """The Job is gone or over: whatever pods it still has are only to be released."""
+        """The Job is gone or over: its pods only lose their finalizer."""
         self.expected.forget(job.key)
         self.backoff.forget(job.meta.uid)
         for pod in self.pods.of(job):
@@ -175,7 +174,7 @@ class JobLoop(ControlLoop):
     async def _count(
         self, job: Job, status: JobStatus, now: JobTally, verdict: Condition | None
     ) -> None:
-        """Note the new ones; release them, and those that were noted before; count them all."""
+        """Note the pods that have ended since; release them, and those noted before; count them."""
         pods = [pod for pod in self.pods.of(job) if is_tracked(pod)]
         held = {pod.meta.uid for pod in pods} - {*self.released}
         status = attrs.evolve(_counted(status, held), ready=sum(map(standing.is_ready, now.active)))
@@ -247,7 +246,7 @@ def _noting(status: JobStatus, now: JobTally) -> UncountedPods | None:
 
 
 def _counted(status: JobStatus, held: set[str]) -> JobStatus:
-    """The status in which those noted pods are counted that no finalizer holds any more."""
+    """The status with the noted pods counted that have lost their finalizer."""
     notes = status.uncounted
     if notes is None:
         return status

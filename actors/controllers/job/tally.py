@@ -25,7 +25,7 @@ class JobTally:
     succeeded: tuple[Pod, ...]
     """Those that have succeeded, and that no count has yet."""
     failed: tuple[Pod, ...]
-    """The same of those that have failed, or will: a pod that is deleted counts as failed."""
+    """Those that have failed or are being deleted, and that no count has yet."""
 
 
 def is_tracked(pod: Pod) -> bool:
@@ -34,8 +34,8 @@ def is_tracked(pod: Pod) -> bool:
 
 
 def tally(pods: Iterable[Pod], counted: Collection[str]) -> JobTally:
-    """Sort the pods of a Job. `counted` are the uids of those that have a place in the counts, or
-    in the notes of the status, whatever the Cache still shows of them."""
+    """Sort the pods of a Job. `counted` has the uids of those that the status counts or notes
+    already. The Cache may show an older state of them."""
     active: list[Pod] = []
     succeeded: list[Pod] = []
     failed: list[Pod] = []
@@ -82,7 +82,7 @@ def wrong_with(job: Job, now: JobTally, now_ms: int) -> str:
 
 
 def deadline_in_ms(job: Job, now_ms: int) -> int | None:
-    """How long until it has been active for too long; None if it may be for ever."""
+    """How long until its deadline; None if it has none, or has not started."""
     deadline_s, start_ms = job.spec.active_deadline_s, job.status.start_ms
     if deadline_s is None or start_ms is None:
         return None

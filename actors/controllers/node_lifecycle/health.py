@@ -30,8 +30,8 @@ class Health:
     """Whether its Lease says that it lives as long as nothing says otherwise."""
 
     def digest(self, now_ms: int, cap_ms: int) -> object:
-        """The same, where only matters how long it has been silent, and that no longer than a time
-        after which it makes no difference."""
+        """What the next look depends on: Ready, and how long the node has been silent. Longer than
+        `cap_ms` makes no difference."""
         ready = None if self.ready is None else self.ready.status
         silent_ms = 0 if self.is_implied else now_ms - self.probed_ms
         return min(silent_ms, cap_ms + 1), ready

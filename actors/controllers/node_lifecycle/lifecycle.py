@@ -216,7 +216,8 @@ class NodeLifecycleLoop(ControlLoop):
         return True
 
     async def _welcome(self, node: Node) -> None:
-        """A node is well, or all are unwell: take its NoExecute taints, and it out of the line."""
+        """Take the NoExecute taints off a node, and the node out of the line: it is well, or all
+        nodes are unwell."""
         if any(has_taint(node, key, NO_EXECUTE) for key in BY_READINESS.values()):
             try:
                 await swap_taints(self.client, node.meta.name, REACHABLE)

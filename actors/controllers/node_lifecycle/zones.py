@@ -13,7 +13,7 @@ EXCLUDED = "node.kubernetes.io/exclude-disruption"
 """A node with this label does not count in its zone."""
 INITIAL, NORMAL, PARTIAL, FULL = "Initial", "Normal", "PartialDisruption", "FullDisruption"
 FEW = 2
-"""As many unwell nodes are no disruption of a zone, whatever its size."""
+"""Up to this many unwell nodes are no partial disruption of a zone of any size."""
 
 
 @attrs.frozen
@@ -23,11 +23,11 @@ class Pace:
     interval_ms: int = 10_000
     """The time between two nodes of a zone."""
     slow_interval_ms: int = 100_000
-    """The same in a large zone many nodes of which are unwell."""
+    """The same in a large zone with a partial disruption."""
     unhealthy_pct: int = 55
-    """From this share of unwell nodes on, that is so."""
+    """From this percentage of unwell nodes on, a zone has a partial disruption."""
     large: int = 50
-    """A zone with more nodes than this is large. In a small one, such a disruption stops it all."""
+    """A zone with more nodes than this is large. In a small one, a partial disruption stops all."""
 
     def in_state(self, state: str, size: int) -> int | None:
         """The time between two nodes of a zone in that state; None: no node at all."""
