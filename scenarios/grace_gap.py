@@ -28,7 +28,7 @@ def task(name: str) -> Pod:
 
 
 def no_task_is_refused(see: Evidence) -> str | None:
-    """Whoever is bound to a node has room there: no kubelet rejects it."""
+    """A pod that is bound to a node fits it: no kubelet rejects it."""
     for change in see.changes:
         pod: Any = change.new and change.new.value
         if isinstance(pod, Pod) and pod.status.reason.startswith("OutOf"):

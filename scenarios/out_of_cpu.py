@@ -30,7 +30,7 @@ from testbed.objects.pod import FAILED
 NODES = ("n1", "n2")
 ASKED_M = 700
 LATE_MS = 60_000
-"""How late a mirror pod comes that could not be created at first."""
+"""How late the mirror pod comes, because its first create has failed."""
 FIRST_MS, MOST_MS = 10_000, 300_000
 """How long a controller that backs off waits after the first pod that failed; it doubles."""
 CHURN_MAX = 5
@@ -68,7 +68,7 @@ def web(scheduler: str) -> ReplicaSet:
 
 
 def no_pod_is_rejected(see: Evidence) -> str | None:
-    """Whoever is bound to a node has room there: no kubelet rejects it."""
+    """A pod that is bound to a node fits it: no kubelet rejects it."""
     for change in see.changes:
         pod: Any = change.new and change.new.value
         if isinstance(pod, Pod) and pod.status.reason.startswith("OutOf"):
@@ -90,10 +90,10 @@ def out_of_cpu(
 ) -> None:
     """Two schedulers bind two pods to one node, and its kubelet rejects one (kubernetes#72043).
 
-    The ReplicaSet creates it again at once, whatever has become of the last one; with back_off, 10
-    s later. Guarded, one scheduler has both pods. With static, a static pod takes the room, and its
-    mirror pod is late: what the scheduler cannot see it runs into again and again, as fast as it
-    can (kubernetes#72593, kubernetes#115325). Guarded, the mirror pod comes first.
+    The ReplicaSet creates it again at once, however often it was rejected; with back_off, 10 s
+    later. Guarded, one scheduler has both pods. With static, a static pod takes the room, and its
+    mirror pod is late: the scheduler cannot see that pod, and binds new pods to the node as fast as
+    it can (kubernetes#72593, kubernetes#115325). Guarded, the mirror pod comes first.
     """
     world.serve(ApiServer)
     taken = Pod.of("agent", cpu_m=ASKED_M)

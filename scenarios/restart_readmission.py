@@ -1,4 +1,4 @@
-"""A kubelet restarts, counts pods that are over, and fails one that runs."""
+"""A kubelet restarts, counts pods that have completed, and rejects one that runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOWN_MS = 1_000
 
 
 def no_running_pod_is_failed(see: Evidence) -> str | None:
-    """No pod that runs, and whose containers do not end, is failed by its kubelet."""
+    """No kubelet sets a Running pod to Failed: here no container fails."""
     for change in see.changes:
         old: Any = change.old and change.old.value
         new: Any = change.new and change.new.value
@@ -31,10 +31,10 @@ def no_running_pod_is_failed(see: Evidence) -> str | None:
 
 
 def restart_readmission(world: World, *, guard: bool = False) -> None:
-    """After jobs that have completed, a service runs; then the kubelet restarts.
+    """Two jobs complete, a service runs in their place, and the kubelet restarts.
 
-    It admits all pods of its node again, the oldest first. That of 1.22 counted those that had
-    completed, so that the service no longer fitted (kubernetes#105523). Guarded, it does not.
+    It admits all pods of its node again, the oldest first. The kubelet of 1.22 also counted pods
+    that had completed, so the service no longer fitted (kubernetes#105523). Guarded, it does not.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node=NODE))

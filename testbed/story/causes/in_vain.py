@@ -1,7 +1,7 @@
-"""In vain: a write that changed nothing, for its actor went by what was so before.
+"""In vain: a write that changed nothing, because its actor acted on an old state.
 
-Of two that count to one, the second writes what is there already. The Store makes no revision of
-it, so no act of the Run shows it; the count is lost all the same.
+Two actors read 0, and each writes 1. The second write changes nothing, so the Store makes no
+revision of it, and no act of the Run shows it. One of the two counts is lost all the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from testbed.words import past
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
-    """The last of such writes of what the Violation is about."""
+    """Such writes to what the Violation is about, the last one first."""
     end = slice_.end
     keys = slice_.named_keys | slice_.counted
     for sent in reversed(slice_.requests.all):
