@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import attrs
 
-from actors.shared.workqueue import Workqueue
-from testbed import Actor, ApiError, Cache, Client, NotFound
+from actors.shared.workqueue import Workqueue, is_done
+from testbed import Actor, Cache, Client
 from testbed.objects import Map, Pod, QuotaStatus, ResourceQuota, charge
 from testbed.objects.quantity import whole
 
@@ -45,8 +45,8 @@ class QuotaController(Actor):
         while True:
             key = await todo.take()
             quota = quotas.items.get(key)
-            is_done = quota is None or await self._write(client, quota, pods)
-            todo.done(key, has_failed=not is_done)
+            has_failed = quota is not None and not await is_done(self._write(client, quota, pods))
+            todo.done(key, has_failed=has_failed)
 
     def _listen(
         self, client: Client, quotas: Cache[ResourceQuota], pods: Cache[Pod], want: Want
@@ -75,18 +75,11 @@ class QuotaController(Actor):
             for quota in quotas.all():
                 want(quota)
 
-    async def _write(self, client: Client, quota: ResourceQuota, pods: Cache[Pod]) -> bool:
-        """Count a quota and write it; returns whether it is right by now, or gone."""
+    async def _write(self, client: Client, quota: ResourceQuota, pods: Cache[Pod]) -> None:
+        """Count a quota, and write it if it is not right already."""
         status = counted(quota, pods.all(), client.now())
-        if status == quota.status:
-            return True
-        try:
+        if status != quota.status:
             await client.update(attrs.evolve(quota, status=status), subresource="status")
-        except NotFound:
-            return True
-        except ApiError:
-            return False
-        return True
 
 
 def counted(quota: ResourceQuota, pods: Iterable[Pod], now_ms: int) -> QuotaStatus:

@@ -7,10 +7,25 @@ backoff that doubles each time.
 
 from __future__ import annotations
 
-from testbed import Client
+from collections.abc import Awaitable
+from typing import Any
+
+from testbed import ApiError, Client, NotFound
 
 AGAIN_MS, AGAIN_MS_MAX = 5, 1_000_000
 """The backoff after the first failure, and the longest one."""
+
+
+async def is_done(work: Awaitable[Any]) -> bool:
+    """Do the work for a key; returns whether that is settled. It is if its object is gone, too; if
+    it has failed in any other way, the key is to be requeued."""
+    try:
+        await work
+    except NotFound:
+        return True
+    except ApiError:
+        return False
+    return True
 
 
 class Workqueue:

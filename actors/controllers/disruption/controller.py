@@ -20,8 +20,8 @@ from actors.controllers.disruption.covered_pods import CoveredPods
 from actors.controllers.disruption.scales import scale_of
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.pod_status import patch_status
-from actors.shared.workqueue import AGAIN_MS, Workqueue
-from testbed import ApiError, Cache, Client, Conflict, NotFound
+from actors.shared.workqueue import AGAIN_MS, Workqueue, is_done
+from testbed import ApiError, Cache, Client, Conflict
 from testbed.objects import (
     Condition,
     Deployment,
@@ -147,20 +147,15 @@ class DisruptionLoop(ControlLoop):
             if stale_in_ms:
                 self._stale.add(key, stale_in_ms)
             elif pod is not None and stale_in_ms == 0:
-                has_failed = not await self._is_reset(pod)
+                has_failed = not await is_done(self._reset(pod))
             self._stale.done(key, has_failed=has_failed)
 
-    async def _is_reset(self, pod: Pod) -> bool:
+    async def _reset(self, pod: Pod) -> None:
         now_ms = self.client.now()
         reset = Condition(counting.TARGET, "False", since_ms=now_ms // 1000 * 1000)
+        # The patch merges into what is there: the old reason and message go only if it says so.
         condition = {"reason": None, "message": None, **to_tree(reset)}
-        try:
-            await patch_status(self.client, pod, [condition])
-        except NotFound:
-            return True
-        except ApiError:
-            return False
-        return True
+        await patch_status(self.client, pod, [condition])
 
 
 @attrs.frozen

@@ -18,8 +18,8 @@ import attrs
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.pod_status import patch_status
 from actors.controllers.node_lifecycle.pods_on_nodes import PodsOnNodes
-from actors.shared.workqueue import Workqueue
-from testbed import ApiError, Client, NotFound, Operation
+from actors.shared.workqueue import Workqueue, is_done
+from testbed import Client, Operation
 from testbed.objects import Condition, Node, Pod, Taint, Toleration, condition
 from testbed.objects.affinity import NO_EXECUTE
 from testbed.objects.form import to_tree
@@ -159,28 +159,22 @@ class TaintLoop(ControlLoop):
         while True:
             key = await self._doomed.take()
             for _ in range(TRIES):
-                if await self._is_deleted(key):
+                if await is_done(self._delete(key)):
                     break
                 await self.client.sleep(AGAIN_MS, f"again {key}")
             self._doomed.done(key)
 
-    async def _is_deleted(self, key: str) -> bool:
-        """Mark a pod and delete it; whether that was done, or it was gone."""
+    async def _delete(self, key: str) -> None:
+        """Mark a pod and delete it."""
         _, namespace, name = key.split("/")
         client = self.client
-        try:
-            pod = await client.get(Pod, name, namespace)
-            target = condition.having(pod.status.conditions, DELETED, client.now())
-            if target != pod.status.conditions:
-                self.note(pod, "TaintManagerEviction", f"Marking for deletion Pod {key}")
-                new = (to_tree(each) for each in target if each.type == DELETED.type)
-                await patch_status(client, pod, new)
-            await client.ask(Operation("delete", "pods", name, namespace))
-        except NotFound:
-            return True
-        except ApiError:
-            return False
-        return True
+        pod = await client.get(Pod, name, namespace)
+        target = condition.having(pod.status.conditions, DELETED, client.now())
+        if target != pod.status.conditions:
+            self.note(pod, "TaintManagerEviction", f"Marking for deletion Pod {key}")
+            new = (to_tree(each) for each in target if each.type == DELETED.type)
+            await patch_status(client, pod, new)
+        await client.ask(Operation("delete", "pods", name, namespace))
 
 
 @attrs.frozen

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from stage import play, world_of
 
-from actors.shared.workqueue import AGAIN_MS_MAX, Workqueue
+from actors.shared.workqueue import AGAIN_MS_MAX, Workqueue, is_done
 from testbed import Client
+from testbed.errors import ApiError, Conflict, NotFound, Unavailable
 
 
 def played(do: Any) -> list[Any]:
@@ -131,3 +132,19 @@ def test_its_digest_tells_what_it_will_do() -> None:
     assert played(do) == [
         (["b", "c"], ["a"], empty), (["c"], ["b"], failed), (["c"], [], failed)
     ]  # fmt: skip
+
+
+def test_work_on_what_is_gone_is_done_and_any_other_failure_is_not() -> None:
+    """What is no answer of the API is not caught."""
+
+    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
+        async def work(error: Exception | None) -> None:
+            if error is not None:
+                raise error
+
+        given: tuple[ApiError | None, ...] = (None, NotFound("n"), Conflict("c"), Unavailable("u"))
+        seen.extend([await is_done(work(error)) for error in given])
+        with pytest.raises(ZeroDivisionError):
+            await is_done(work(ZeroDivisionError()))
+
+    assert played(do) == [True, True, False, False]
