@@ -58,8 +58,7 @@ class PodGCLoop(ControlLoop):
 
     async def run(self) -> None:
         """Look, and look again when there may be something to do."""
-        for cache in self._caches:
-            await cache.synced()
+        await self.synced()
         while True:
             await self._looks.wait()
             pods = self._pods.all()

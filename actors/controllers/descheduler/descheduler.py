@@ -64,8 +64,7 @@ class DeschedulerLoop(ControlLoop):
 
     async def run(self) -> None:
         """Pass after pass."""
-        for cache in self._caches:
-            await cache.synced()
+        await self.synced()
         while True:
             await self._passes.wait()
             nodes = [node for node in self._nodes.all() if _is_ready(node)]

@@ -59,11 +59,15 @@ class ControlLoop:
 
     async def run(self) -> None:
         """Sync keys for ever."""
-        for cache in self._caches:
-            await cache.synced()
+        await self.synced()
         for number in range(2, self.settings.workers + 1):
             self.client.spawn(f"worker-{number}", self._work)
         await self._work()
+
+    async def synced(self) -> None:
+        """Wait until all Caches have listed. A loop with tasks of its own lets each wait for it."""
+        for cache in self._caches:
+            await cache.synced()
 
     async def _work(self) -> None:
         while True:

@@ -110,8 +110,7 @@ class NodeLifecycleLoop(ControlLoop):
     # -- looks ----------------------------------------------------------------------------------
 
     async def _monitor(self) -> None:
-        for cache in self._caches:
-            await cache.synced()
+        await self.synced()
         while True:
             await self._looks.wait()
             zones: dict[str, list[bool]] = {}
