@@ -68,23 +68,23 @@ class EvictsAnything(DeschedulerLoop):
     sight = SightOfAll
 
 
-def _with(controller: type[KeyedController], loop: type[Any]) -> type[KeyedController]:
+def with_loop(controller: type[KeyedController], loop: type[Any]) -> type[KeyedController]:
     """A controller of that kind whose lives are of another kind."""
     return type(controller.__name__, (controller,), {"loop": loop})
 
 
 DELETING = (
     Mutant("allows-one-more", "a budget allows one disruption too many",
-           partial(ailing_nodes, disruption=_with(DisruptionController, AllowsOneMorePod)),
+           partial(ailing_nodes, disruption=with_loop(DisruptionController, AllowsOneMorePod)),
            STATUSES),
     Mutant("grants-for-ever", "an eviction that never comes is counted on",
-           partial(ailing_nodes, disruption=_with(DisruptionController, NeverForgetsAGrant)),
+           partial(ailing_nodes, disruption=with_loop(DisruptionController, NeverForgetsAGrant)),
            STATUSES),
     Mutant("no-patience", "a pod is deleted while it tolerates the taint",
-           partial(ailing_nodes, eviction=_with(TaintEviction, HasNoPatience)), TOLERATIONS),
+           partial(ailing_nodes, eviction=with_loop(TaintEviction, HasNoPatience)), TOLERATIONS),
     Mutant("asks-nobody", "pods of a node that is back are removed",
-           partial(ailing_nodes, collector=_with(PodGC, AsksNobody)), NODES),
+           partial(ailing_nodes, collector=with_loop(PodGC, AsksNobody)), NODES),
     Mutant("evicts-anything", "the descheduler evicts critical pods",
-           partial(ailing_nodes, descheduler=_with(Descheduler, EvictsAnything)), IMPORTANT),
+           partial(ailing_nodes, descheduler=with_loop(Descheduler, EvictsAnything)), IMPORTANT),
 )  # fmt: skip
 """All of them; they are in the list of `mutants.py`."""

@@ -5,11 +5,11 @@ Each mutant names the loop that replaces the one of a controller, in a World tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from actors.controllers.deleting_mutants import DELETING
+from actors.controllers.deleting_mutants import DELETING, with_loop
 from actors.controllers.deployment.bounds import min_available
 from actors.controllers.deployment.controller import DeploymentController, DeploymentLoop
 from actors.controllers.deployment.scaling import Resize, active
@@ -83,11 +83,6 @@ class HoldsItsPods(JobLoop):
 
 
 # -- the list -------------------------------------------------------------------------------------
-
-
-def with_loop(controller: type[KeyedController], loop: type[Any]) -> Callable[..., KeyedController]:
-    """A controller of that kind whose lives are of another kind."""
-    return type(controller.__name__, (controller,), {"loop": loop})
 
 
 def without_expectations(name: str, **given: Any) -> KeyedController:
