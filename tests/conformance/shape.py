@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 Line = dict[str, Any]
+
+
+def unlike(ours: Mapping[str, Any], expect: Mapping[str, Any]) -> list[str]:
+    """Each field that differs, or that only one of the two has."""
+    return [
+        f"{name}: expected {expect.get(name)!r}, found {ours.get(name)!r}"
+        for name in sorted({*ours, *expect})
+        if ours.get(name) != expect.get(name)
+    ]
 
 
 class Shape(Protocol):

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.conftest import OURS
+from conformance.kubelet.admit import Admit
+from conformance.kubelet.evict import Evict
 from conformance.reading import cases_in
 from conformance.shape import Line
 from conformance.timeline import FirstQueue, OneSlot, Timeline
 
-FILE = OURS / "timelines.jsonl.gz"
+FILE, ADMIT, EVICT = (OURS / f"{name}.jsonl.gz" for name in ("timelines", "admit", "evict"))
 Edit = Callable[[Line], None]
 
 
 def line(name: str) -> Line:
     """A recorded line that comes with the tests, to be edited."""
     return copy.deepcopy(next(case.line for case in cases_in(FILE) if case.line["id"] == name))
+
+
+def first(file: Path) -> Line:
+    """The first case in a file, to be edited."""
+    return copy.deepcopy(next(cases_in(file)).line)
 
 
 def seen(edited: Line, verb: str, pod: str) -> list[dict[str, Any]]:
@@ -126,3 +134,18 @@ def test_a_preemptor_in_another_queue_does_not_agree() -> None:
     edited = line("GT-1-t0")
     edited["by_watch_lag"][-1].update(C_to_backoff=14)
     assert len(FirstQueue().differences(edited)) == 1
+
+
+def test_a_kubelet_that_decides_otherwise_does_not_agree() -> None:
+    """Another refusal, a field that ours does not have, another ranking, another step."""
+    assert Admit().differences(first(ADMIT)) == Evict().differences(first(EVICT)) == []
+    edited = first(ADMIT)
+    edited["expect"] |= {"reason": "OutOfcpu", "new": 1}
+    assert Admit().differences(edited) == [
+        "new: expected 1, found None", "reason: expected 'OutOfcpu', found ''",
+    ]  # fmt: skip
+    edited = first(EVICT)
+    edited["expect"]["ranking"].reverse()
+    edited["expect"]["steps"][0]["evicted"] = "p8"
+    said = Evict().differences(edited)
+    assert [each.partition(" ")[0] for each in said] == ["ranking:", "expected"]

@@ -10,7 +10,7 @@ import attrs
 from actors.kubelet.admission import admission_of
 from actors.kubelet.admission.pressure import MEMORY
 from actors.shared.critical import SOURCE
-from conformance.shape import Line
+from conformance.shape import Line, unlike
 from testbed.objects import Map, Node, Pod, Quantity, Resources, Taint, Toleration
 from testbed.objects.affinity import Affinity
 from testbed.objects.pod import Container, Port, qos_of
@@ -32,13 +32,8 @@ class Admit:
 
     def differences(self, line: Line) -> list[str]:
         """Each field that differs."""
-        case, expect = line["case"], dict(line["expect"])
-        ours = {"id": case["id"], **answers(case)}
-        return [
-            f"{name}: expected {expect.get(name)!r}, found {ours.get(name)!r}"
-            for name in sorted({*ours, *expect})
-            if ours.get(name) != expect.get(name)
-        ]
+        case = line["case"]
+        return unlike({"id": case["id"], **answers(case)}, line["expect"])
 
 
 def answers(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from actors.kubelet.eviction.signals import (
 from actors.kubelet.eviction.threshold import Least
 from actors.kubelet.switches import KubeletSwitches
 from conformance.kubelet.admit import pod_of
-from conformance.shape import Line
+from conformance.shape import Line, unlike
 from testbed.objects import Map
 from testbed.objects.quantity import whole
 
@@ -46,13 +46,9 @@ class Evict:
         """Each field that differs, and each step."""
         case, expect = line["case"], dict(line["expect"])
         ours = {"id": case["id"], **answers(case, [each["t"] for each in expect["steps"]])}
-        found = [
-            f"{name}: expected {expect.get(name)!r}, found {ours.get(name)!r}"
-            for name in sorted({*ours, *expect} - {"steps"})
-            if ours.get(name) != expect.get(name)
-        ]
-        steps = zip(expect["steps"], ours["steps"], strict=True)
-        return found + [f"expected {one!r}, found {two!r}" for one, two in steps if one != two]
+        steps = zip(expect.pop("steps"), ours.pop("steps"), strict=True)
+        apart = [f"expected {one!r}, found {two!r}" for one, two in steps if one != two]
+        return unlike(ours, expect) + apart
 
 
 def answers(case: Mapping[str, Any], times_s: list[int]) -> dict[str, Any]:
