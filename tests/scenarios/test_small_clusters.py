@@ -12,8 +12,9 @@ import small_clusters
 from all_faults import all_faults
 from small_clusters import comes_to_rest, drawn_cluster
 
+from actors.controllers.deleting_mutants import with_loop
 from actors.controllers.job.controller import JobController
-from actors.controllers.mutants import HoldsItsPods, with_loop
+from actors.controllers.mutants import HoldsItsPods
 from actors.kubelet import Kubelet
 from actors.kubelet.mutants import PublishesEarly
 from testbed.choosers.calm import Calm
