@@ -77,7 +77,10 @@ def planned(item: StatefulSet, pods: Sequence[Pod]) -> OrderedPlan:
     above = sorted(n for n in by_number if n is not None and n >= wanted)
     surplus = [by_number[number] for number in reversed(above)]
     if surplus and not is_parallel:
-        surplus = surplus[:1]
+        last, *before = surplus
+        is_blocked = not _is_steady(last) and not all(map(_is_steady, before))
+        # A pod that is not ready may only go as the first of those that are not.
+        surplus = [] if is_blocked else [last]
     if surplus:
         return OrderedPlan(delete=tuple(p for p in surplus if not standing.is_terminating(p)))
     return OrderedPlan(delete=_outdated(item, [by_number[n] for n in range(wanted)]))

@@ -53,7 +53,7 @@ def _wrong(item: Any, pods: list[Pod], things: dict[str, list[Any]]) -> Iterator
         yield from _wrong_in_sets(item, things[ReplicaSet.kind])
     else:
         wanted = _wanted(item)
-        if len(active) > wanted:
+        if len(active) > wanted and not _waits_to_shrink(item, active):
             yield f"{item.key} wants {wanted} pods and has {len(active)}"
         if len(active) < wanted and not _is_excused(item):
             yield f"{item.key} wants {wanted} pods and has {len(active)}, and does not say why"
@@ -88,6 +88,15 @@ def _is_excused(item: Any) -> bool:
     if isinstance(item, StatefulSet):
         return item.spec.pod_management_policy != "Parallel"
     return any(each.type == FAILURE and each.is_true for each in item.status.conditions)
+
+
+def _waits_to_shrink(item: Any, active: Iterable[Pod]) -> bool:
+    """Whether pods must go in their order: then none does while one before the last is not
+    ready, even if that one waits for the room that the last one takes."""
+    if not isinstance(item, StatefulSet) or item.spec.pod_management_policy == "Parallel":
+        return False
+    in_order = sorted(active, key=lambda pod: (len(pod.meta.name), pod.meta.name))
+    return not all(pod.is_ready for pod in in_order[:-1])
 
 
 def _says_why(pod: Pod) -> bool:

@@ -98,6 +98,7 @@ def test_each_mutant_is_found_by_its_claim(mutant: Mutant) -> None:
 
 TEMPLATE = PodTemplate(spec=Pod.of("", cpu_m=1).spec)
 RUNNING = PodStatus("Running")
+READY = PodStatus("Running", conditions=(Condition("Ready", "True"),))
 UNSCHEDULABLE = PodStatus("Pending", conditions=(Condition("PodScheduled", "False"),))
 
 
@@ -128,6 +129,9 @@ FAILED = attrs.evolve(
     SET, status=ReplicaSetStatus(conditions=(Condition("ReplicaFailure", "True"),))
 )
 STATEFUL = uid(StatefulSet("db", spec=StatefulSetSpec(2, template=TEMPLATE)))
+PARALLEL = uid(
+    StatefulSet("db", spec=StatefulSetSpec(2, template=TEMPLATE, pod_management_policy="Parallel"))
+)
 JOB = uid(Job("work", spec=JobSpec(2, 2, template=TEMPLATE)))
 DAEMONS = uid(DaemonSet("agent", spec=DaemonSetSpec(template=TEMPLATE)))
 DEPLOYMENT = uid(Deployment("web", spec=DeploymentSpec(2, template=TEMPLATE)))
@@ -141,7 +145,17 @@ CASES = [
     ((FAILED, pod("a", SET)), ""),
     ((SET, *(pod(name, SET) for name in "abc")), "wants 2 pods and has 3"),
     ((STATEFUL, pod("db-0", STATEFUL)), ""),
-    ((STATEFUL, *(pod(name, STATEFUL) for name in "abc")), "wants 2 pods and has 3"),
+    ((STATEFUL, *(pod(f"db-{n}", STATEFUL, READY) for n in range(3))), "wants 2 pods and has 3"),
+    (
+        (
+            STATEFUL,
+            pod("db-0", STATEFUL, READY),
+            pod("db-1", STATEFUL, UNSCHEDULABLE, ""),
+            pod("db-2", STATEFUL, READY),
+        ),
+        "",
+    ),
+    ((PARALLEL, *(pod(f"db-{n}", PARALLEL) for n in range(3))), "wants 2 pods and has 3"),
     ((JOB, pod("a", JOB)), "wants 2 pods and has 1"),
     ((JOB, pod("a", JOB), pod("b", JOB)), ""),
     ((DEPLOYMENT,), "its ReplicaSets want []"),
