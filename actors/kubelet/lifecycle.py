@@ -33,12 +33,15 @@ class PodSettings:
 
     node: str
     start_delay_ms: int = 0
+    """From the admission of a pod until its containers run."""
     ready_delay_ms: int = 0
+    """From then until the pod is Ready."""
     terminal_phase_before_delete: bool = False
+    """The switch of that name."""
     publishes_at_exit: bool = False
     """Whether a terminal phase is published while the node still holds what the pod took."""
     on_change: Callable[[], None] | None = None
-    """Called whenever containers were asked to do anything; None: nobody waits for that."""
+    """Called whenever the runtime was asked to do anything; None: there is nothing to call."""
 
 
 class Lifecycle:
@@ -103,12 +106,12 @@ class Lifecycle:
         )  # fmt: skip
 
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
-        """The pod has changed, or its object is gone; called by the main loop of the kubelet."""
+        """Take the pod as it is now, or as gone; called by the main loop of the kubelet."""
         self.pod, self.is_gone = pod, is_gone
         self.wake()
 
     def mirrored(self, pod: Pod | None) -> None:
-        """The mirror pod of this static pod has changed, or there is none."""
+        """Take the mirror pod of this static pod as it is now; None: there is none."""
         if self.mirror is not None and (pod is None or pod.meta.uid != self.mirror.meta.uid):
             self._statuses.forget(self.mirror)
         self.mirror = pod
@@ -130,15 +133,15 @@ class Lifecycle:
         self.wake()
 
     def wake(self) -> None:
-        """Have it look again, for something may have changed."""
+        """Let it look again: something may have changed."""
         if not len(self._updates):
             self._updates.put(None)
 
     async def kill(
         self, ending: PodEnding, asked_s: int, grace_s: int | None, because: Because | None
     ) -> None:
-        """End the pod as `end` does, and wait until it has stopped; no longer than one and a half
-        times the grace that was asked for, or ten seconds if that is less (KUB-15, KUB-29)."""
+        """End the pod as `end` does, and wait until it has stopped. Give up after one and a half
+        times the grace that was asked for, but not before ten seconds (KUB-15, KUB-29)."""
         self.end(ending, grace_s, because)
         patience_ms = max(asked_s * 1500, KILL_MS_MIN)
         timer = self._client.sleep(patience_ms, f"give up on {self.pod.key}")

@@ -43,6 +43,7 @@ class Metered:
 
     pod: Pod
     ran_ms: int
+    """How long they have run, or ran until they ended."""
     is_running: bool
     ends_in_ms: int | None
     """How long until they end by themselves; None if they never will, or have ended."""
@@ -59,12 +60,12 @@ class Meter:
         self._usages: dict[str, Usage] = {}
 
     def draw(self, uid: str, drawn: Mapping[str, str]) -> None:
-        """Which of its usages a pod will have, by the last part of the annotation."""
+        """Remember which of its usages a pod will have, by the last part of the annotation."""
         self._drawn[uid] = Map(drawn)
         self._usages.pop(uid, None)
 
     def read_anew(self, uid: str) -> None:
-        """The annotations of that pod may have changed; what was drawn for it stays."""
+        """Read the annotations of a pod again, which may have changed; what was drawn stays."""
         self._usages.pop(uid, None)
 
     def collect(self) -> None:
@@ -72,7 +73,7 @@ class Meter:
         self._images = 0
 
     def forget(self, uid: str) -> None:
-        """Nothing is left of that pod."""
+        """Forget what was drawn for a pod: nothing is left of it, or it is drawn anew."""
         self._drawn.pop(uid, None)
         self._usages.pop(uid, None)
 
@@ -94,7 +95,7 @@ class Meter:
         return Stats(Map(pods), self._images, min(ahead, default=None))
 
     def digest(self, ran: Iterable[tuple[Pod, int]]) -> object:
-        """What it knows of pods that have run so long: what they use, and what they will."""
+        """What these pods use, and what they will use. `ran` says how long each has run."""
         usages = [self.usage_of(pod).ahead(ran_ms) for pod, ran_ms in ran]
         return self._images, usages
 

@@ -1,7 +1,9 @@
 """OOM: which pods the kernel of a node kills at the instant that memory runs out (KUB-40).
 
-All of it is pure: the Runtime says what runs and how much of it is used. The kernel belongs to the
-node and not to its kubelet, so it also kills while the kubelet is down or cut off.
+All of it is pure: the Runtime says what runs and how much memory that uses. The kernel belongs to
+the node and not to its kubelet, so it also kills while the kubelet is down or cut off.
+
+Left out: swap, and the kill of one process or container alone. A pod is one process here.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ MEMORY = "memory"
 NODE_CRITICAL = "system-node-critical"
 """The PriorityClass of the pods that a node needs."""
 ADJ_GUARANTEED, ADJ_BEST_EFFORT = -997, 1000
+"""What 1.26 adds to the score, in thousandths of the capacity. The kubelet itself has -999."""
 ADJ_BURSTABLE_MIN, ADJ_BURSTABLE_MAX = 1000 + ADJ_GUARANTEED, ADJ_BEST_EFFORT - 1
+"""Burstable pods stay between the other two classes, whatever they request."""
 
 
 @attrs.frozen
@@ -28,7 +32,7 @@ class NodeMemory:
     capacity: int
     """How much there is."""
     system: int = 0
-    """How much of it is used beside pods. None of that is ever killed."""
+    """How much of it is used beside pods; what uses it is never killed."""
 
 
 @attrs.frozen
@@ -50,6 +54,7 @@ class OomKill:
     is_system: bool
     """Whether memory ran out on the node; else the pod has passed its own limit."""
     at_ms: int
+    """The instant of the kill."""
 
 
 def killed(processes: Iterable[Process], memory: NodeMemory, at_ms: int) -> list[OomKill]:

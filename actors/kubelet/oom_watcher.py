@@ -1,8 +1,9 @@
 """OomWatcher: tells the kernel of a node how much memory there is, and hears what it kills.
 
-The kernel does the rest (`oom.py`). A pod that it kills may be one that nothing was expected of,
-since another pod has come and taken the memory. So each kill wakes the Lifecycle of its pod, as the
-event of a container that has died wakes a pod worker.
+Which pods die is up to the kernel (`oom.py`). The Lifecycle of a pod sleeps until the next time at
+which its containers should do something, and cannot foresee that another pod takes the memory. So
+each kill wakes the Lifecycle of its pod, as the event of a container that has died wakes a pod
+worker.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from testbed.objects import Node
 from testbed.objects.event import WARNING
 
 SYSTEM_OOM = "SystemOOM"
+"""The reason of the Event on the node."""
 
 
 class OomWatcher:
@@ -42,7 +44,7 @@ class OomWatcher:
         self._node: Node | None = None
         """The node, once the kernel was told of it."""
         self._seen = 0
-        """How many kills it has seen."""
+        """How many kills it has heard of."""
 
     async def limit(self, node: Node | None) -> None:
         """Tell the kernel how much memory the node has, once; called before anything is started."""
@@ -55,8 +57,8 @@ class OomWatcher:
         return NodeMemory(node.status.capacity[MEMORY].whole, self.system)
 
     def look_again(self) -> None:
-        """Containers were asked to do something. The kernel may have killed others at once, or will
-        kill at another time."""
+        """Ask the kernel again: the runtime was asked to do something, so it may have killed at
+        once, or will kill at another time."""
         if not len(self._changed):
             self._changed.put(None)
 
@@ -81,8 +83,9 @@ class OomWatcher:
             said=f"saw that the kernel had killed {pod.key}: out of memory",
         )  # fmt: skip
         if kill.is_system and node is not None:
-            said = f"System OOM encountered, victim process: {pod.meta.name}"
-            self._recorder.note(node, SYSTEM_OOM, said, WARNING)
+            # Kubernetes also names the pid; processes have none here.
+            message = f"System OOM encountered, victim process: {pod.meta.name}"
+            self._recorder.note(node, SYSTEM_OOM, message, WARNING)
         lifecycle = self._pods.get(pod.meta.uid)
         if lifecycle is not None:
             lifecycle.wake()

@@ -32,13 +32,14 @@ def runtime_of(node: str) -> str:
 
 @attrs.frozen
 class Ended:
-    """How the containers ended the time before the last start."""
+    """One end of the containers of a pod."""
 
     started_ms: int
+    """When they were started."""
     ended_ms: int
     exit_code: int
     is_oom: bool = False
-    """Whether the kernel has killed them because memory ran out."""
+    """Whether the kernel killed them because memory ran out."""
 
 
 @attrs.frozen
@@ -58,11 +59,13 @@ class Report:
     pod: Pod
     """The pod as it was when they were started, with the annotations that they have read since."""
     started_ms: int
+    """When they were last started."""
     ran_ms: int
     """How long they have run so far, or ran until they ended."""
     ended_ms: int | None
     """When they ended; None while they run."""
     exit_code: int
+    """Their exit code; 0 while they run."""
     ends_in_ms: int | None
     """How long until they end if nothing more is asked, so that a kubelet need not poll; None if
     they never will, or have ended."""
@@ -93,13 +96,21 @@ class Report:
 class Runtime:
     """The runtime of one node. It answers within the turn of its kubelet that asks.
 
-    Verbs, each about the pod of a uid: `start` its containers, once; `restart` them if they have
-    ended, with the annotations that the pod has now; `signal` them to end within `grace_ms`, which
-    can only become shorter; `kill` them; `status`, which is None if there are none; `remove` them
-    for good. `list` reports the containers of all pods. `stats` are what pods use, `draw` says
-    which of its usages a pod will have, and `collect` deletes the images that no container uses.
-    From the first `limit` on, which says once and for all how much memory there is, the kernel of
-    the node kills when it runs out; `ooms` says what.
+    Verbs about the pod of a uid:
+
+    - `start` its containers, once; `restart` them if they have ended, with the annotations that the
+      pod has now; `annotate` them: while they run, they behave as those annotations say;
+    - `signal` them to end within `grace_ms`, which can only become shorter; `kill` them; `remove`
+      them for good;
+    - `status` reports them: None if there are none;
+    - `draw` says which of its usages the pod will have.
+
+    Verbs about the node:
+
+    - `list` reports the containers of all pods, and `stats` what they use;
+    - `collect` deletes the images that no container uses;
+    - `limit` says, once and for all, how much memory there is: from then on the kernel kills when
+      it runs out, and `ooms` reports what it has killed.
     """
 
     near = True
@@ -327,7 +338,8 @@ class _Containers:
             after_ms = workload.stops_after_ms
             at_ms = self.due_ms if after_ms is None else self.signalled_ms + after_ms
             ends.append((at_ms, STOPPED))
-        # By what they have read since, they should perhaps have ended before they read it.
+        # Annotations hold from when they are read, and not before: what they say may put an end
+        # before that time.
         ends = [(max(at_ms, self.annotated_ms), code) for at_ms, code in ends]
         if self.killed_ms is not None:
             ends.append((self.killed_ms, KILLED))

@@ -7,7 +7,7 @@ import attrs
 from testbed.switches import Component, on_off, one_of, whole
 
 OWN, ONE_S, ZERO = "k8s126", "modern_one", "documented_zero"
-"""What the grace of a hard eviction may be; see `hard_evict_grace`."""
+"""The values of `hard_evict_grace`."""
 AFTER_STOP, AT_EXIT = "after_stop", "at_exit"
 SHIPPED, SEED_PCT = "shipped", "seed_pct"
 OFF, EVERY, ON_CHANGE = "off", "every", "on_change"
@@ -27,12 +27,12 @@ class KubeletSwitches:
     """Whether a terminal phase is published once the node holds nothing of the pod any more, or as
     soon as its containers have exited, which was so until 1.23 (KUB-18)."""
     status_delay_ms: int = whole(0)
-    """How late each change of a status is written."""
+    """How long after each change of a status it is written."""
     bug_counts_terminal: bool = on_off(False)
-    """A fault of 1.22: a kubelet that restarts counts the pods that are over, too, when it admits
-    pods again (kubernetes#105523)."""
+    """A bug of 1.22: a kubelet that restarts also counts pods that are over when it admits pods
+    again (kubernetes#105523)."""
     mirror_delay_ms: int = whole(0)
-    """How late the mirror pods of static pods are created."""
+    """How long after its start a kubelet creates the mirror pods of static pods."""
     # -- eviction -------------------------------------------------------------------------------
     evict_rank: str = one_of(SHIPPED, SEED_PCT)
     """Which pod is evicted first: one that uses more than it requests, then the less important,
@@ -41,15 +41,15 @@ class KubeletSwitches:
     evict_within_request: bool = on_off(True)
     """Whether a pod is evicted that uses no more than it requests (KUB-34)."""
     hard_evict_grace: str = one_of(OWN, ONE_S, ZERO)
-    """The grace of a hard eviction: the pod's own, since 1.26 takes the 0 that it passes for none
-    given; one second; or none, as documented (KUB-37)."""
+    """The grace of a hard eviction: the pod's own, since 1.26 passes 0 and then takes 0 for "not
+    given"; one second; or none, as documented (KUB-37)."""
     oom_model: str = one_of(OFF, SCORE)
     """What happens when more memory is used than the node has: nothing at all, or its kernel kills
     what has the highest score, and what has passed its own limit, as a real one does (KUB-40)."""
     # -- the node -------------------------------------------------------------------------------
     heartbeat: str = one_of(OFF, EVERY, ON_CHANGE)
-    """Whether the kubelet reports that it lives: not at all, as often as the real one, or only when
-    it begins; who reads the Lease then takes it for renewed (`heartbeat.py`, KUB-41)."""
+    """Whether the kubelet reports that it lives: not at all; as often as the real one; or only when
+    it begins, and then the Lease counts as renewed (`shared/node_lease.py`, KUB-41)."""
 
 
 KUBELET = Component(
