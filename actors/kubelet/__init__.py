@@ -3,7 +3,7 @@
 May use: shared.
 In order: switches, ending, workload, usage, oom, meter, admission, eviction, runtime, status,
   status_writer, back_off, static_pods, lifecycle, evictor, oom_watcher, node_status, heartbeat,
-  kubelet, pulse, __init__, invariants, proving_ground, short_node, full_node, mutants.
+  kubelet, pulse, __init__, invariants, proving_grounds, mutants.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold

@@ -14,14 +14,14 @@ from actors.kubelet.eviction.look import Look, look
 from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.eviction.threshold import Least
 from actors.kubelet.evictor import Evictor
-from actors.kubelet.full_node import full_node
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.lifecycle import Lifecycle
 from actors.kubelet.oom import NodeMemory, OomKill, Process, killed
 from actors.kubelet.oom_watcher import OomWatcher
-from actors.kubelet.proving_ground import busy_nodes
+from actors.kubelet.proving_grounds.busy_nodes import busy_nodes
+from actors.kubelet.proving_grounds.full_node import full_node
+from actors.kubelet.proving_grounds.short_node import short_node
 from actors.kubelet.runtime import Report, Runtime
-from actors.kubelet.short_node import short_node
 from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
 from actors.shared.critical import CRITICAL_FROM, is_critical

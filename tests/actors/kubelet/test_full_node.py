@@ -6,8 +6,8 @@ import attrs
 import pytest
 from nodes import KUBELET, RUNTIME, at, bound, calm, node_world, pod_of, runtime
 
-from actors.kubelet.full_node import full_node
 from actors.kubelet.invariants import NodesStayWithinMemory
+from actors.kubelet.proving_grounds.full_node import full_node
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.faults.crash import Crash

@@ -19,7 +19,7 @@ from actors.kubelet.invariants import (
     kubelet_claims,
 )
 from actors.kubelet.mutants import MUTANTS
-from actors.kubelet.proving_ground import busy_nodes
+from actors.kubelet.proving_grounds.busy_nodes import busy_nodes
 from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply

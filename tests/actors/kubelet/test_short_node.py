@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nodes import KUBELET, RUNTIME
 
-from actors.kubelet.short_node import short_node
+from actors.kubelet.proving_grounds.short_node import short_node
 from testbed.choosers.calm import Calm
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply

@@ -1,4 +1,4 @@
-"""Short node: the proving ground of eviction, a node on which pods use more and more memory.
+"""Short node: where eviction is judged, a node on which pods use more and more memory.
 
 A critical pod has no statistics. A pod of low priority stays within its request. A soft threshold
 is met for a while before a hard one is. Of some pods the usage is drawn.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.invariants import kubelet_claims
 from actors.kubelet.kubelet import Kubelet
-from actors.kubelet.proving_ground import HERE, Operators, make, remove, serve_node
+from actors.kubelet.proving_grounds.busy_nodes import HERE, Operators, make, remove, serve_node
 from actors.kubelet.usage import PREFIX
 from actors.shared.critical import CRITICAL_FROM
 from testbed import World

@@ -1,4 +1,4 @@
-"""Full node: the proving ground of the OOM killer, a node whose pods use more than all its memory.
+"""Full node: where the OOM killer is judged, a node whose pods use more than all its memory.
 
 A guaranteed pod grows, at the cost of others; one of them is best effort, one is over its request,
 and one passes its own limit. What is killed comes back until there is room for it.
@@ -11,9 +11,9 @@ import attrs
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.invariants import kubelet_claims
 from actors.kubelet.kubelet import Kubelet
-from actors.kubelet.proving_ground import HERE, Operators, make, remove, serve_node
+from actors.kubelet.proving_grounds.busy_nodes import HERE, Operators, make, remove, serve_node
+from actors.kubelet.proving_grounds.short_node import MI, using
 from actors.kubelet.runtime import Runtime
-from actors.kubelet.short_node import MI, using
 from actors.kubelet.switches import SCORE
 from testbed import World
 from testbed.objects import Node, Pod

@@ -1,4 +1,4 @@
-"""Proving ground: two nodes on which pods come, crash, complete, go and come back.
+"""Busy nodes: two nodes on which pods come, crash, complete, go and come back.
 
 The claims about kubelets are checked in it, and their mutants are hunted in it: everything that a
 claim looks at happens in it, in the calm run or in few deviations.
