@@ -1,9 +1,9 @@
 """The kubelet of a node, and the runtime that its containers run in.
 
 May use: shared.
-In order: switches, ending, workload, usage, oom, meter, admission, eviction, runtime, status,
-  status_writer, back_off, static_pods, lifecycle, evictor, oom_watcher, node_status, heartbeat,
-  kubelet, pulse, __init__, invariants, proving_grounds, mutants.
+In order: switches, ending, workload, containers, usage, oom, meter, admission, eviction, runtime,
+  runtime_client, status, status_writer, back_off, static_pods, lifecycle, evictor, oom_watcher,
+  node_status, heartbeat, kubelet, pulse, __init__, invariants, proving_grounds, mutants.
 """
 
 from actors.kubelet.eviction import EvictionSettings, Threshold

@@ -26,9 +26,10 @@ from actors.kubelet.eviction.signals import (
     PodUse,
     measured,
 )
-from actors.kubelet.lifecycle import Lifecycle, ask_runtime
+from actors.kubelet.lifecycle import Lifecycle
 from actors.kubelet.meter import Stats
 from actors.kubelet.runtime import runtime_of
+from actors.kubelet.runtime_client import ask_runtime
 from actors.kubelet.switches import ONE_S, OWN
 from actors.kubelet.usage import told
 from actors.shared.recorder import Recorder

@@ -11,15 +11,17 @@ from typing import ClassVar
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal, admission_of
+from actors.kubelet.containers import Report
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.evictor import Evictor
 from actors.kubelet.heartbeat import Heartbeat
-from actors.kubelet.lifecycle import Lifecycle, PodSettings, ask_runtime, draw_usage
+from actors.kubelet.lifecycle import Lifecycle, PodSettings
 from actors.kubelet.node_status import NodeStatusWriter
 from actors.kubelet.oom import MEMORY
 from actors.kubelet.oom_watcher import OomWatcher
-from actors.kubelet.runtime import Report, runtime_of
+from actors.kubelet.runtime import runtime_of
+from actors.kubelet.runtime_client import ask_runtime, draw_usage
 from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.switches import AT_EXIT, KUBELET, OFF, SCORE

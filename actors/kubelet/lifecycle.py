@@ -9,18 +9,19 @@ import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.back_off import BackOff
+from actors.kubelet.containers import Report
 from actors.kubelet.ending import PodEnding
-from actors.kubelet.runtime import Report, runtime_of
+from actors.kubelet.runtime import runtime_of
+from actors.kubelet.runtime_client import ask_runtime, draw_usage
 from actors.kubelet.status import Facts, restarts, status_of
 from actors.kubelet.status_writer import StatusWriter
-from actors.kubelet.usage import behave_alike, told
+from actors.kubelet.usage import behave_alike
 from actors.shared.critical import is_static
-from testbed import Client, Operation, Unavailable
+from testbed import Client, Operation
 from testbed.objects import Map, Pod
 from testbed.objects.pod import FAILED, SUCCEEDED
 from testbed.turns.because import Because
 
-RUNTIME_RETRY_MS = 1000
 GRACE_MS_MIN = 1000
 """The shortest grace that containers are given (KUB-19)."""
 KILL_MS_MIN = 10_000
@@ -298,27 +299,3 @@ class Lifecycle:
         elif report.torn_down_in_ms:
             ahead.append((report.torn_down_in_ms, "torn-down"))
         return ahead
-
-
-async def ask_runtime(client: Client, operation: Operation) -> Any:
-    """Ask the runtime of a node; retry while it is down."""
-    while True:
-        try:
-            return await client.ask(operation)
-        except Unavailable:
-            await client.sleep(RUNTIME_RETRY_MS, "retry runtime")
-
-
-async def draw_usage(client: Client, node_name: str, pod: Pod) -> None:
-    """Draw which of its usages a pod will have, if its annotations leave a choice."""
-    drawn = {
-        name: client.pick(f"{name} of {pod.key}", texts)
-        for name, texts in told(pod).items()
-        if len(texts) > 1
-    }
-    if drawn:
-        operation = Operation(
-            "draw", "pods", pod.meta.name, pod.meta.namespace, Map(drawn), uid=pod.meta.uid,
-            endpoint=runtime_of(node_name),
-        )  # fmt: skip
-        await ask_runtime(client, operation)

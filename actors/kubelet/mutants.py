@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from actors.kubelet.containers import Report
 from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.eviction.choice import Evicting
 from actors.kubelet.eviction.look import Look, look
@@ -21,7 +22,7 @@ from actors.kubelet.oom_watcher import OomWatcher
 from actors.kubelet.proving_grounds.busy_nodes import busy_nodes
 from actors.kubelet.proving_grounds.full_node import full_node
 from actors.kubelet.proving_grounds.short_node import short_node
-from actors.kubelet.runtime import Report, Runtime
+from actors.kubelet.runtime import Runtime
 from actors.kubelet.status import Facts
 from actors.kubelet.status_writer import StatusWriter
 from actors.shared.critical import CRITICAL_FROM, is_critical

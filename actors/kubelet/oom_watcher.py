@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.kubelet.lifecycle import Lifecycle, ask_runtime
+from actors.kubelet.lifecycle import Lifecycle
 from actors.kubelet.oom import MEMORY, NodeMemory, OomKill
 from actors.kubelet.runtime import Ooms, runtime_of
+from actors.kubelet.runtime_client import ask_runtime
 from actors.shared.recorder import Recorder
 from testbed import Client, Operation
 from testbed.objects import Node

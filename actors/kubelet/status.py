@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 
 from actors.kubelet.admission import AdmissionRefusal
+from actors.kubelet.containers import Ended, Report
 from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
-from actors.kubelet.runtime import Ended, Report
 from testbed.objects import Condition, Pod, PodStatus, condition
 from testbed.objects.form import to_tree
 from testbed.objects.pod import (

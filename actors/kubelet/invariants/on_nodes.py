@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from actors.kubelet.containers import Report
 from actors.kubelet.kubelet import Kubelet
-from actors.kubelet.runtime import Report, Runtime, runtime_of
+from actors.kubelet.runtime import Runtime, runtime_of
 from testbed import Evidence
 from testbed.turns.trace import Record
 

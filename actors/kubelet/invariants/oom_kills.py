@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from actors.kubelet.containers import Report
 from actors.kubelet.invariants.on_nodes import kubelets, reports, runtime_at
-from actors.kubelet.runtime import Report, Runtime
+from actors.kubelet.runtime import Runtime
 from actors.kubelet.switches import SCORE
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD

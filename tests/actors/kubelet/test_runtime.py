@@ -8,7 +8,8 @@ import attrs
 import pytest
 from nodes import ask
 
-from actors.kubelet.runtime import KILLED, STOPPED, Ended, Report, Runtime
+from actors.kubelet.containers import KILLED, STOPPED, Ended, Report
+from actors.kubelet.runtime import Runtime
 from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
 from testbed.objects import Map, Pod
