@@ -15,7 +15,7 @@ from typing import Any
 
 from actors.kubelet.ending import EVICTED, PodEnding
 from actors.kubelet.eviction.choice import Evicting, choice_of
-from actors.kubelet.eviction.look import Look, Memory, is_reclaimed, look
+from actors.kubelet.eviction.look import EvictionState, Look, is_reclaimed, look
 from actors.kubelet.eviction.settings import EvictionSettings
 from actors.kubelet.eviction.signals import (
     DISK,
@@ -31,7 +31,7 @@ from actors.kubelet.meter import Stats
 from actors.kubelet.runtime import runtime_of
 from actors.kubelet.runtime_client import ask_runtime
 from actors.kubelet.switches import ONE_S, OWN
-from actors.kubelet.usage import told
+from actors.kubelet.usage import usage_texts
 from actors.shared.recorder import Recorder
 from testbed import Client, Operation
 from testbed.objects import Node, Pod
@@ -53,7 +53,7 @@ class Evictor:
         recorder: Recorder,
     ) -> None:
         self.settings = settings
-        self.memory = Memory()
+        self.state = EvictionState()
         """What it remembers from look to look."""
         self.changed = client.queue("pressure", idle=True)
         """Has an item when the conditions of the node have changed, for its status."""
@@ -71,7 +71,12 @@ class Evictor:
         """What it remembers, with times as distances from now."""
         stats = self._stats
         change_in_ms = None if stats is None else stats.change_in_ms
-        return self.memory.digest(now_ms), now_ms - self._looked_ms, change_in_ms
+        return self.state.digest(now_ms), now_ms - self._looked_ms, change_in_ms
+
+    @property
+    def pressures(self) -> tuple[str, ...]:
+        """The conditions of the node that are True."""
+        return self.state.pressures
 
     @property
     def active(self) -> list[str]:
@@ -80,7 +85,7 @@ class Evictor:
 
     def heard(self, pod: Pod) -> None:
         """A pod was admitted whose usage may change; called by the main loop of the kubelet."""
-        if told(pod) and not len(self._news):
+        if usage_texts(pod) and not len(self._news):
             self._news.put(None)
 
     async def run(self) -> None:
@@ -102,20 +107,20 @@ class Evictor:
             return None
         stats = self._stats = await self._ask("stats")
         seen = self._seen(node, stats)
-        before = self.memory
+        before = self.state
         found = self.made_of(seen, now_ms)
-        self.memory = found.memory
-        if found.memory.pressures != before.pressures and not len(self.changed):
+        self.state = found.state
+        if found.state.pressures != before.pressures and not len(self.changed):
             self.changed.put(None)
-        if before.first_ms or before.met or found.memory.first_ms or found.memory.pressures:
-            self._client.record("looked", pressures=list(found.memory.pressures))
+        if before.first_ms or before.met or found.state.first_ms or found.state.pressures:
+            self._client.record("looked", pressures=list(found.state.pressures))
         if not found.acting or await self._has_collected(found, node):
             return None
         return self.choice(found, self._uses(stats), seen)
 
     def made_of(self, seen: Mapping[str, Observation], now_ms: int) -> Look:
         """What follows from one measurement."""
-        return look(self.settings, self.memory, seen, now_ms)
+        return look(self.settings, self.state, seen, now_ms)
 
     def choice(
         self, found: Look, uses: list[PodUse], seen: Mapping[str, Observation]
@@ -168,13 +173,13 @@ class Evictor:
         self._recorder.note(pod, EVICTED, chosen.message, WARNING)
         lifecycle = self._pods[pod.meta.uid]
         ending = PodEnding(EVICTED, chosen.message, chosen.message)
-        await lifecycle.kill(ending, self._told_s(chosen), self._grace_s(chosen), because)
+        await lifecycle.kill(ending, self._asked_s(chosen), self._grace_s(chosen), because)
         for _ in range(CLEAN_UP_MS // POLL_MS):
             await client.sleep(POLL_MS, "clean up")
             if lifecycle.stopped.is_set:
                 return
 
-    def _told_s(self, chosen: Evicting) -> int:
+    def _asked_s(self, chosen: Evicting) -> int:
         """The grace that it asks for."""
         is_one = chosen.is_hard and self._client.switches.hard_evict_grace == ONE_S
         return 1 if is_one else chosen.grace_s
@@ -182,7 +187,7 @@ class Evictor:
     def _grace_s(self, chosen: Evicting) -> int | None:
         """The grace that comes of it: 0 is taken for none given, and then it is the pod's own,
         unless evictions are as documented (KUB-37)."""
-        asked_s = self._told_s(chosen)
+        asked_s = self._asked_s(chosen)
         if asked_s:
             return asked_s
         return None if self._client.switches.hard_evict_grace in (OWN, ONE_S) else 0
@@ -208,18 +213,18 @@ class Evictor:
 
     def _next_change_ms(self) -> int | None:
         """How long until a look can find anything new; None: only news can bring it."""
-        memory, stats = self.memory, self._stats
-        if memory.first_ms or memory.met or stats is None:
+        state, stats = self.state, self._stats
+        if state.first_ms or state.met or stats is None:
             return 0
         starting = (
-            each.holds_room and uid not in stats.pods and told(each.pod)
+            each.holds_room and uid not in stats.pods and usage_texts(each.pod)
             for uid, each in self._pods.items()
         )  # fmt: skip
         if any(starting):
             return 0
         gone_ms = [
-            memory.observed_ms[name] + self.settings.transition_ms - self._looked_ms
-            for name in memory.pressures
+            state.observed_ms[name] + self.settings.transition_ms - self._looked_ms
+            for name in state.pressures
         ]
         ahead = [in_ms for in_ms in (stats.change_in_ms, *gone_ms) if in_ms is not None]
         return min(ahead, default=None)

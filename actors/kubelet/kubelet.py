@@ -264,7 +264,7 @@ class _MainLoop:
             self.begin(pod, None, holds_room=counts)
             return
         active = [each.pod for each in self.pods.values() if each.holds_room]
-        pressures = () if self.eviction is None else self.eviction.memory.pressures
+        pressures = () if self.eviction is None else self.eviction.pressures
         admission = admission_of(pod, node, active, pressures)
         self.is_preempting = bool(admission.victims)
         for victim in admission.victims:

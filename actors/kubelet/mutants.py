@@ -13,7 +13,7 @@ from actors.kubelet.eviction import EvictionSettings
 from actors.kubelet.eviction.choice import Evicting
 from actors.kubelet.eviction.look import Look, look
 from actors.kubelet.eviction.signals import Observation, PodUse
-from actors.kubelet.eviction.threshold import Least
+from actors.kubelet.eviction.threshold import ThresholdValue
 from actors.kubelet.evictor import Evictor
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.lifecycle import Lifecycle
@@ -135,7 +135,7 @@ class SettlesOtherwise(Evictor):
     """Looks with settings that are not its own."""
 
     def made_of(self, seen: Mapping[str, Observation], now_ms: int) -> Look:
-        return look(self.other(self.settings), self.memory, seen, now_ms)
+        return look(self.other(self.settings), self.state, seen, now_ms)
 
     def other(self, settings: EvictionSettings) -> EvictionSettings:
         """The settings that it looks with."""
@@ -154,8 +154,8 @@ class ActsTooSoon(SettlesOtherwise):
     """Acts while more is available than a threshold demands."""
 
     def other(self, settings: EvictionSettings) -> EvictionSettings:
-        more = Least(Quantity.parse("250Mi"))
-        higher = tuple(attrs.evolve(each, level=more) for each in settings.thresholds)
+        more = ThresholdValue(Quantity.parse("250Mi"))
+        higher = tuple(attrs.evolve(each, value=more) for each in settings.thresholds)
         return attrs.evolve(settings, thresholds=higher)
 
 

@@ -115,7 +115,7 @@ class NodeStatusWriter:
         found = [READY] if self._reports else []
         if self._eviction is not None:
             for name in PRESSURES:
-                holds = name in self._eviction.memory.pressures
+                holds = name in self._eviction.pressures
                 reason = SAID[name][0 if holds else 1]
                 found.append(Condition(name, TRUE if holds else FALSE, reason))
         return found

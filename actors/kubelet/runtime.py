@@ -14,7 +14,7 @@ import attrs
 from actors.kubelet.containers import PodContainers, Report
 from actors.kubelet.meter import Meter, Metered, Stats
 from actors.kubelet.oom import MEMORY, NodeMemory, OomKill, Process, killed
-from actors.kubelet.usage import told
+from actors.kubelet.usage import usage_texts
 from testbed.errors import Invalid, NotFound
 from testbed.store.endpoint import BETWEEN, Handler, Operation
 from testbed.store.footprint import NOTHING, Footprint
@@ -134,7 +134,7 @@ class Runtime:
             case "annotate":
                 self._found(operation).annotate(operation.body, now_ms)
                 self._meter.forget(uid)
-                if any(len(texts) > 1 for texts in told(operation.body).values()):
+                if any(len(texts) > 1 for texts in usage_texts(operation.body).values()):
                     # What it uses is drawn next, in this turn. The kernel must not act before.
                     return None
             case "draw":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actors.kubelet.runtime import runtime_of
-from actors.kubelet.usage import told
+from actors.kubelet.usage import usage_texts
 from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 
@@ -27,7 +27,7 @@ async def draw_usage(client: Client, node_name: str, pod: Pod) -> None:
     """Draw which of its usages a pod will have, if its annotations leave a choice."""
     drawn = {
         name: client.pick(f"{name} of {pod.key}", texts)
-        for name, texts in told(pod).items()
+        for name, texts in usage_texts(pod).items()
         if len(texts) > 1
     }
     if drawn:

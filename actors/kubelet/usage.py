@@ -48,7 +48,7 @@ class Usage:
         """The usage in the annotations of a pod, with what was drawn in place of those that leave a
         choice; without a draw, the first. ScenarioError if they make no sense."""
         found: dict[str, Steps] = {}
-        for name, texts in told(pod).items():
+        for name, texts in usage_texts(pod).items():
             text = (drawn or {}).get(name, texts[0])
             if text == UNKNOWN:
                 return cls(is_known=False)
@@ -90,9 +90,9 @@ def _behaviour(annotations: Mapping[str, str]) -> dict[str, str]:
     return {name: annotations[name] for name in annotations if name.startswith((PREFIX, RUNS))}
 
 
-def told(pod: Pod) -> dict[str, tuple[str, ...]]:
-    """What the annotations of a pod leave to be drawn: by the last part of their name, the usages
-    of which one is drawn. ScenarioError if there is no such resource."""
+def usage_texts(pod: Pod) -> dict[str, tuple[str, ...]]:
+    """The usages in the annotations of a pod, not parsed yet, by the last part of their name. Of
+    several one is drawn. ScenarioError if there is no such resource."""
     found = {}
     for name, value in sorted(pod.meta.annotations.items()):
         if name.startswith(PREFIX):

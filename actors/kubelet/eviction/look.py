@@ -13,7 +13,7 @@ from testbed.objects import Map
 
 
 @attrs.frozen
-class Memory:
+class EvictionState:
     """What it remembers from look to look. A restart forgets all of it (KUB-44)."""
 
     first_ms: tuple[tuple[Threshold, int], ...] = ()
@@ -43,29 +43,29 @@ class Memory:
 class Look:
     """What follows from one measurement."""
 
-    memory: Memory
+    state: EvictionState
     """What to remember."""
     acting: tuple[Threshold, ...] = ()
     """The thresholds to act on. One look acts on the first."""
 
 
 def look(
-    settings: EvictionSettings, memory: Memory, seen: Mapping[str, Observation], now_ms: int
+    settings: EvictionSettings, state: EvictionState, seen: Mapping[str, Observation], now_ms: int
 ) -> Look:
-    """1. Which thresholds are met now? One of `memory.met` is, until its minimum reclaim is
+    """1. Which thresholds are met now? One of `state.met` is, until its minimum reclaim is
     available. 2. Since when is each of them met? 3. Which conditions does the node have? They stay
     for the transition period. 4. Which thresholds are met for their grace period? 5. Act on those
     with a new measurement of their signal, memory first.
     """
     thresholds = settings.all_thresholds
     met = [each for each in thresholds if each.is_met(seen)]
-    met += [t for t in memory.met if t not in met and t.is_met(seen, reclaim=True)]
-    before = dict(memory.first_ms)
+    met += [t for t in state.met if t not in met and t.is_met(seen, reclaim=True)]
+    before = dict(state.first_ms)
     first_ms = {each: before.get(each, now_ms) for each in met}
-    observed_ms = {**memory.observed_ms, **dict.fromkeys(_conditions(met), now_ms)}
+    observed_ms = {**state.observed_ms, **dict.fromkeys(_conditions(met), now_ms)}
     due = tuple(each for each in met if now_ms - first_ms[each] >= each.grace_ms)
-    fresh = [each for each in due if _is_new(each, seen, memory)]
-    kept = Memory(
+    fresh = [each for each in due if _is_new(each, seen, state)]
+    kept = EvictionState(
         tuple(first_ms.items()),
         due,
         Map({name: observed_ms[name] for name in PRESSURES if name in observed_ms}),
@@ -88,7 +88,7 @@ def _conditions(met: Iterable[Threshold]) -> list[str]:
     return [each.condition for each in met]
 
 
-def _is_new(threshold: Threshold, seen: Mapping[str, Observation], memory: Memory) -> bool:
+def _is_new(threshold: Threshold, seen: Mapping[str, Observation], state: EvictionState) -> bool:
     """Whether its signal was measured since the last look (KUB-30)."""
-    last_ms = memory.measured_ms.get(threshold.signal)
+    last_ms = state.measured_ms.get(threshold.signal)
     return last_ms is None or seen[threshold.signal].at_ms > last_ms

@@ -21,7 +21,7 @@ def message_of(
     if threshold is not None:
         found = seen[threshold.signal]
         left = shown(resource, found.available)
-        quantity = threshold.level.of(found.capacity)
+        quantity = threshold.value.of(found.capacity)
         said += f"Threshold quantity: {quantity}, available: {left}. "
     return said + "".join(_containers(resource, each))
 

@@ -44,7 +44,7 @@ class EvictionSettings:
         """How much memory pods may use together, on a node with `memory` allocatable of a capacity
         of `has`. The hard threshold is added: that part is theirs, too (KUB-25)."""
         hard = [
-            each.level.of(has).whole
+            each.value.of(has).whole
             for each in self.thresholds
             if each.resource == MEMORY and each.is_hard
         ]
@@ -60,8 +60,8 @@ def allocatable_of(
     for each in eviction.thresholds:
         amount = capacity.get(each.resource)
         if each.is_hard and amount is not None and each.signal in KEPT_FREE:
-            level = each.level.of(amount.whole).nano
-            kept[each.resource] = max(kept.get(each.resource, 0), level)
+            least = each.value.of(amount.whole).nano
+            kept[each.resource] = max(kept.get(each.resource, 0), least)
     return Map(
         {
             name: attrs.evolve(

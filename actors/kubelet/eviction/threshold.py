@@ -22,8 +22,8 @@ PERCENT = "%"
 
 
 @attrs.frozen
-class Least:
-    """An amount, or a percentage of the capacity."""
+class ThresholdValue:
+    """How much must be left: an amount, or a percentage of the capacity."""
 
     quantity: Quantity | None = None
     """The amount; None: it is a percentage."""
@@ -32,7 +32,7 @@ class Least:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The level of a text such as `100Mi` or `10%`; ValueError."""
+        """The value of a text such as `100Mi` or `10%`; ValueError."""
         if text.endswith(PERCENT):
             return cls(None, int(text.removesuffix(PERCENT)))
         return cls(Quantity.parse(text))
@@ -49,15 +49,15 @@ class Threshold:
 
     signal: str
     """Such as `memory.available`."""
-    level: Least
+    value: ThresholdValue
     """It is met when less than this is available."""
     grace_ms: int = 0
     """How long it must be met before it is acted on; 0: it is hard."""
-    reclaim: Least = Least()
-    """Once it was acted on, it stays met until this much more than its level is available."""
+    reclaim: ThresholdValue = ThresholdValue()
+    """Once it was acted on, it stays met until this much more than its value is available."""
 
     @classmethod
-    def of(cls, signal: str, level: str, *, grace_ms: int = 0, reclaim: str = "0%") -> Self:
+    def of(cls, signal: str, value: str, *, grace_ms: int = 0, reclaim: str = "0%") -> Self:
         """A threshold in the words of a kubelet's configuration; ScenarioError."""
         if signal not in RESOURCES:
             raise ScenarioError(
@@ -65,10 +65,10 @@ class Threshold:
                 'Next: write Threshold.of("memory.available", "100Mi").'
             )
         try:
-            return cls(signal, Least.parse(level), grace_ms, Least.parse(reclaim))
+            return cls(signal, ThresholdValue.parse(value), grace_ms, ThresholdValue.parse(reclaim))
         except ValueError as error:
             raise ScenarioError(
-                f"a threshold of {signal}: {level!r} and {reclaim!r}: expected {error}, or 10%.\n"
+                f"a threshold of {signal}: {value!r} and {reclaim!r}: expected {error}, or 10%.\n"
                 'Next: write Threshold.of("memory.available", "100Mi").'
             ) from error
 
@@ -88,11 +88,11 @@ class Threshold:
         return CONDITIONS[self.resource]
 
     def is_met(self, seen: Mapping[str, Observation], *, reclaim: bool = False) -> bool:
-        """Whether less than its level is available; with `reclaim`, less than both together."""
+        """Whether less than its value is available; with `reclaim`, less than both together."""
         found = seen.get(self.signal)
         if found is None:
             return False
-        least = self.level.of(found.capacity).whole
+        least = self.value.of(found.capacity).whole
         if reclaim:
             least += self.reclaim.of(found.capacity).whole
         return found.available < least

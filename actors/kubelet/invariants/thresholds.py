@@ -92,5 +92,5 @@ def _is_short(found: MeasuredNode, threshold: Threshold, *, reclaim: bool) -> bo
     has = found.has[RESOURCE[threshold.signal]]
     if threshold.signal == "allocatableMemory.available":
         has = found.evictor.settings.allocatable(found.room, has)
-    least = threshold.level.of(has).whole
+    least = threshold.value.of(has).whole
     return available < least + (threshold.reclaim.of(has).whole if reclaim else 0)

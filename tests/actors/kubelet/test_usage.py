@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.kubelet.usage import Usage, behave_alike, told
+from actors.kubelet.usage import Usage, behave_alike, usage_texts
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
 
@@ -44,7 +44,7 @@ def test_pods_behave_alike_by_their_own_annotations_alone() -> None:
 def test_usage_may_be_drawn_or_unknown() -> None:
     """Without a draw it is the first; of an unknown one there are no statistics."""
     choice = pod(memory="1k | 0s=2k 5s=3k | unknown", cpu="100m")
-    assert told(choice) == {"cpu": ("100m",), "memory": ("1k", "0s=2k 5s=3k", "unknown")}
+    assert usage_texts(choice) == {"cpu": ("100m",), "memory": ("1k", "0s=2k 5s=3k", "unknown")}
     assert Usage.of(choice).at(9000) == {"cpu": 100, "memory": 1000}
     assert Usage.of(choice, {"memory": "0s=2k 5s=3k"}).at(9000) == {"cpu": 100, "memory": 3000}
     assert Usage.of(choice, {"memory": "unknown"}).at(9000) is None

@@ -10,7 +10,7 @@ import attrs
 
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.eviction.choice import Evicting, choice_of
-from actors.kubelet.eviction.look import Memory, look
+from actors.kubelet.eviction.look import EvictionState, look
 from actors.kubelet.eviction.ranking import key_of, ranked, used_of
 from actors.kubelet.eviction.signals import (
     AVAILABLE,
@@ -19,7 +19,7 @@ from actors.kubelet.eviction.signals import (
     Observation,
     PodUse,
 )
-from actors.kubelet.eviction.threshold import Least
+from actors.kubelet.eviction.threshold import ThresholdValue
 from actors.kubelet.switches import KubeletSwitches
 from conformance.kubelet.admit import pod_of
 from conformance.shape import Line, unlike
@@ -68,17 +68,17 @@ def _steps(
     case: Mapping[str, Any], uses: list[PodUse], times_s: list[int]
 ) -> Iterator[dict[str, Any]]:
     """What is seen at each look; a pod that is evicted is gone at the next."""
-    settings, memory = _settings(case), Memory()
+    settings, state = _settings(case), EvictionState()
     for at_s in times_s:
         taken = sum(used_of(each, MEMORY) for each in uses)
         left = max(case["node_memory"] - case["system_used"] - taken, 0)
         seen = {AVAILABLE: Observation(left, case["node_memory"], at_s * 1000)}
-        found = look(settings, memory, seen, at_s * 1000)
-        memory = found.memory
+        found = look(settings, state, seen, at_s * 1000)
+        state = found.state
         chosen = choice_of(found, uses, seen, settings, SWITCHES)
         yield {
             "t": at_s, "available": left, **_told(chosen),
-            "memory_pressure": MEMORY_PRESSURE in memory.pressures,
+            "memory_pressure": MEMORY_PRESSURE in state.pressures,
         }  # fmt: skip
         if chosen is not None:
             uses = [each for each in uses if each.pod != chosen.pod]
@@ -92,9 +92,10 @@ def _told(chosen: Evicting | None) -> dict[str, Any]:
 
 
 def _settings(case: Mapping[str, Any]) -> EvictionSettings:
-    level, reclaim = Least(whole(case["threshold"])), Least(whole(case.get("min_reclaim", 0)))
+    value = ThresholdValue(whole(case["threshold"]))
+    reclaim = ThresholdValue(whole(case.get("min_reclaim", 0)))
     grace_ms = case.get("soft_grace_seconds", 0) * 1000
-    threshold = Threshold(AVAILABLE, level, grace_ms, reclaim)
+    threshold = Threshold(AVAILABLE, value, grace_ms, reclaim)
     return EvictionSettings((threshold,), max_pod_grace_s=case["max_pod_grace"])
 
 

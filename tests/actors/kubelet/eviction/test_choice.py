@@ -8,7 +8,7 @@ import pytest
 
 from actors.kubelet.eviction import EvictionSettings, Threshold
 from actors.kubelet.eviction.choice import Evicting, choice_of
-from actors.kubelet.eviction.look import Memory, look
+from actors.kubelet.eviction.look import EvictionState, look
 from actors.kubelet.eviction.ranking import ranked
 from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
@@ -40,7 +40,7 @@ def chosen(*uses: PodUse, threshold: Threshold | None = None, **given: str) -> E
     threshold = threshold or Threshold.of("memory.available", "100Mi")
     settings = EvictionSettings((threshold,), max_pod_grace_s=7)
     seen = {threshold.signal: Observation(50 * MI, 1000 * MI, 0)}
-    found = look(settings, Memory(), seen, 0)
+    found = look(settings, EvictionState(), seen, 0)
     return choice_of(found, uses, seen, settings, KUBELET.of("", given))
 
 
@@ -113,11 +113,11 @@ def test_a_soft_threshold_gives_a_grace(given: dict[str, Any], grace_s: int) -> 
     """That of the settings; a hard one gives none."""
     threshold = Threshold.of("memory.available", "100Mi", **given)
     settings = EvictionSettings((threshold,), max_pod_grace_s=7)
-    memory, picked = Memory(), None
+    state, picked = EvictionState(), None
     for now_ms in (0, 10_000):
         seen = {threshold.signal: Observation(50 * MI, 1000 * MI, now_ms)}
-        found = look(settings, memory, seen, now_ms)
-        memory = found.memory
+        found = look(settings, state, seen, now_ms)
+        state = found.state
         picked = choice_of(found, [use("a", 1)], seen, settings, KUBELET.of())
     assert picked is not None
     assert (picked.grace_s, picked.is_hard) == (grace_s, not grace_s)

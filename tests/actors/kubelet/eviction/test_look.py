@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.kubelet.eviction import EvictionSettings, Threshold
-from actors.kubelet.eviction.look import Look, Memory, is_reclaimed, look
+from actors.kubelet.eviction.look import EvictionState, Look, is_reclaimed, look
 from actors.kubelet.eviction.settings import allocatable_of
 from actors.kubelet.eviction.signals import Observation, measured
 from testbed.errors import ScenarioError
@@ -29,12 +29,12 @@ def looks(
     settings: EvictionSettings, *memory_mi: int, every_ms: int = 10_000
 ) -> list[tuple[bool, bool]]:
     """At each look, whether it acts and whether there is pressure."""
-    memory, told = Memory(), []
+    state, told = EvictionState(), []
     for number, amount in enumerate(memory_mi):
         now_ms = number * every_ms
-        found = look(settings, memory, seen(now_ms, memory=amount), now_ms)
-        memory = found.memory
-        told.append((bool(found.acting), bool(memory.pressures)))
+        found = look(settings, state, seen(now_ms, memory=amount), now_ms)
+        state = found.state
+        told.append((bool(found.acting), bool(state.pressures)))
     return told
 
 
@@ -50,7 +50,7 @@ def test_a_threshold_may_be_a_part_of_the_capacity() -> None:
     """Ten per cent of 1000 Mi."""
     part = EvictionSettings((Threshold.of("memory.available", "10%"),))
     assert looks(part, 100, 99) == [(False, False), (True, True)]
-    defaults = {each.signal: str(each.level.quantity or each.level.percent)
+    defaults = {each.signal: str(each.value.quantity or each.value.percent)
                 for each in EvictionSettings().thresholds}  # fmt: skip
     assert defaults == {
         "memory.available": "100Mi", "nodefs.available": "10", "nodefs.inodesFree": "5",
@@ -78,7 +78,7 @@ def test_a_soft_threshold_acts_only_when_it_is_met_for_its_grace() -> None:
 
 @pytest.mark.spec("KUB-28")
 def test_what_was_acted_on_is_over_when_enough_is_reclaimed() -> None:
-    """Until then it stays met, though the level itself is reached."""
+    """Until then it stays met, though the value itself is reached."""
     more = EvictionSettings((Threshold.of("memory.available", "100Mi", reclaim="50Mi"),))
     acts = [acts for acts, _ in looks(more, 120, 99, 149, 150, 120)]
     assert acts == [False, True, True, False, False]
@@ -97,13 +97,13 @@ def test_it_acts_only_on_what_was_measured_since() -> None:
     """The same measurement twice costs one pod; memory comes before all else."""
     both = EvictionSettings((Threshold.of("nodefs.available", "10%"), MEMORY))
     old = seen(0, disk=50, memory=50)
-    first = look(both, Memory(), old, 0)
+    first = look(both, EvictionState(), old, 0)
     assert [each.signal for each in first.acting] == ["memory.available", "nodefs.available"]
-    again = look(both, first.memory, old, 10_000)
+    again = look(both, first.state, old, 10_000)
     assert again.acting == ()
-    assert again.memory.pressures == ("MemoryPressure", "DiskPressure")
+    assert again.state.pressures == ("MemoryPressure", "DiskPressure")
     newer = {**old, **seen(5000, disk=50)}
-    third = look(both, again.memory, newer, 20_000)
+    third = look(both, again.state, newer, 20_000)
     assert [each.signal for each in third.acting] == ["nodefs.available"]
 
 
@@ -128,7 +128,7 @@ def test_pods_together_may_not_have_more_than_is_allocatable() -> None:
                      allocatable, 0)  # fmt: skip
     assert found["memory.available"].available == 290 * MI
     assert found["allocatableMemory.available"].available == 90 * MI
-    acting: Look = look(settings, Memory(), found, 0)
+    acting: Look = look(settings, EvictionState(), found, 0)
     assert [each.signal for each in acting.acting] == ["allocatableMemory.available"]
     assert measured({"memory": 1}, {"memory": 2}, {}, 1, 0)["memory.available"].available == 0
 
