@@ -124,10 +124,11 @@ class _MainLoop:
         self.mirrors: dict[str, tuple[Lifecycle, MirrorPod]] = {}
         """By key, the static pods with their mirror pods."""
         self.updates: list[_PodUpdate] = []
-        """Those that have come."""
-        self.in_hand: list[_PodUpdate] = []
-        """Those that it handles, in order."""
+        """Those that have come, and that it will handle next."""
+        self.handling: list[_PodUpdate] = []
+        """Those that it handles now, in order."""
         self.is_preempting = False
+        """Whether it waits for the victims of a critical pod to end."""
         self.inbox = client.queue("pods", idle=True)
         self.recorder = Recorder(client, "kubelet")
         self.switches = client.switches
@@ -151,9 +152,10 @@ class _MainLoop:
         node = None if self.node_status is None else self.node_status.digest(now_ms)
         pods = [(uid, each.digest(now_ms)) for uid, each in self.pods.items()]
         mirrors = [mirror.pod for _, mirror in self.mirrors.values()]
-        # In the middle of a preemption the rest of it is in no field: that is like no other moment.
+        # Which victims are left in the middle of a preemption is in no field. The time makes such a
+        # moment like no other.
         odd = now_ms if self.is_preempting else None
-        updates = [*self.in_hand, *self.updates]
+        updates = [*self.handling, *self.updates]
         return pods, mirrors, updates, self.statuses.digest(now_ms), node, odd
 
     async def run(self) -> None:
@@ -175,11 +177,11 @@ class _MainLoop:
         self.adopt({report.pod.meta.uid: report for report in reports}, pods)
         for pod in self.static.values():
             await self.begin_static(pod, nodes.get(node, ""))
-        self.mind_node(lambda: nodes.get(node, ""))
+        self.watch_node(lambda: nodes.get(node, ""))
         while True:
-            self.in_hand, self.updates = _in_order(self.updates), []
-            while self.in_hand:
-                await self.handle(self.in_hand.pop(0), nodes.get(node, ""))
+            self.handling, self.updates = _in_order(self.updates), []
+            while self.handling:
+                await self.handle(self.handling.pop(0), nodes.get(node, ""))
             await self.inbox.get()
 
     @property
@@ -187,8 +189,8 @@ class _MainLoop:
         """Whether it looks how its node is, or reports it."""
         return self.kubelet.eviction is not None or self.client.switches.heartbeat != OFF
 
-    def mind_node(self, node: Callable[[], Node | None]) -> None:
-        """Begin to look how the node is, and to report it, as far as the settings say so."""
+    def watch_node(self, node: Callable[[], Node | None]) -> None:
+        """Start what evicts pods and what reports on the node, as far as the settings say so."""
         if not self.is_reporting:
             return
         kubelet, client = self.kubelet, self.client
@@ -317,10 +319,9 @@ class _MainLoop:
         """Start the Lifecycle of a pod, in a task of its own."""
         uid = pod.meta.uid
         lifecycle = self.kubelet.lifecycle(
-            self.client, self.settings, self.statuses, pod, refusal, is_gone=is_gone,
-            because=because,
+            self.client, self.settings, self.statuses, pod, refusal, holds_room=holds_room,
+            is_gone=is_gone, because=because,
         )  # fmt: skip
-        lifecycle.holds_room = holds_room
         self.pods[uid] = lifecycle
         if self.eviction is not None:
             self.eviction.heard(pod)

@@ -65,6 +65,7 @@ class Lifecycle:
         pod: Pod,
         refusal: AdmissionRefusal | None,
         *,
+        holds_room: bool = False,
         is_gone: bool,
         because: Because | None = None,
     ) -> None:
@@ -74,7 +75,7 @@ class Lifecycle:
         """Whether its object no longer exists."""
         self.mirror: Pod | None = None
         """The mirror pod of a static pod, if there is one: its status is written there."""
-        self.holds_room = False
+        self.holds_room = holds_room
         """Whether its requests count at admission: it was admitted, or some of it runs (KUB-3)."""
         self._client = client
         self._settings = settings
