@@ -175,8 +175,8 @@ class DeploymentLoop(ControlLoop):
             if step.replicas != wanted_by(step.item):
                 way = "up" if step.replicas > wanted_by(step.item) else "down"
                 name = step.item.meta.name
-                said = f"Scaled {way} replica set {name} to {step.replicas}"
-                self.note(item, "ScalingReplicaSet", said)
+                message = f"Scaled {way} replica set {name} to {step.replicas}"
+                self.note(item, "ScalingReplicaSet", message)
 
     def _noted(self, item: Deployment, each: ReplicaSet, number: int) -> ReplicaSet:
         """The ReplicaSet, with annotations of what the Deployment wants now."""

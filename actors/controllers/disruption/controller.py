@@ -90,12 +90,12 @@ class DisruptionLoop(ControlLoop):
         pods = self._known.pods_of(key)
         found = self.count(budget, pods, now_ms)
         if isinstance(found, counting.Uncountable):
-            self.note(budget, "CalculateExpectedPodCountFailed", found.said, WARNING)
-            await self._fail_safe(budget, found.said)
+            self.note(budget, "CalculateExpectedPodCountFailed", found.why, WARNING)
+            await self._fail_safe(budget, found.why)
             return
         for pod in counting.overdue(budget, pods, now_ms):
-            said = f"Pod was expected by PDB {budget.meta.name} to be deleted but it wasn't"
-            self.note(pod, "NotDeleted", said, WARNING)
+            message = f"Pod was expected by PDB {budget.meta.name} to be deleted but it wasn't"
+            self.note(pod, "NotDeleted", message, WARNING)
         try:
             await self._write(budget, found.status)
         except Conflict:

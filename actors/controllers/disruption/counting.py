@@ -32,6 +32,7 @@ class Scale:
     """How many pods an owner is to have."""
 
     uid: str
+    """Of the owner that decides: of the Deployment, not of its ReplicaSet."""
     replicas: int
 
 
@@ -41,9 +42,10 @@ ScaleOf = Callable[[Owner, str], Scale | None]
 
 @attrs.frozen
 class Uncountable:
-    """Why the status of a budget cannot be computed."""
+    """A budget whose status cannot be computed."""
 
-    said: str
+    why: str
+    """The reason, in a sentence."""
 
 
 @attrs.frozen
@@ -57,6 +59,8 @@ class Counted:
 
 @attrs.frozen
 class _Wanted:
+    """How many pods a budget expects, and how many of them must be healthy."""
+
     expected: int
     healthy: int
 
@@ -162,7 +166,7 @@ def _is_healthy(pod: Pod, disrupted: Map[int], now_ms: int) -> bool:
 
 def _conditions(budget: PodDisruptionBudget, allowed: int, now_ms: int) -> tuple[Condition, ...]:
     if allowed:
-        said = Condition(ALLOWED, "True", "SufficientPods")
+        new = Condition(ALLOWED, "True", "SufficientPods")
     else:
-        said = Condition(ALLOWED, "False", "InsufficientPods")
-    return condition.having(budget.status.conditions, said, now_ms)
+        new = Condition(ALLOWED, "False", "InsufficientPods")
+    return condition.having(budget.status.conditions, new, now_ms)

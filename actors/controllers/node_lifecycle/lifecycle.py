@@ -159,8 +159,8 @@ class NodeLifecycleLoop(ControlLoop):
             return
         await self._mind_readiness(node, was)
         if was == TRUE != now:
-            said = f"Node {name} status is now: NodeNotReady"
-            self.note(node, "NodeNotReady", said)
+            message = f"Node {name} status is now: NodeNotReady"
+            self.note(node, "NodeNotReady", message)
         if now != TRUE and (was == TRUE or name in self._retry):
             await self._set_pods_not_ready(name)
 

@@ -20,8 +20,8 @@ ORDINARY = ("cpu", "memory", "ephemeral-storage")
 class Lack:
     """One thing that the node lacks for a pod."""
 
-    said: str
-    """What a scheduler says of it: `Insufficient cpu`."""
+    reason: str
+    """The reason that a scheduler would give: `Insufficient cpu`."""
     refusal: AdmissionRefusal
     """How the pod is rejected, if this is the first."""
     resource: str = ""
@@ -39,8 +39,8 @@ def failures_of(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
     if pod.spec.node_name not in ("", node.meta.name):
         yield _predicate("NodeName", "node(s) didn't match the requested node name")
     if not _has_ports(pod, others):
-        said = "node(s) didn't have free ports for the requested pod ports"
-        yield _predicate("NodePorts", said)
+        reason = "node(s) didn't have free ports for the requested pod ports"
+        yield _predicate("NodePorts", reason)
     if not is_static(pod) and not _is_tolerated(pod, node):
         yield _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 
@@ -69,8 +69,8 @@ def _out_of(name: str, asked: int, used: int, has: int) -> Lack:
     return Lack(f"Insufficient {name}", refusal, name, asked - (has - used))
 
 
-def _predicate(name: str, said: str) -> Lack:
-    return Lack(said, AdmissionRefusal(name, f"Predicate {name} failed"))
+def _predicate(name: str, reason: str) -> Lack:
+    return Lack(reason, AdmissionRefusal(name, f"Predicate {name} failed"))
 
 
 def _has_ports(pod: Pod, others: Sequence[Pod]) -> bool:

@@ -28,8 +28,8 @@ def victims_for(pod: Pod, active: Iterable[Pod], shortfall: Shortfall) -> tuple[
     candidates = [each for each in active if may_preempt(pod, each)]
     lacking = _less(shortfall, candidates)
     if lacking:
-        told = "".join(f"(res: {name}, q: {amount}), " for name, amount in lacking.items())
-        raise NotEnough(f"no set of running pods found to reclaim resources: [{told}]")
+        lacks = "".join(f"(res: {name}, q: {amount}), " for name, amount in lacking.items())
+        raise NotEnough(f"no set of running pods found to reclaim resources: [{lacks}]")
     pools = {name: [each for each in candidates if qos_of(each.spec) == name] for name in CLASSES}
     chosen: list[Pod] = []
     for name in CLASSES:

@@ -11,7 +11,7 @@ from testbed.objects import Pod, Taint
 from testbed.objects.affinity import NO_SCHEDULE, tolerated
 from testbed.objects.pod import BEST_EFFORT, qos_of
 
-MEMORY = "MemoryPressure"
+MEMORY_PRESSURE = "MemoryPressure"
 MEMORY_TAINT = Taint("node.kubernetes.io/memory-pressure", effect=NO_SCHEDULE)
 
 
@@ -21,7 +21,7 @@ def refusal_under(pressures: Sequence[str], pod: Pod) -> AdmissionRefusal | None
     taint."""
     if not pressures or is_critical(pod):
         return None
-    if tuple(pressures) == (MEMORY,) and (
+    if tuple(pressures) == (MEMORY_PRESSURE,) and (
         qos_of(pod.spec) != BEST_EFFORT or tolerated(MEMORY_TAINT, pod.spec.tolerations)
     ):
         return None

@@ -16,19 +16,19 @@ def message_of(
     resource: str, each: PodUse, met: Iterable[Threshold], seen: Mapping[str, Observation]
 ) -> str:
     """The message, given all thresholds that are acted on and what was observed."""
-    said = f"The node was low on resource: {resource}. "
+    message = f"The node was low on resource: {resource}. "
     threshold = next((each for each in met if each.resource == resource), None)
     if threshold is not None:
         found = seen[threshold.signal]
         left = shown(resource, found.available)
         quantity = threshold.value.of(found.capacity)
-        said += f"Threshold quantity: {quantity}, available: {left}. "
-    return said + "".join(_containers(resource, each))
+        message += f"Threshold quantity: {quantity}, available: {left}. "
+    return message + "".join(_containers(resource, each))
 
 
 def _containers(resource: str, each: PodUse) -> Iterator[str]:
     """A sentence for each container that uses more than it requests. All that a pod uses counts as
-    used by its first container."""
+    used by its first container: the testbed does not know which container uses what."""
     if each.used is None or resource not in (MEMORY, DISK):
         return
     for container in each.pod.spec.containers[:1]:

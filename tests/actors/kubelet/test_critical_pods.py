@@ -112,7 +112,7 @@ def test_what_is_no_lack_of_resources_is_told_and_costs_no_pod() -> None:
     decision = decided(critical(4000, node_selector=Map(zone="b")), U1)
     assert decision.refusal is not None
     assert (decision.refusal.reason, decision.victims) == ("NodeAffinity", ())
-    assert decision.failures[0].said == "Insufficient cpu"
+    assert decision.failures[0].reason == "Insufficient cpu"
 
 
 @pytest.mark.spec("KUB-11", "KUB-34")

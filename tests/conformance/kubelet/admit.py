@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from actors.kubelet.admission import admission_of
-from actors.kubelet.admission.pressure import MEMORY
+from actors.kubelet.admission.pressure import MEMORY_PRESSURE
 from actors.shared.critical import SOURCE
 from conformance.shape import Line, unlike
 from testbed.objects import Map, Node, Pod, Quantity, Resources, Taint, Toleration
@@ -39,7 +39,7 @@ class Admit:
 def answers(case: Mapping[str, Any]) -> dict[str, Any]:
     """What ours decides of a case, in the words of the recording."""
     pod, others = pod_of(case["pod"]), [pod_of(each) for each in case["pods"]]
-    pressures = (MEMORY,) if case["memory_pressure"] else ()
+    pressures = (MEMORY_PRESSURE,) if case["memory_pressure"] else ()
     made = admission_of(pod, node_of(case["node"]), others, pressures)
     refusal = made.refusal
     return {
@@ -49,7 +49,7 @@ def answers(case: Mapping[str, Any]) -> dict[str, Any]:
         "rejected_by": made.refused_by,
         "preempted": [each.meta.name for each in made.victims],
         "qos": qos_of(pod.spec),
-        "all_failures": [each.said for each in made.failures],
+        "all_failures": [each.reason for each in made.failures],
     }
 
 
