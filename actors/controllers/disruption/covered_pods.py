@@ -47,7 +47,10 @@ class CoveredPods:
         """Forget a pod that is gone; returns the budgets that have covered it."""
         self._pods.get(pod.meta.namespace, {}).pop(pod.key, None)
         budgets = self._budgets.get(pod.meta.namespace, {})
-        return [key for key in budgets if self._covered[key].pop(pod.key, self) is None]
+        covering = [key for key in budgets if pod.key in self._covered[key]]
+        for key in covering:
+            del self._covered[key][pod.key]
+        return covering
 
     def budget(self, key: str) -> PodDisruptionBudget | None:
         """The budget of that key, or None."""

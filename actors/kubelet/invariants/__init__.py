@@ -2,7 +2,7 @@
 
 They read the truth, the node's Runtime, and what was committed; none asks a kubelet what it thinks.
 
-May use: switches, containers, eviction, meter, runtime, evictor, kubelet.
+May use: switches, containers, oom, eviction, meter, runtime, evictor, kubelet.
 In order: on_nodes, together, measured_nodes; then siblings, __init__.
 """
 

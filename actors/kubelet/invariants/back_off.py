@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from actors.kubelet.containers import Ended, Report
 from actors.kubelet.invariants.on_nodes import RESTARTED, News, node_of_record, reports
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.turns.trace import Step
 
 FIRST_MS, MOST_MS, STABLE_MS = 10_000, 300_000, 600_000
+"""Those of the kubelet, written once more: a claim shares no figures with what it judges."""
 
 
 class RestartsKeepTheirDistance(Invariant):
@@ -29,22 +31,26 @@ class RestartsKeepTheirDistance(Invariant):
         for record in self._news.of(evidence, RESTARTED):
             role = evidence.table.roles[record.path.partition("/")[0]]
             for report in reports(evidence, node_of_record(evidence, record)):
-                last = report.last
-                if report.pod.key != record.facts["pod"] or last is None or not report.restarts:
+                is_it = report.pod.key == record.facts["pod"] and report.restarts
+                if not is_it or report.last is None or report.started_ms != record.now_ms:
                     continue
-                if report.started_ms != record.now_ms:
-                    continue
-                mine = (role.name, role.lives, report.pod.meta.uid)
-                ran_ms = last.ended_ms - last.started_ms
-                wait_ms = 0 if ran_ms > STABLE_MS else self._waits.get(mine, 0)
-                self._waits[mine] = min(2 * wait_ms, MOST_MS) or FIRST_MS
-                waited_ms = report.started_ms - last.ended_ms
-                if waited_ms < wait_ms:
-                    return (
-                        f"{role.name} started {report.pod.key} again {waited_ms} ms after its end, "
-                        f"and had to wait {wait_ms} ms"
-                    )
-                policy = report.pod.spec.restart_policy
-                if policy == "Never" or (policy == "OnFailure" and not last.exit_code):
-                    return f"{role.name} started {report.pod.key} again, which was over"
+                if wrong := self._wrong_with(role, report, report.last):
+                    return wrong
         return None
+
+    def _wrong_with(self, role: Any, report: Report, last: Ended) -> str:
+        """What is wrong with a restart after that end; empty if nothing is."""
+        mine = (role.name, role.lives, report.pod.meta.uid)
+        ran_ms = last.ended_ms - last.started_ms
+        wait_ms = 0 if ran_ms > STABLE_MS else self._waits.get(mine, 0)
+        self._waits[mine] = min(2 * wait_ms, MOST_MS) if wait_ms else FIRST_MS
+        waited_ms = report.started_ms - last.ended_ms
+        if waited_ms < wait_ms:
+            return (
+                f"{role.name} started {report.pod.key} again {waited_ms} ms after its end, "
+                f"and had to wait {wait_ms} ms"
+            )
+        policy = report.pod.spec.restart_policy
+        if policy == "Never" or (policy == "OnFailure" and not last.exit_code):
+            return f"{role.name} started {report.pod.key} again, which was over"
+        return ""

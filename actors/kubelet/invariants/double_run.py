@@ -40,6 +40,7 @@ class NoPodRunsTwice(Invariant):
         self._forced: dict[str, str] = {}
         """By uid of a pod that was bound, the actor that has removed it; not its kubelet."""
         self._allowed: dict[str, None] = {}
+        """The double runs that were allowed, as sentences, in order."""
 
     @property
     def note(self) -> str:
@@ -52,7 +53,8 @@ class NoPodRunsTwice(Invariant):
             new: Any = None if change.new is None else change.new.value
             if not isinstance(old, Pod) or not old.is_bound or request is None:
                 continue
-            # Marked so, it goes with the next write of anybody, be it the kubelet's of its status.
+            # Whoever marks a pod with a grace of 0 removes it: any write may then delete it, even
+            # one of its own kubelet.
             is_let_go = new is None or (new.meta.is_terminating and not new.meta.grace_s)
             if is_let_go and node_of(evidence, request.role) != old.spec.node_name:
                 self._forced.setdefault(old.meta.uid, request.role.name)
@@ -63,7 +65,9 @@ class NoPodRunsTwice(Invariant):
     def end(self, evidence: Evidence) -> str | None:
         roles = dict(kubelets(evidence))
         for key, places in _running(evidence).items():
-            for node, uid in places[1:] and places:
+            if len(places) < 2:
+                continue
+            for node, uid in places:
                 if uid in self._forced and is_reachable(evidence, roles[node]):
                     return f"{key} runs twice, and {roles[node].name} has not ended {uid}"
         return self._judge(evidence)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from actors.kubelet.containers import Report
 from actors.kubelet.invariants.on_nodes import kubelets, reports, runtime_at
+from actors.kubelet.oom import OomKill
 from actors.kubelet.runtime import Runtime
 from actors.kubelet.switches import SCORE
 from testbed import Evidence, Invariant
@@ -68,27 +69,37 @@ class NodesStayWithinMemory(Invariant):
         has = self._has.get(node)
         if has is None:
             return ""
-        stats = runtime.stats(now_ms).pods
-        used = {}
-        for each in running:
-            amounts = stats[each.pod.meta.uid].amounts
-            used[each.pod.meta.uid] = 0 if amounts is None else amounts.get(MEMORY, 0)
+        used = _used(runtime, running, now_ms)
         total = sum(used.values())
         if total and total + system > has:
             return f"{node} has memory {has}, and {total + system} of it is used"
         kills = runtime.ooms(now_ms).kills
-        new = kills[self._seen.get(node, 0) :]
-        self._seen[node] = len(kills)
-        for kill in new:
-            if not kill.is_system or kill.at_ms != now_ms:
-                continue
-            badness = _badness(kill.pod, kill.used, has)
-            for each in running:
-                uid = each.pod.meta.uid
-                is_same = self._pods.get(uid) == each.pod and each.started_ms < now_ms
-                if is_same and used[uid] and _badness(each.pod, used[uid], has) > badness:
-                    return f"on {node} the kernel killed {kill.pod.key} before {each.pod.key}"
+        new, self._seen[node] = kills[self._seen.get(node, 0) :], len(kills)
+        # A kill of an earlier instant can no longer be judged: what uses memory may have changed.
+        for kill in (each for each in new if each.is_system and each.at_ms == now_ms):
+            if spared := self._spared(kill, running, used, has):
+                return f"on {node} the kernel killed {kill.pod.key} before {spared.key}"
         return ""
+
+    def _spared(
+        self, kill: OomKill, running: list[Report], used: dict[str, int], has: int
+    ) -> Pod | None:
+        """A pod that runs on, and had to go before the one that was killed; None if all is right.
+        One that was just started, or has just read other annotations, is not compared."""
+        badness = _badness(kill.pod, kill.used, has)
+        for each in running:
+            uid = each.pod.meta.uid
+            is_same = self._pods.get(uid) == each.pod and each.started_ms < kill.at_ms
+            if is_same and used[uid] and _badness(each.pod, used[uid], has) > badness:
+                return each.pod
+        return None
+
+
+def _used(runtime: Runtime, running: list[Report], now_ms: int) -> dict[str, int]:
+    """By uid, how much memory these pods use; 0 if that is unknown."""
+    stats = runtime.stats(now_ms).pods
+    amounts = {each.pod.meta.uid: stats[each.pod.meta.uid].amounts for each in running}
+    return {uid: 0 if found is None else found.get(MEMORY, 0) for uid, found in amounts.items()}
 
 
 def _badness(pod: Pod, used: int, has: int) -> float:
