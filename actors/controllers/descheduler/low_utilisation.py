@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.controllers.descheduler.sight import Evictions, Sight, usage
+from actors.controllers.descheduler.sight import Evictions, Sight, eviction_order, usage
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import MEMORY, PODS, info_of
-from testbed.objects import Pod, qos_of
-from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
+from testbed.objects import Pod
 from testbed.objects.quantity import CPU
-
-QOS = (BEST_EFFORT, BURSTABLE, GUARANTEED)
 
 
 def low_utilisation(sight: Sight) -> Evictions:
@@ -41,7 +38,7 @@ def _relieve(
 ) -> Evictions:
     """Evict pods of one node while that is needed and there is room."""
     pods = [pod for pod in sight.pods_on(info.name) if sight.is_evictable(pod)]
-    for pod in sorted(pods, key=_worth):
+    for pod in sorted(pods, key=eviction_order):
         is_high = any(used[name] > _cap(sight, info, name) for name in used)
         if not is_high or min(room.values()) <= 0:
             return
@@ -85,8 +82,3 @@ def _tolerates_one(pod: Pod, nodes: Iterable[NodeInfo]) -> bool:
     return any(
         each.node is not None and info.repelled_by(each.node.spec.taints) is None for each in nodes
     )
-
-
-def _worth(pod: Pod) -> tuple[int, int, str]:
-    """The order in which pods go: by priority, then by QoS class."""
-    return pod.priority, QOS.index(qos_of(pod.spec)), pod.key

@@ -12,8 +12,11 @@ from actors.controllers.descheduler.policy import DeschedulerPolicy
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PODS, PodInfo, info_of
 from actors.shared.critical import is_critical
-from testbed.objects import Node, Pod
+from testbed.objects import Node, Pod, qos_of
+from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 
+QOS = (BEST_EFFORT, BURSTABLE, GUARANTEED)
+"""The QoS classes, the least important first."""
 Evictions = Generator[Pod, bool, None]
 """What a strategy is: it yields the pods that it wants evicted, and is told of each whether it
 was."""
@@ -95,3 +98,8 @@ def _is_shunned(pod: PodInfo, info: NodeInfo) -> bool:
 def usage(info: NodeInfo, names: Iterable[str]) -> dict[str, int]:
     """How much of each of these resources the pods of a node request."""
     return {name: len(info.pods) if name == PODS else info.requested.get(name, 0) for name in names}
+
+
+def eviction_order(pod: Pod) -> tuple[int, int, str]:
+    """The order in which pods of one node go: by priority, then by QoS class."""
+    return pod.priority, QOS.index(qos_of(pod.spec)), pod.key

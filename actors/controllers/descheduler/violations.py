@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actors.controllers.descheduler.sight import Evictions, Sight
+from actors.controllers.descheduler.sight import Evictions, Sight, eviction_order
 from actors.framework.podinfo import PodInfo, info_of
-from testbed.objects import Node, Pod, qos_of
+from testbed.objects import Node, Pod
 from testbed.objects.affinity import NO_SCHEDULE, tolerated
-from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
-
-QOS = (BEST_EFFORT, BURSTABLE, GUARANTEED)
 
 
 def violations(sight: Sight) -> Evictions:
@@ -74,7 +71,7 @@ def _too_near(sight: Sight, evicted: Mapping[str, None]) -> Evictions:
     }
     for name in nodes:
         pods = [pod for pod in sight.pods_on(name) if pod.meta.uid in left]
-        for pod in sorted(pods, key=_worth):
+        for pod in sorted(pods, key=eviction_order):
             if sight.may_evict(pod) and _is_near(left[pod.meta.uid], left, nodes):
                 was_evicted = yield pod
                 if was_evicted:
@@ -99,8 +96,3 @@ def _are_together(one: Node, other: Node, key: str) -> bool:
         return True
     value = one.meta.labels.get(key)
     return value is not None and value == other.meta.labels.get(key)
-
-
-def _worth(pod: Pod) -> tuple[int, int, str]:
-    """The order in which pods go: by priority, then by QoS class."""
-    return pod.priority, QOS.index(qos_of(pod.spec)), pod.key
