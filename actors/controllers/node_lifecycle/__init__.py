@@ -1,7 +1,7 @@
-"""Node lifecycle: notices nodes that are silent or unwell, taints them, and deletes the pods that
-do not tolerate it.
+"""Node lifecycle: notices nodes that are not ready, taints them, and deletes the pods that do not
+tolerate that.
 
 May use: frame.
-In order: taints, zones, health, limiter, patching, pods_on_nodes, lifecycle,
+In order: taints, zones, health, rate_limited_queue, patching, pods_on_nodes, lifecycle,
   taint_eviction.
 """

@@ -13,7 +13,7 @@ from testbed.objects import Condition, Node, condition
 from testbed.objects.condition import UNKNOWN
 
 POSTED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
-"""The conditions that a kubelet posts, and that nobody knows once it is silent."""
+"""The conditions that only a kubelet can post: they become Unknown once it is silent."""
 
 
 @attrs.frozen

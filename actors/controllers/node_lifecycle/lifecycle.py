@@ -1,10 +1,11 @@
-"""The node lifecycle controller: notices silent nodes, and taints those that are unwell.
+"""The node lifecycle controller: notices silent nodes, and taints those that are not ready.
 
 1. Every 5 s it looks at all nodes (CTL-30). Of one that was silent for too long it writes that its
    conditions are Unknown (CTL-32); if the node was ready, its pods are set to not ready.
 2. The NoSchedule taints of a node follow its conditions at once (KUB-39).
-3. A node that is not ready is put in the line of its zone for a NoExecute taint. The lines move
-   slowly, more slowly in zones that are unwell, and not at all if all zones are down (CTL-33).
+3. A node that is not ready is put in the queue of its zone for a NoExecute taint. The queues move
+   slowly, more slowly in a zone with a partial disruption, and not at all if all zones are down
+   (CTL-33).
 
 A look from which nothing can follow, since there is no news and no node is silent for too long yet,
 is left out: nothing differs but that the World may come to rest.
@@ -20,9 +21,9 @@ from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.looks import Looks
 from actors.controllers.frame.pod_status import patch_status
 from actors.controllers.node_lifecycle.health import Health, noticed, silenced
-from actors.controllers.node_lifecycle.limiter import Limiter
 from actors.controllers.node_lifecycle.patching import swap_taints
 from actors.controllers.node_lifecycle.pods_on_nodes import PodsOnNodes
+from actors.controllers.node_lifecycle.rate_limited_queue import RateLimitedQueue
 from actors.controllers.node_lifecycle.taints import (
     BY_READINESS,
     NOT_READY,
@@ -47,19 +48,22 @@ LEASES = Selector(namespace=NAMESPACE)
 TRIES, AGAIN_MS = 5, 20
 """How often a status is written if that fails, and how long it waits in between."""
 PASS_MS = 100
-"""How often the lines of the zones are looked at."""
+"""How often the queues of the zones are looked at."""
 
 
 class NodeLifecycleLoop(ControlLoop):
-    """One life of it: the health of the nodes, the states of the zones, and their lines."""
+    """One life of it: the health of the nodes, the states of the zones, and their queues."""
 
     settings: NodeLifecycle
 
     def __init__(self, settings: NodeLifecycle, client: Client) -> None:
         super().__init__(settings, client)
         self._health: dict[str, Health] = {}
+        """By node."""
         self._states: dict[str, str] = {}
-        self._lines: dict[str, Limiter] = {}
+        """By zone."""
+        self._queues: dict[str, RateLimitedQueue] = {}
+        """By zone, the nodes that wait for a NoExecute taint."""
         self._retry: dict[str, None] = {}
         """The nodes with pods that are still to be set to not ready."""
         self._looks = Looks(client, "look", settings.period_ms)
@@ -71,7 +75,7 @@ class NodeLifecycleLoop(ControlLoop):
         self._leases.on(add=self._news, update=lambda *_: self._news())
 
     async def run(self) -> None:
-        """Look at the nodes, let the lines move, and mirror conditions, each in its own task."""
+        """Look at the nodes, let the queues move, and mirror conditions, each in its own task."""
         self.client.spawn("monitor", self._monitor)
         self.client.spawn("tainter", self._taint)
         await super().run()
@@ -81,9 +85,9 @@ class NodeLifecycleLoop(ControlLoop):
         health = [
             (name, each.digest(now_ms, cap_ms)) for name, each in sorted(self._health.items())
         ]
-        lines = [(zone, line.digest(now_ms)) for zone, line in sorted(self._lines.items())]
+        queues = [(zone, queue.digest(now_ms)) for zone, queue in sorted(self._queues.items())]
         phase_ms = self._looks.phase_ms(now_ms)
-        return self.todo.digest(), health, lines, self._states, list(self._retry), phase_ms
+        return self.todo.digest(), health, queues, self._states, list(self._retry), phase_ms
 
     # -- what it hears --------------------------------------------------------------------------
 
@@ -144,10 +148,10 @@ class NodeLifecycleLoop(ControlLoop):
         return grace_ms
 
     async def _examine(self, node: Node, zones: dict[str, list[bool]]) -> None:
-        """Look at one node: is it silent, is it unwell, and what follows."""
+        """Look at one node: is it silent, is it ready, and what follows."""
         name, zone = node.meta.name, zone_of(node)
-        if zone not in self._lines:
-            self._lines[zone] = Limiter(self.settings.pace.interval_ms)
+        if zone not in self._queues:
+            self._queues[zone] = RateLimitedQueue(self.settings.pace.interval_ms)
             self._states[zone] = INITIAL
         found = await self._judged(node)
         if found is None:
@@ -157,7 +161,7 @@ class NodeLifecycleLoop(ControlLoop):
             zones.setdefault(zone, []).append(now == TRUE)
         if not now:
             return
-        await self._mind_readiness(node, was)
+        await self._follow_readiness(node, was)
         if was == TRUE != now:
             message = f"Node {name} status is now: NodeNotReady"
             self.note(node, "NodeNotReady", message)
@@ -193,19 +197,20 @@ class NodeLifecycleLoop(ControlLoop):
                 return None
         return None
 
-    async def _mind_readiness(self, node: Node, was: str) -> None:
-        """Put a node in the line of its zone, or take it out, by how it was found."""
-        name, line = node.meta.name, self._lines[zone_of(node)]
+    async def _follow_readiness(self, node: Node, was: str) -> None:
+        """Put a node in the queue of its zone, or take it out, by its Ready as it was found."""
+        name, queue = node.meta.name, self._queues[zone_of(node)]
         if was == TRUE:
-            await self._welcome(node)
+            await self._mark_reachable(node)
             return
         key = BY_READINESS.get(was, UNREACHABLE)
         other = UNREACHABLE if key == NOT_READY else NOT_READY
         if has_taint(node, other, NO_EXECUTE):
-            # It has stood in line once. That it is unwell in another way now is no reason to wait.
+            # It has waited once. That it is now unreachable instead of not ready, or the other way
+            # round, is no reason to wait again.
             await self._try_swap(name, was)
         elif not has_taint(node, key, NO_EXECUTE):
-            line.put(name)
+            queue.put(name)
 
     async def _try_swap(self, name: str, status: str) -> bool:
         try:
@@ -214,19 +219,19 @@ class NodeLifecycleLoop(ControlLoop):
             return False
         return True
 
-    async def _welcome(self, node: Node) -> None:
-        """Take the NoExecute taints off a node, and the node out of the line: it is well, or all
-        nodes are unwell."""
+    async def _mark_reachable(self, node: Node) -> None:
+        """Take the NoExecute taints off a node, and the node out of the queue: it is ready, or all
+        zones are down."""
         if any(has_taint(node, key, NO_EXECUTE) for key in BY_READINESS.values()):
             try:
                 await swap_taints(self.client, node.meta.name, REACHABLE)
             except ApiError:
                 self._news()
                 return
-        self._lines[zone_of(node)].remove(node.meta.name)
+        self._queues[zone_of(node)].remove(node.meta.name)
 
     async def _set_pods_not_ready(self, name: str) -> None:
-        """Set Ready of each pod of a node to False: nobody can say that it serves."""
+        """Set Ready of each pod of a node to False: no kubelet says any more that it serves."""
         self._retry.pop(name, None)
         since_ms = self.client.now() // 1000 * 1000
         condition = to_tree(Condition("Ready", FALSE, since_ms=since_ms))
@@ -250,7 +255,7 @@ class NodeLifecycleLoop(ControlLoop):
         pace = self.settings.pace
         states = {zone: pace.state_of(is_ready) for zone, is_ready in zones.items()}
         for zone in [zone for zone in self._states if zone not in zones]:
-            del self._states[zone], self._lines[zone]
+            del self._states[zone], self._queues[zone]
         are_down = all(state == FULL for state in states.values())
         were_down = all(state == FULL for state in self._states.values())
         now_ms = self.client.elapsed()
@@ -258,10 +263,10 @@ class NodeLifecycleLoop(ControlLoop):
             return
         if are_down:
             for node in self._nodes.all():
-                if zone_of(node) in self._lines:
-                    await self._welcome(node)
-            for zone, line in self._lines.items():
-                line.set_pace(None, now_ms)
+                if zone_of(node) in self._queues:
+                    await self._mark_reachable(node)
+            for zone, queue in self._queues.items():
+                queue.set_pace(None, now_ms)
                 self._states[zone] = FULL
             return
         if were_down:
@@ -270,25 +275,25 @@ class NodeLifecycleLoop(ControlLoop):
                 self._health[name] = attrs.evolve(health, probed_ms=now_ms)
         for zone, state in states.items():
             if were_down or state != self._states[zone]:
-                self._lines[zone].set_pace(pace.in_state(state, len(zones[zone])), now_ms)
+                self._queues[zone].set_pace(pace.in_state(state, len(zones[zone])), now_ms)
                 self._states[zone] = state
 
     def _set_pass(self) -> None:
-        """Let the lines move when the first of them may."""
-        dues = [due_ms for line in self._lines.values() if (due_ms := line.due_ms()) is not None]
+        """Let the queues move when the first of them may."""
+        dues = [due_ms for queue in self._queues.values() if (due_ms := queue.due_ms()) is not None]
         self._passes.only_at(min(dues, default=None))
 
     async def _taint(self) -> None:
         while True:
             await self._passes.wait()
-            for line in list(self._lines.values()):
-                while (name := line.take(self.client.elapsed())) is not None:
+            for queue in list(self._queues.values()):
+                while (name := queue.take(self.client.elapsed())) is not None:
                     node = self._nodes.get(name)
                     ready = None if node is None else ready_of(node)
                     if ready is None or ready.status == TRUE:
                         continue
                     if not await self._try_swap(name, ready.status):
-                        line.put(name)
+                        queue.put(name)
             self._set_pass()
 
 

@@ -45,8 +45,8 @@ def stays_s(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> int |
     return min(finite, default=None)
 
 
-def _driving(node: Node) -> list[Taint]:
-    """The taints of a node that drive pods out."""
+def _no_execute(node: Node) -> list[Taint]:
+    """The NoExecute taints of a node."""
     return [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
 
 
@@ -90,17 +90,17 @@ class TaintLoop(ControlLoop):
     # -- what it hears --------------------------------------------------------------------------
 
     def _node_heard(self, node: Node) -> None:
-        if _driving(node):
+        if _no_execute(node):
             self.want(node)
 
     def _node_changed(self, old: Node, new: Node) -> None:
-        if _driving(old) != _driving(new):
+        if _no_execute(old) != _no_execute(new):
             self.want(new)
 
     def _pod_heard(self, pod: Pod) -> None:
-        """Judge a pod, if it is one of those that are to go, or its node drives pods out."""
+        """Judge a pod, if it is one of those that are to go, or its node has NoExecute taints."""
         node = self._nodes.get(pod.spec.node_name) if pod.spec.node_name else None
-        if pod.key in self._stays or (node is not None and _driving(node)):
+        if pod.key in self._stays or (node is not None and _no_execute(node)):
             self.want(pod)
 
     def _pod_changed(self, old: Pod, new: Pod) -> None:

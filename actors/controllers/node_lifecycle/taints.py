@@ -77,7 +77,7 @@ def evicting(status: str) -> Swap:
 
 
 REACHABLE = Swap((), ((UNREACHABLE, NO_EXECUTE), (NOT_READY, NO_EXECUTE)))
-"""What takes both NoExecute taints from a node that is well again."""
+"""What takes both NoExecute taints from a node that is ready again."""
 
 
 def has_taint(node: Node, key: str, effect: str) -> bool:

@@ -1,4 +1,4 @@
-"""Zones: how many nodes of a zone are unwell, and how fast that lets nodes be emptied (CTL-33)."""
+"""Zones: how many nodes of a zone are not ready, and how fast they may then be tainted (CTL-33)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ EXCLUDED = "node.kubernetes.io/exclude-disruption"
 """A node with this label does not count in its zone."""
 INITIAL, NORMAL, PARTIAL, FULL = "Initial", "Normal", "PartialDisruption", "FullDisruption"
 FEW = 2
-"""Up to this many unwell nodes are no partial disruption of a zone of any size."""
+"""Up to this many nodes that are not ready are no partial disruption, however small the zone is."""
 
 
 @attrs.frozen
 class Pace:
-    """How fast nodes are given the taint that empties them."""
+    """How fast nodes are given the NoExecute taint that empties them."""
 
     interval_ms: int = 10_000
     """The time between two nodes of a zone."""
     slow_interval_ms: int = 100_000
     """The same in a large zone with a partial disruption."""
     unhealthy_pct: int = 55
-    """From this percentage of unwell nodes on, a zone has a partial disruption."""
+    """From this percentage of nodes on that are not ready, a zone has a partial disruption."""
     large: int = 50
     """A zone with more nodes than this is large. In a small one, a partial disruption stops all."""
 

@@ -11,7 +11,7 @@ from stage import Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
-from actors.controllers.node_lifecycle.limiter import Limiter
+from actors.controllers.node_lifecycle.rate_limited_queue import RateLimitedQueue
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction, stays_s
 from actors.controllers.node_lifecycle.taints import mirrored
 from actors.controllers.node_lifecycle.zones import FULL, NORMAL, PARTIAL, Pace, zone_of
@@ -141,16 +141,16 @@ def test_the_state_of_a_zone_sets_its_pace() -> None:
 @pytest.mark.spec("CTL-33")
 def test_a_line_lets_one_through_at_a_time() -> None:
     """The first at once; after a change of pace none that would not have come before."""
-    line = Limiter(10_000)
+    queue = RateLimitedQueue(10_000)
     for name in ("a", "b", "c", "a"):
-        line.put(name)
-    assert (line.take(0), line.take(0), line.due_ms()) == ("b", None, 10_000)
-    line.set_pace(100_000, 5_000)
-    assert (line.take(10_000), line.due_ms()) == (None, 105_000)
-    line.set_pace(None, 20_000)
-    assert (line.take(500_000), line.due_ms()) == (None, None)
-    line.set_pace(10_000, 600_000)
-    assert [line.take(609_999), line.take(610_000), line.take(610_000)] == [None, "c", None]
+        queue.put(name)
+    assert (queue.take(0), queue.take(0), queue.due_ms()) == ("b", None, 10_000)
+    queue.set_pace(100_000, 5_000)
+    assert (queue.take(10_000), queue.due_ms()) == (None, 105_000)
+    queue.set_pace(None, 20_000)
+    assert (queue.take(500_000), queue.due_ms()) == (None, None)
+    queue.set_pace(10_000, 600_000)
+    assert [queue.take(609_999), queue.take(610_000), queue.take(610_000)] == [None, "c", None]
 
 
 @pytest.mark.spec("CTL-34")

@@ -1,44 +1,44 @@
-"""Limiter: the nodes of one zone that are to be tainted, one after another at a given pace."""
+"""RateLimitedQueue: the nodes of one zone that are to be tainted, one after another."""
 
 from __future__ import annotations
 
 
-class Limiter:
-    """A line of names and a bucket with at most one token in it."""
+class RateLimitedQueue:
+    """A queue of names, and a bucket with at most one token in it."""
 
     def __init__(self, interval_ms: int | None) -> None:
         self.interval_ms = interval_ms
         """The time in which the bucket is filled; None: it is never."""
         self._full_ms = 0
         """When the bucket is full again."""
-        self._line: dict[str, None] = {}
+        self._names: dict[str, None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._line)
+        return bool(self._names)
 
     def digest(self, now_ms: int) -> object:
         """What it holds; times count from now."""
-        return self.interval_ms, max(self._full_ms - now_ms, 0), list(self._line)
+        return self.interval_ms, max(self._full_ms - now_ms, 0), list(self._names)
 
     def put(self, name: str) -> None:
-        """Put a name at the end of the line, also if it stands there already."""
+        """Put a name at the end of the queue, also if it is in it already."""
         self.remove(name)
-        self._line[name] = None
+        self._names[name] = None
 
     def remove(self, name: str) -> None:
-        """Take a name out of the line."""
-        self._line.pop(name, None)
+        """Take a name out of the queue."""
+        self._names.pop(name, None)
 
     def due_ms(self) -> int | None:
         """When the next one may be taken; None: none can be."""
-        return None if self.interval_ms is None or not self._line else self._full_ms
+        return None if self.interval_ms is None or not self._names else self._full_ms
 
     def take(self, now_ms: int) -> str | None:
         """Take the first name and the token; None if there is no name or no token."""
-        if not self._line or not self._has_token(now_ms):
+        if not self._names or not self._has_token(now_ms):
             return None
-        name = next(iter(self._line))
-        del self._line[name]
+        name = next(iter(self._names))
+        del self._names[name]
         return name
 
     def set_pace(self, interval_ms: int | None, now_ms: int) -> None:
