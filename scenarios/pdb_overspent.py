@@ -62,7 +62,7 @@ def pdb_overspent(world: World, *, guard: bool = False) -> None:
     counted again, and everybody has heard of that, the budget says that one more may go: to the
     eviction API, to the drain, and to the scheduler, which has asked the budget as it last heard of
     it (kubernetes#91492; kubernetes#82149 is another way to spend a disruption twice). Guarded, the
-    scheduler evicts its victims by the eviction API, too: then one who comes second is refused.
+    scheduler evicts its victims by the eviction API, too: then the second of the two is refused.
     """
     world.serve(ApiServer)
     world.add(PriorityClass(Meta("urgent"), value=100), PriorityClass(Meta("some"), value=1))

@@ -7,6 +7,8 @@
 3. It deletes pods that must not go on, all but the oldest of several on a node, and those that have
    ended; a pod that has failed only after a backoff.
 4. It deletes pods of an old template, as many at a time as `maxUnavailable` allows.
+
+Left out: the surge, ControllerRevisions, and the adoption of pods by their labels.
 """
 
 from __future__ import annotations

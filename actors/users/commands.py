@@ -1,7 +1,7 @@
 """Commands: what a person tells a cluster to do, as data; each with what it is called in traces.
 
-A retry after a lost answer may give a command twice, and so may a later life of who gives it: as a
-person would who does not know whether it was done.
+A command may be given twice: by a retry after a lost answer, or by a later life of the actor that
+gives it. A person who does not know whether it was done gives it again, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROLLED = "kubectl.kubernetes.io/restartedAt"
 
 
 class Command(Protocol):
-    """What a person can be told to do. A Workload calls `give`, and picks by `title`."""
+    """What a person can be told to do. A WorkloadStream picks one by `title`, and calls `give`."""
 
     @property
     def title(self) -> str:
@@ -73,9 +73,9 @@ class PatchCommand(Command):
     @classmethod
     def annotate(cls, item: Object, annotations: Mapping[str, str]) -> Self:
         """`kubectl annotate`: how a pod behaves from now on, say."""
-        said = " ".join(f"{name.rpartition('/')[2]}={annotations[name]}" for name in annotations)
+        notes = " ".join(f"{name.rpartition('/')[2]}={annotations[name]}" for name in annotations)
         tree = {"metadata": {"annotations": dict(annotations)}}
-        return cls(f"annotate {_named(item)} {said}", item, tree)
+        return cls(f"annotate {_named(item)} {notes}", item, tree)
 
     @classmethod
     def uncordon(cls, node: str) -> Self:
@@ -83,7 +83,7 @@ class PatchCommand(Command):
         return cls(f"uncordon {node}", Node(node), {"spec": {"unschedulable": False}})
 
     async def give(self, client: Client) -> None:
-        await _until_told(client, lambda: client.patch(self.item, self.tree), self.title)
+        await _send(client, lambda: client.patch(self.item, self.tree), self.title)
 
 
 @attrs.frozen
@@ -103,7 +103,7 @@ class DeleteCommand(Command):
         meta = self.item.meta
         options: Map[Any] = Map() if self.grace_s is None else Map(grace_s=self.grace_s)
         delete = Operation("delete", self.item.plural, meta.name, meta.namespace, options=options)
-        await _until_told(client, lambda: client.ask(delete), self.title)
+        await _send(client, lambda: client.ask(delete), self.title)
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class NoCommand(Command):
         """Do nothing."""
 
 
-async def _until_told(client: Client, send: Any, title: str) -> None:
+async def _send(client: Client, send: Any, title: str) -> None:
     """Send a request until it is done, or refused for good."""
     try:
         await until_told(client, send, why=f"retry {title}")

@@ -107,14 +107,14 @@ async def _cordon(client: Client, name: str) -> None:
 
 
 class _Emptying:
-    """Empties one node: what it has been told to do, and until when."""
+    """Empties one node, for one command."""
 
     def __init__(self, client: Client, node: str, options: DrainOptions) -> None:
         self.client = client
         self.node = node
         self.options = options
         self.due_ms: int | None = None
-        """When the time is over; None: never."""
+        """When the time for it is over; None: never."""
 
     async def run(self) -> list[str]:
         """Empty it; returns the errors, of which there are none if it is empty."""
@@ -123,7 +123,7 @@ class _Emptying:
             listing = await self.client.list(Pod, mine)
             verdicts = [(pod, await self._verdict(pod)) for pod in listing.items]
         except ApiError as error:
-            return [_said("list the pods of", self.node, error)]
+            return [_failure("list the pods of", self.node, error)]
         errors = [f"{why}: {pod.key}" for pod, why in verdicts if why not in (GO, STAY)]
         if errors:
             return errors
@@ -181,7 +181,7 @@ class _Emptying:
                 # The client library heeds a Retry-After before the command hears of the refusal.
                 await self.client.sleep(1000 * error.retry_after_s or RETRY_MS, f"retry {pod.key}")
             except ApiError as error:
-                return _said("evict", pod.key, error)
+                return _failure("evict", pod.key, error)
             else:
                 return await self._wait([pod])
 
@@ -193,7 +193,7 @@ class _Emptying:
             except NotFound:
                 continue
             except ApiError as error:
-                return [_said("delete", pod.key, error)]
+                return [_failure("delete", pod.key, error)]
         late = await self._wait(pods)
         return [late] if late else []
 
@@ -208,7 +208,7 @@ class _Emptying:
             try:
                 pods = [pod for pod in pods if not await self._has_gone(pod)]
             except ApiError as error:
-                return _said("wait for", pods[0].key, error)
+                return _failure("wait for", pods[0].key, error)
             if not pods:
                 return ""
             if self._is_late():
@@ -226,5 +226,5 @@ class _Emptying:
         return self.due_ms is not None and self.client.elapsed() >= self.due_ms
 
 
-def _said(what: str, key: str, error: ApiError) -> str:
+def _failure(what: str, key: str, error: ApiError) -> str:
     return f"cannot {what} {key}: {error.reason}"

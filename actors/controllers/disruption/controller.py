@@ -6,6 +6,8 @@
    a conflict the budget is counted again later.
 3. A budget that cannot be counted, or not be written, is set to allow nothing.
 4. A DisruptionTarget that nothing has acted upon for two minutes is set to False.
+
+Left out: ReplicationControllers, and custom resources that have a scale.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@
    slowly, more slowly in a zone with a partial disruption, and not at all if all zones are down
    (CTL-33).
 
-A look from which nothing can follow, since there is no news and no node is silent for too long yet,
-is left out: nothing differs but that the World may come to rest.
+A look that can find nothing new, since nothing has changed and no node is silent for too long yet,
+is left out. All that this changes is that the World may come to rest.
+
+Left out: the labels of nodes that it copies from an old name to a new one.
 """
 
 from __future__ import annotations

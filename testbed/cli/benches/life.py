@@ -37,13 +37,14 @@ from testbed.world.world import World
 REPLICAS = 10
 """The pods of each workload."""
 DRAINED = 10
-"""One node of so many is drained."""
+"""One node in ten is drained."""
 STAGES = ("create", "first_roll", "second_roll", "drain")
 PERIOD_MS = 600_000
 """From the beginning of one stage to that of the next."""
 POLL_MS = 5_000
 """How often the operator looks whether a stage is over."""
 POD_CPU_M, POD_MEMORY = 100, 1 << 27
+"""What each pod requests."""
 SPARE = 2
 """How many times the pods would fit."""
 
@@ -59,13 +60,14 @@ class LifeMeter:
     tell: Callable[[str], None] = attrs.field(default=lambda _: None)
     """Called with each stage that is over."""
     _began: tuple[int, float, int] = (0, 0.0, 0)
+    """The turns, CPU seconds and virtual milliseconds when the stage began."""
 
     def begin(self) -> None:
-        """A stage begins."""
+        """Note what was spent before a stage begins."""
         self._began = self._now()
 
     def end(self, stage: str) -> None:
-        """It is over."""
+        """Note what the stage has cost, which is over."""
         turns, seconds, now_ms = self._now()
         before = self._began
         spent = seconds - before[1]
@@ -78,7 +80,7 @@ class LifeMeter:
         self.tell(stage)
 
     def look(self) -> None:
-        """Count what is kept."""
+        """Count what the Store keeps now."""
         store = self.world.store
         self.kept_most = max(self.kept_most, len(store) + len(store.log().changes))
 
@@ -191,7 +193,7 @@ def assembled(nodes: int, pods: int, heartbeat: str) -> tuple[World, LifeMeter]:
 
 
 def _add_nodes(world: World, names: list[str], room: int, heartbeat: str) -> None:
-    """Nodes in three zones with room for so many pods each, their kubelets and runtimes."""
+    """Nodes in three zones with room for `room` pods each, their kubelets and runtimes."""
     kubelet = import_module("actors.kubelet")
     for number, name in enumerate(names):
         labels = {"topology.kubernetes.io/zone": f"z{number % 3}"}
