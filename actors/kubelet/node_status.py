@@ -18,6 +18,7 @@ from actors.kubelet.evictor import Evictor
 from actors.kubelet.switches import EVERY, OFF, ON_CHANGE
 from testbed import ApiError, Client
 from testbed.objects import Condition, Map, Node, NodeStatus, Quantity, condition
+from testbed.objects.calendar import whole_second
 from testbed.objects.condition import FALSE, TRUE
 from testbed.objects.form import to_tree
 
@@ -100,7 +101,7 @@ class NodeStatusWriter:
     def status_of(self, before: NodeStatus) -> NodeStatus:
         """The status as it should be now."""
         now_ms, conditions = self._client.now(), before.conditions
-        beat_ms = now_ms // 1000 * 1000 if self._reports else None
+        beat_ms = whole_second(now_ms) if self._reports else None
         for each in self._conditions():
             new = attrs.evolve(each, heartbeat_ms=beat_ms)
             conditions = condition.having(conditions, new, now_ms)

@@ -10,6 +10,7 @@ from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.containers import Ended, Report
 from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
 from testbed.objects import Condition, Pod, PodStatus, condition
+from testbed.objects.calendar import whole_second
 from testbed.objects.form import to_tree
 from testbed.objects.pod import (
     FAILED,
@@ -97,7 +98,7 @@ def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
     ]
     if condition.find(pod.status.conditions, SCHEDULED) is None:
         lost = condition.find(status.conditions, SCHEDULED)
-        conditions.append(lost or Condition(SCHEDULED, "True", since_ms=_second(now_ms)))
+        conditions.append(lost or Condition(SCHEDULED, "True", since_ms=whole_second(now_ms)))
     tree = to_tree(status)
     own = {name: tree.get(name) for name in OWN_FIELDS}
     own["conditions"] = [to_tree(each) for each in conditions]
@@ -145,7 +146,7 @@ def _container_status(container: Container, facts: Facts) -> ContainerStatus:
         return ContainerStatus(container.name, facts.is_ready, image=container.image, state=state)
     last = None if report.last is None else _terminated(report.last)
     if report.ended_ms is None:
-        state = ContainerState(running=Running(_second(report.started_ms)))
+        state = ContainerState(running=Running(whole_second(report.started_ms)))
     else:
         ended = Ended(report.started_ms, report.ended_ms, report.exit_code, report.is_oom)
         state = _terminated(ended)
@@ -159,7 +160,7 @@ def _container_status(container: Container, facts: Facts) -> ContainerStatus:
 
 def _terminated(ended: Ended) -> ContainerState:
     reason = OOM_KILLED if ended.is_oom else "Error" if ended.exit_code else "Completed"
-    started_ms, finished_ms = _second(ended.started_ms), _second(ended.ended_ms)
+    started_ms, finished_ms = whole_second(ended.started_ms), whole_second(ended.ended_ms)
     return ContainerState(
         terminated=Terminated(ended.exit_code, reason, "", started_ms, finished_ms)
     )
@@ -174,9 +175,4 @@ def _backing_off(container: Container, facts: Facts) -> Waiting:
 
 
 def _or_now(since_ms: int | None, now_ms: int) -> int:
-    return _second(now_ms) if since_ms is None else since_ms
-
-
-def _second(ms: int) -> int:
-    """The time rounded down to a second, as JSON has it."""
-    return ms // 1000 * 1000
+    return whole_second(now_ms) if since_ms is None else since_ms

@@ -14,6 +14,11 @@ _WRITTEN = re.compile(
 )
 
 
+def whole_second(ms: int) -> int:
+    """A time without its fraction, as fields of whole seconds have it (GEN-4)."""
+    return ms // 1000 * 1000
+
+
 def written(ms: int) -> str:
     """A time in whole seconds, as in most fields: `2025-01-01T00:00:30Z`."""
     return _written(ms, "seconds")
@@ -40,4 +45,4 @@ def read(text: str) -> int:
 
 def read_whole(text: str) -> int:
     """As `read`, without the fraction, for fields of whole seconds (GEN-4)."""
-    return read(text) // 1000 * 1000
+    return whole_second(read(text))

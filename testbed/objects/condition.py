@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from testbed.objects.calendar import whole_second
 from testbed.objects.meta import evolved, wire
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
@@ -44,7 +45,7 @@ def having(conditions: tuple[Condition, ...], new: Condition, now_ms: int) -> tu
     nothing changes. `since_ms` moves only when the status changes."""
     old = find(conditions, new.type)
     if old is None:
-        return (*conditions, evolved(new, since_ms=now_ms // 1000 * 1000))
-    since_ms = old.since_ms if old.status == new.status else now_ms // 1000 * 1000
+        return (*conditions, evolved(new, since_ms=whole_second(now_ms)))
+    since_ms = old.since_ms if old.status == new.status else whole_second(now_ms)
     new = evolved(new, since_ms=since_ms)
     return conditions if new == old else tuple(new if c is old else c for c in conditions)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
 from testbed.objects.binding import Eviction
+from testbed.objects.calendar import whole_second
 from testbed.objects.meta import Meta, Object, Revision, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
@@ -306,7 +307,7 @@ class StoreEndpoint:
         given = item.meta if caller == ASSEMBLY else Meta()
         return item.with_meta(
             uid=given.uid or f"{creator}-{nth}",
-            created_ms=now_ms // 1000 * 1000 if given.created_ms is None else given.created_ms,
+            created_ms=whole_second(now_ms) if given.created_ms is None else given.created_ms,
             revision=self.store.next_revision,
         )
 

@@ -10,6 +10,7 @@ from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import Call
 from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
+from testbed.objects.calendar import whole_second
 from testbed.objects.meta import Numbered
 from testbed.store.endpoint import BETWEEN, Handler
 from testbed.store.store_endpoint import is_at
@@ -107,7 +108,7 @@ def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
     asked = None if wish.grace_s is None else (wish.grace_s if wish.grace_s >= 0 else 1)
     if meta.deleted_ms is None:
         grace_s = _grace_of(pod, asked)
-        deleted_ms = call.now_ms // 1000 * 1000 + grace_s * 1000
+        deleted_ms = whole_second(call.now_ms) + grace_s * 1000
         return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=grace_s)
     if not meta.grace_s or asked is None or asked >= meta.grace_s:
         return meta
@@ -134,7 +135,7 @@ def _finalizers(wish: Wish, old: Any) -> tuple[str, ...]:
 
 def _at_once(meta: Any, now_ms: int) -> Any:
     """Meta that says: to be deleted now, as soon as its finalizers are gone (API-30)."""
-    now_ms = now_ms // 1000 * 1000
+    now_ms = whole_second(now_ms)
     generation = meta.generation
     if meta.deleted_ms is None and generation:
         generation += 1

@@ -10,6 +10,7 @@ from actors.apiserver.call import Call, not_found
 from actors.apiserver.verbs.delete import Wish, check, remove
 from testbed.errors import BadRequest, Conflict, Forbidden, InternalError, TooManyRequests
 from testbed.objects import Condition, Eviction, Pod, PodDisruptionBudget, condition
+from testbed.objects.calendar import whole_second
 from testbed.store.endpoint import BETWEEN, Handler, Pause
 
 TRIES, AGAIN_MS = 20, 500
@@ -129,7 +130,7 @@ def _reduced(call: Call, pod: Pod, budget: PodDisruptionBudget) -> PodDisruption
             f"has {status.current_healthy} currently"
         )
         raise TooManyRequests(REFUSED, causes=(why,))
-    disrupted = status.disrupted_pods.having(**{pod.meta.name: call.now_ms // 1000 * 1000})
+    disrupted = status.disrupted_pods.having(**{pod.meta.name: whole_second(call.now_ms)})
     allowed = status.disruptions_allowed - 1
     conditions = status.conditions
     if allowed == 0:

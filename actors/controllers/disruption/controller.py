@@ -34,6 +34,7 @@ from testbed.objects import (
     ReplicaSet,
     StatefulSet,
 )
+from testbed.objects.calendar import whole_second
 from testbed.objects.event import WARNING
 from testbed.objects.form import to_tree
 
@@ -154,7 +155,7 @@ class DisruptionLoop(ControlLoop):
 
     async def _reset(self, pod: Pod) -> None:
         now_ms = self.client.now()
-        reset = Condition(counting.TARGET, "False", since_ms=now_ms // 1000 * 1000)
+        reset = Condition(counting.TARGET, "False", since_ms=whole_second(now_ms))
         # The patch merges into what is there: the old reason and message go only if it says so.
         condition = {"reason": None, "message": None, **to_tree(reset)}
         await patch_status(self.client, pod, [condition])

@@ -41,6 +41,7 @@ from actors.controllers.job.tally import (
 from actors.shared.owners import controller_of
 from testbed import ApiError, Client, NotFound
 from testbed.objects import Condition, Job, JobStatus, Pod
+from testbed.objects.calendar import whole_second
 from testbed.objects.condition import find, having
 from testbed.objects.workload import UncountedPods
 
@@ -201,7 +202,7 @@ class JobLoop(ControlLoop):
         """The status of a Job that is over, since all is counted."""
         now_ms = self.client.now()
         conditions = having(status.conditions, verdict, now_ms)
-        done_ms = now_ms // 1000 * 1000 if verdict.type == COMPLETE else status.completion_ms
+        done_ms = whole_second(now_ms) if verdict.type == COMPLETE else status.completion_ms
         return attrs.evolve(status, conditions=conditions, completion_ms=done_ms)
 
     async def release(self, pod: Pod) -> None:
@@ -232,7 +233,7 @@ def _started(job: Job, now_ms: int) -> Job:
     """The Job with the time at which its controller first saw it."""
     if job.status.start_ms is not None:
         return job
-    return attrs.evolve(job, status=attrs.evolve(job.status, start_ms=now_ms // 1000 * 1000))
+    return attrs.evolve(job, status=attrs.evolve(job.status, start_ms=whole_second(now_ms)))
 
 
 def _noting(status: JobStatus, now: JobTally) -> UncountedPods | None:

@@ -10,6 +10,7 @@ import attrs
 
 from actors.controllers.node_lifecycle.taints import READY, ready_of
 from testbed.objects import Condition, Node, condition
+from testbed.objects.calendar import whole_second
 from testbed.objects.condition import UNKNOWN
 
 POSTED = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
@@ -56,7 +57,7 @@ def noticed(
 
 def silenced(node: Node, now_ms: int) -> Node:
     """The node with Unknown for all that only its kubelet could tell (CTL-32)."""
-    conditions, second_ms = node.status.conditions, now_ms // 1000 * 1000
+    conditions, second_ms = node.status.conditions, whole_second(now_ms)
     for kind in POSTED:
         old = condition.find(conditions, kind)
         if old is None:

@@ -41,6 +41,7 @@ from actors.shared.node_lease import NAMESPACE, is_implied, renewed_ms_of
 from testbed import ApiError, Client, NotFound, Selector
 from testbed.objects import Condition, Lease, Node, Pod
 from testbed.objects.affinity import NO_EXECUTE
+from testbed.objects.calendar import whole_second
 from testbed.objects.condition import FALSE, TRUE, UNKNOWN
 from testbed.objects.event import WARNING
 from testbed.objects.form import to_tree
@@ -235,7 +236,7 @@ class NodeLifecycleLoop(ControlLoop):
     async def _set_pods_not_ready(self, name: str) -> None:
         """Set Ready of each pod of a node to False: no kubelet says any more that it serves."""
         self._retry.pop(name, None)
-        since_ms = self.client.now() // 1000 * 1000
+        since_ms = whole_second(self.client.now())
         condition = to_tree(Condition("Ready", FALSE, since_ms=since_ms))
         for pod in self._pods.on(name):
             if not pod.is_ready:

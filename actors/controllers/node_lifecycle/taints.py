@@ -8,6 +8,7 @@ import attrs
 
 from testbed.objects import Condition, Node, Taint, condition
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE
+from testbed.objects.calendar import whole_second
 from testbed.objects.condition import FALSE, TRUE, UNKNOWN
 
 PREFIX = "node.kubernetes.io/"
@@ -43,7 +44,7 @@ class Swap:
         before = tuple(taints)
         has = {(taint.key, taint.effect) for taint in before}
         stay = (taint for taint in before if (taint.key, taint.effect) not in self.remove)
-        second_ms = now_ms // 1000 * 1000
+        second_ms = whole_second(now_ms)
         new = (
             Taint(key, "", effect, second_ms)
             for key, effect in self.add
