@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from actors.kubelet.evictor import Evictor
+from actors.kubelet.invariants.on_nodes import News, runtime_at
 from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.meter import Used
-from actors.kubelet.runtime import runtime_of
 from actors.kubelet.switches import KubeletSwitches
 from testbed import Evidence
 from testbed.turns.trace import Record
@@ -69,17 +69,14 @@ class Records:
     """The records of evictors that a claim has not seen yet."""
 
     def __init__(self) -> None:
-        self._seen = 0
+        self._news = News()
 
     def new(self, evidence: Evidence) -> Iterator[MeasuredNode]:
         """Each new one, with its node as it is now: at the end of the turn that wrote it."""
-        records = evidence.records[self._seen :]
-        self._seen += len(records)
-        for record in records:
-            if record.name in (LOOKED, EVICTING):
-                found = _measured(record, evidence)
-                if found is not None:
-                    yield found
+        for record in self._news.of(evidence, LOOKED, EVICTING):
+            found = _measured(record, evidence)
+            if found is not None:
+                yield found
 
 
 def _measured(record: Record, evidence: Evidence) -> MeasuredNode | None:
@@ -93,8 +90,10 @@ def _measured(record: Record, evidence: Evidence) -> MeasuredNode | None:
         return None
     status, settings = entry.value.status, evictor.settings
     has = {name: amount.whole for name, amount in status.capacity.items()}
-    stats: Any = evidence.wire.posts[runtime_of(kubelet.node)].endpoint
-    now = stats.stats(evidence.now_ms)
+    runtime = runtime_at(evidence, kubelet.node)
+    if runtime is None:
+        return None
+    now = runtime.stats(evidence.now_ms)
     room = status.allocatable.get("memory")
     return MeasuredNode(
         record, (role.name, role.life.number), kubelet, role.switches, evictor, dict(now.pods),
