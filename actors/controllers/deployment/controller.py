@@ -77,7 +77,7 @@ class DeploymentLoop(ControlLoop):
         else:
             steps = [scaling.Resize(new, wanted_by(item))]
         if steps:
-            self._tell(item, new, old, steps)
+            self._record_step(item, new, old, steps)
         await self._resize(item, steps)
         if not steps and _is_complete(item):
             await self._clean_up(item, old)
@@ -92,7 +92,7 @@ class DeploymentLoop(ControlLoop):
     async def _create(self, item: Deployment, old: Sequence[ReplicaSet], number: int) -> ReplicaSet:
         size = rollout.first_size(item, old)
         new = self._noted(item, revision.new_set(item, size), number)
-        self._tell(item, new, old, ())
+        self._record_step(item, new, old, ())
         try:
             made = await self.client.create(new)
         except AlreadyExists:
@@ -108,7 +108,7 @@ class DeploymentLoop(ControlLoop):
         self.note(item, "ScalingReplicaSet", f"Scaled up replica set {made.meta.name} to {size}")
         return made
 
-    def _tell(
+    def _record_step(
         self,
         item: Deployment,
         new: ReplicaSet,
