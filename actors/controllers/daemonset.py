@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
@@ -44,7 +44,7 @@ BURST = 250
 BACKOFF_MS, BACKOFF_MS_MAX = 1000, 900_000
 """How long a failed pod stays until it is deleted, at first and at most (T-31)."""
 NODE_READS = ("meta.labels", "spec.taints")
-READS = (*standing.READS, "spec.affinity")
+READS = (*pod_state.READS, "spec.affinity")
 GENERATION = "deprecated.daemonset.template.generation"
 """The annotation that says which generation of the template a pod is of."""
 TOLERATED = (
@@ -100,16 +100,16 @@ def planned(item: DaemonSet, nodes: Sequence[Node], pods: Sequence[Pod]) -> Daem
         if should and not here:
             create.append(node.meta.name)
         elif should or may:
-            ended = [pod for pod in here if standing.is_over(pod)]
+            ended = [pod for pod in here if pod_state.is_over(pod)]
             failed += [pod for pod in ended if pod.status.phase == FAILED]
             delete += [pod for pod in ended if pod.status.phase != FAILED]
-            live = [pod for pod in here if standing.is_active(pod)]
+            live = [pod for pod in here if pod_state.is_active(pod)]
             delete += sorted(live, key=_age)[1:]
         else:
-            delete += [pod for pod in here if not standing.is_terminating(pod)]
+            delete += [pod for pod in here if not pod_state.is_terminating(pod)]
     # What is left is for nodes that are gone. A pod that was bound there is for the pod GC.
     lost = (pod for gone in there.values() for pod in gone if not pod.spec.node_name)
-    delete += [pod for pod in lost if not standing.is_terminating(pod)]
+    delete += [pod for pod in lost if not pod_state.is_terminating(pod)]
     return DaemonPlan(tuple(create), tuple(delete), tuple(failed))
 
 
@@ -120,8 +120,8 @@ def outdated(item: DaemonSet, nodes: Sequence[Node], pods: Sequence[Pod], now_ms
         return []
     generation, least = str(item.meta.generation), item.spec.min_ready_s
     wanted = sum(may_run(item, node)[0] for node in nodes)
-    live = [pod for pod in pods if standing.is_active(pod)]
-    ready = [pod for pod in live if standing.is_available(pod, least, now_ms)]
+    live = [pod for pod in pods if pod_state.is_active(pod)]
+    ready = [pod for pod in live if pod_state.is_available(pod, least, now_ms)]
     spare = _unavailable(item, wanted) - (wanted - len(ready))
     old = [pod for pod in live if pod.meta.annotations.get(GENERATION) != generation]
     useless = [pod for pod in old if pod not in ready]
@@ -226,7 +226,7 @@ class DaemonSetLoop(ControlLoop):
 
     def _is_due(self, item: DaemonSet, pod: Pod, now_ms: int) -> bool:
         """Whether a failed pod may go now; if not, the DaemonSet is synced again when it may."""
-        if standing.is_terminating(pod):
+        if pod_state.is_terminating(pod):
             return False
         place = f"{item.meta.uid}/{node_of(pod)}"
         times, last_ms = self.failures.get(place, (0, 0))
@@ -258,12 +258,12 @@ def status_of(
     wanted = [node.meta.name for node in nodes if may_run(item, node)[0]]
     first = [min(there[name], key=_age) for name in wanted if name in there]
     stray = [name for name in sorted(there) if name not in wanted]
-    available = sum(standing.is_available(pod, least, now_ms) for pod in first)
+    available = sum(pod_state.is_available(pod, least, now_ms) for pod in first)
     return DaemonSetStatus(
         current_number_scheduled=len(first),
         number_misscheduled=len([n for n in stray if any(p.spec.node_name for p in there[n])]),
         desired_number_scheduled=len(wanted),
-        number_ready=sum(map(standing.is_ready, first)),
+        number_ready=sum(map(pod_state.is_ready, first)),
         observed_generation=generation,
         updated_number_scheduled=sum(
             pod.meta.annotations.get(GENERATION) == str(generation) for pod in first

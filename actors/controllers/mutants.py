@@ -13,7 +13,7 @@ from actors.controllers.deleting_mutants import DELETING, with_loop
 from actors.controllers.deployment.bounds import min_available
 from actors.controllers.deployment.controller import DeploymentController, DeploymentLoop
 from actors.controllers.deployment.scaling import Resize, active
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import KeyedController
 from actors.controllers.frame.wanted import wanted_by
 from actors.controllers.job.controller import JobController, JobLoop
@@ -32,7 +32,7 @@ class CountsTerminating(ReplicaSetLoop):
     """Counts a terminating pod as active until it is gone."""
 
     def counted(self, item: ReplicaSet) -> list[Pod]:
-        return [pod for pod in self.pods.of(item) if not standing.is_over(pod)]
+        return [pod for pod in self.pods.of(item) if not pod_state.is_over(pod)]
 
 
 class DeletesNothing(ReplicaSetLoop):

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
@@ -43,7 +43,7 @@ class ReplicaSetLoop(ControlLoop):
         self.sets.on(add=self._heard, update=self._changed, delete=self._gone)
         self.expected = Expectations(client, self.todo.add)
         self.pods = Owned(
-            self.cache(Pod, reads=standing.READS), self.sets, self.todo.add, self.expected
+            self.cache(Pod, reads=pod_state.READS), self.sets, self.todo.add, self.expected
         )
         self.kin = Kinship()
         """The ReplicaSets by their owner: those of one Deployment are related."""
@@ -84,7 +84,7 @@ class ReplicaSetLoop(ControlLoop):
 
     def counted(self, item: ReplicaSet) -> list[Pod]:
         """The pods that count as replicas."""
-        return [pod for pod in self.pods.of(item) if standing.is_active(pod)]
+        return [pod for pod in self.pods.of(item) if pod_state.is_active(pod)]
 
     async def manage(self, item: ReplicaSet, pods: list[Pod]) -> None:
         """Create what is missing, or delete what is too much."""
@@ -119,7 +119,7 @@ class ReplicaSetLoop(ControlLoop):
         if status != old:
             await self.update_status(item, status)
         if status.available_replicas < status.ready_replicas:
-            self.todo.add(item.key, standing.available_in_ms(pods, min_ready_s, now_ms))
+            self.todo.add(item.key, pod_state.available_in_ms(pods, min_ready_s, now_ms))
 
 
 @attrs.frozen
@@ -136,7 +136,7 @@ def status_of(item: ReplicaSet, pods: Sequence[Pod], now_ms: int) -> ReplicaSetS
     return ReplicaSetStatus(
         replicas=len(pods),
         fully_labeled_replicas=sum(labelled),
-        ready_replicas=sum(map(standing.is_ready, pods)),
-        available_replicas=sum(standing.is_available(pod, min_ready_s, now_ms) for pod in pods),
+        ready_replicas=sum(map(pod_state.is_ready, pods)),
+        available_replicas=sum(pod_state.is_available(pod, min_ready_s, now_ms) for pod in pods),
         observed_generation=item.meta.generation,
     )

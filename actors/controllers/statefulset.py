@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import pod_from
@@ -67,7 +67,7 @@ def planned(item: StatefulSet, pods: Sequence[Pod]) -> OrderedPlan:
         pod = by_number.get(number)
         if pod is None:
             create.append(number)
-        elif standing.is_over(pod) and not standing.is_terminating(pod):
+        elif pod_state.is_over(pod) and not pod_state.is_terminating(pod):
             delete.append(pod)
         if not is_parallel and (pod is None or not _is_steady(pod)):
             # The pods after this one wait for it, whatever it is about to do.
@@ -82,12 +82,12 @@ def planned(item: StatefulSet, pods: Sequence[Pod]) -> OrderedPlan:
         # A pod that is not ready may only go as the first of those that are not.
         surplus = [] if is_blocked else [last]
     if surplus:
-        return OrderedPlan(delete=tuple(p for p in surplus if not standing.is_terminating(p)))
+        return OrderedPlan(delete=tuple(p for p in surplus if not pod_state.is_terminating(p)))
     return OrderedPlan(delete=_outdated(item, [by_number[n] for n in range(wanted)]))
 
 
 def _is_steady(pod: Pod) -> bool:
-    return standing.is_active(pod) and standing.is_ready(pod)
+    return pod_state.is_active(pod) and pod_state.is_ready(pod)
 
 
 def _outdated(item: StatefulSet, pods: Sequence[Pod]) -> tuple[Pod, ...]:
@@ -99,7 +99,7 @@ def _outdated(item: StatefulSet, pods: Sequence[Pod]) -> tuple[Pod, ...]:
     first = 0 if rolling is None or rolling.partition is None else rolling.partition
     revision = hash_of(item.spec.template)
     for pod in reversed(pods[first:]):
-        if pod.meta.labels.get(REVISION) != revision and not standing.is_terminating(pod):
+        if pod.meta.labels.get(REVISION) != revision and not pod_state.is_terminating(pod):
             return (pod,)
         if not _is_steady(pod):
             return ()
@@ -121,7 +121,7 @@ class StatefulSetLoop(ControlLoop):
         super().__init__(settings, client)
         self.sets = self.cache(StatefulSet, reads=None)
         self.sets.on(add=self.want, update=self.want)
-        self.pods = Owned(self.cache(Pod, reads=standing.READS), self.sets, self.todo.add)
+        self.pods = Owned(self.cache(Pod, reads=pod_state.READS), self.sets, self.todo.add)
 
     async def sync(self, key: str) -> None:
         """Make the next step, and write the counts."""
@@ -140,7 +140,7 @@ class StatefulSetLoop(ControlLoop):
             await self.update_status(item, status)
         least = item.spec.min_ready_s
         if status.available_replicas < status.ready_replicas:
-            in_ms = standing.available_in_ms(pods, least, self.client.now())
+            in_ms = pod_state.available_in_ms(pods, least, self.client.now())
             self.todo.add(key, in_ms)
 
     async def _delete(self, item: StatefulSet, pod: Pod) -> None:
@@ -163,19 +163,19 @@ class StatefulSetController(KeyedController):
 def status_of(item: StatefulSet, pods: Sequence[Pod], now_ms: int) -> StatefulSetStatus:
     """The counts of its pods."""
     revision, least = hash_of(item.spec.template), item.spec.min_ready_s
-    live = [pod for pod in pods if not standing.is_over(pod)]
+    live = [pod for pod in pods if not pod_state.is_over(pod)]
     new = [pod for pod in live if pod.meta.labels.get(REVISION) == revision]
     old = sorted(pod.meta.labels.get(REVISION, "") for pod in live if pod not in new)
     name = f"{item.meta.name}-{revision}"
     return StatefulSetStatus(
         observed_generation=item.meta.generation,
         replicas=len(live),
-        ready_replicas=sum(map(standing.is_ready, live)),
+        ready_replicas=sum(map(pod_state.is_ready, live)),
         current_replicas=len(live) - len(new) if old else len(new),
         updated_replicas=len(new),
         current_revision=f"{item.meta.name}-{old[0]}" if old else name,
         update_revision=name,
         collision_count=item.status.collision_count,
         conditions=item.status.conditions,
-        available_replicas=sum(standing.is_available(pod, least, now_ms) for pod in live),
+        available_replicas=sum(pod_state.is_available(pod, least, now_ms) for pod in live),
     )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import attrs
 
 from actors.controllers.deployment import bounds, revision, rollout, scaling
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.wanted import wanted_by
@@ -143,7 +143,7 @@ class DeploymentLoop(ControlLoop):
         await self._resize(item, steps)
         pods = await self._pods()
         return bool(steps) or any(
-            not standing.is_over(pod) for each in old for pod in pods.of(each)
+            not pod_state.is_over(pod) for each in old for pod in pods.of(each)
         )
 
     async def _pods(self) -> Owned[Pod, ReplicaSet]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cmp_to_key, partial
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from testbed.objects import Pod
 from testbed.objects.pod import PENDING, RUNNING
 
@@ -27,7 +27,7 @@ def to_delete(pods: list[Pod], related: Iterable[Pod], count: int, now_ms: int) 
         return pods
     beside: dict[str, int] = {}
     for pod in related:
-        if standing.is_active(pod):
+        if pod_state.is_active(pod):
             beside[pod.spec.node_name] = beside.get(pod.spec.node_name, 0) + 1
     order = partial(_compared, beside, now_ms)
     return sorted(pods, key=cmp_to_key(order))[:count]
@@ -45,23 +45,23 @@ def cost_of(pod: Pod) -> int:
 
 def _compared(beside: dict[str, int], now_ms: int, one: Pod, other: Pod) -> int:
     """Negative if `one` is deleted before `other`."""
-    mine, theirs = _standing(beside, one), _standing(beside, other)
+    mine, theirs = _rank(beside, one), _rank(beside, other)
     if mine != theirs:
         return -1 if mine < theirs else 1
-    ready, ready_too = standing.ready_since_ms(one), standing.ready_since_ms(other)
+    ready, ready_too = pod_state.ready_since_ms(one), pod_state.ready_since_ms(other)
     if ready is not None and ready_too is not None and ready != ready_too:
         return _younger(ready, ready_too, now_ms, one, other)
-    if gap := standing.restarts(other) - standing.restarts(one):
+    if gap := pod_state.restarts(other) - pod_state.restarts(one):
         return gap
     made, made_too = one.meta.created_ms or 0, other.meta.created_ms or 0
     return 0 if made == made_too else _younger(made, made_too, now_ms, one, other)
 
 
-def _standing(beside: dict[str, int], pod: Pod) -> tuple[bool, int, bool, int, int]:
+def _rank(beside: dict[str, int], pod: Pod) -> tuple[bool, int, bool, int, int]:
     """What counts before all times."""
     node = pod.spec.node_name
     return (
-        bool(node), PHASES.get(pod.status.phase, 0), standing.is_ready(pod), cost_of(pod),
+        bool(node), PHASES.get(pod.status.phase, 0), pod_state.is_ready(pod), cost_of(pod),
         -beside.get(node, 0),
     )  # fmt: skip
 

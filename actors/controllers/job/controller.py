@@ -19,7 +19,7 @@ from contextlib import suppress
 
 import attrs
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController, at_key
 from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
@@ -45,7 +45,7 @@ from testbed.objects.calendar import whole_second
 from testbed.objects.condition import find, having
 from testbed.objects.workload import UncountedPods
 
-READS = (*standing.READS, "meta.finalizers")
+READS = (*pod_state.READS, "meta.finalizers")
 BURST = 500
 """The most pods that one sync creates or deletes."""
 COMPLETE, FAILURE = "Complete", "Failed"
@@ -178,7 +178,9 @@ class JobLoop(ControlLoop):
         """Note the pods that have ended since; release them, and those noted before; count them."""
         pods = [pod for pod in self.pods.of(job) if is_tracked(pod)]
         held = {pod.meta.uid for pod in pods} - {*self.released}
-        status = attrs.evolve(_counted(status, held), ready=sum(map(standing.is_ready, now.active)))
+        status = attrs.evolve(
+            _counted(status, held), ready=sum(map(pod_state.is_ready, now.active))
+        )
         notes = _noting(status, now)
         status = attrs.evolve(status, uncounted=notes)
         if verdict is not None and notes is None:

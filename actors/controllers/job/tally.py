@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from actors.controllers.frame import standing
+from actors.controllers.frame import pod_state
 from testbed.objects import Job, Pod
 from testbed.objects.pod import SUCCEEDED
 from testbed.objects.workload import UncountedPods
@@ -40,7 +40,7 @@ def tally(pods: Iterable[Pod], counted: Collection[str]) -> JobTally:
     succeeded: list[Pod] = []
     failed: list[Pod] = []
     for pod in pods:
-        if standing.is_active(pod):
+        if pod_state.is_active(pod):
             active.append(pod)
         elif is_tracked(pod) and pod.meta.uid not in counted:
             (succeeded if pod.status.phase == SUCCEEDED else failed).append(pod)
@@ -74,7 +74,7 @@ def wrong_with(job: Job, now: JobTally, now_ms: int) -> str:
     if failed > limit:
         return BACKOFF_LIMIT_EXCEEDED
     if spec.template.spec.restart_policy == "OnFailure":
-        restarts = sum(map(standing.restarts, now.active))
+        restarts = sum(map(pod_state.restarts, now.active))
         if restarts and restarts >= limit:
             return BACKOFF_LIMIT_EXCEEDED
     left_ms = deadline_in_ms(job, now_ms)

@@ -1,4 +1,8 @@
-"""Standing: how a pod stands, as controllers count it. They read no more of a pod than `READS`."""
+"""Pod state: whether a pod is over, ready, active, available, as controllers count it.
+
+A Pod says some of that itself. But its properties are no fields that a Cache can declare: what is
+asked here reads the fields of `READS`, and no other.
+"""
 
 from __future__ import annotations
 
