@@ -74,7 +74,9 @@ def wrong_with(job: Job, now: JobTally, now_ms: int) -> str:
     if failed > limit:
         return BACKOFF_LIMIT_EXCEEDED
     if spec.template.spec.restart_policy == "OnFailure":
-        restarts = sum(map(pod_state.restarts, now.active))
+        # Of all containers, where other controllers ask for the one that was restarted most.
+        statuses = (each for pod in now.active for each in pod.status.container_statuses)
+        restarts = sum(each.restart_count for each in statuses)
         if restarts and restarts >= limit:
             return BACKOFF_LIMIT_EXCEEDED
     left_ms = deadline_in_ms(job, now_ms)

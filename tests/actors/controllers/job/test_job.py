@@ -13,12 +13,12 @@ from actors.apiserver import ApiServer
 from actors.controllers.garbage import GarbageCollector
 from actors.controllers.job.backoff import Backoff
 from actors.controllers.job.controller import JobController, is_over
-from actors.controllers.job.tally import TRACKING
+from actors.controllers.job.tally import TRACKING, JobTally, wrong_with
 from testbed import Actor, ApiError, Cache, Client, Operation
 from testbed.choosers.bounded import Bounded
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.objects import Job, JobSpec, Map, Pod
+from testbed.objects import ContainerStatus, Job, JobSpec, Map, Pod, PodStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 
@@ -141,6 +141,18 @@ def test_with_more_failures_than_its_limit_the_job_fails() -> None:
     world = played(job(3, 2, backoff_limit=0), "fr")
     assert (counts(world), end_of(world)) == ((0, 0, 2), "Failed BackoffLimitExceeded")
     assert [pod.status.phase for pod in all_of(world, Pod)] == ["Failed"]
+
+
+@pytest.mark.spec("CTL-9")
+@pytest.mark.parametrize(("counts", "end"), [((1, 1), ""), ((1, 1, 1), "BackoffLimitExceeded")])
+def test_restarts_of_all_containers_count_against_the_limit(
+    counts: tuple[int, ...], end: str
+) -> None:
+    """Where a kubelet starts the containers of a pod again, a failure is a restart."""
+    statuses = tuple(ContainerStatus(f"c{n}", restart_count=many) for n, many in enumerate(counts))
+    pod = attrs.evolve(Pod.of("p"), status=PodStatus("Running", container_statuses=statuses))
+    item = job(restart_policy="OnFailure", backoff_limit=3)
+    assert wrong_with(item, JobTally((pod,), (), ()), 0) == end
 
 
 @pytest.mark.spec("CTL-9")
