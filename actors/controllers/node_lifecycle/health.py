@@ -29,13 +29,16 @@ class Health:
     """The time that its Lease said then."""
     is_implied: bool = False
     """Whether its Lease says that it lives as long as nothing says otherwise."""
+    is_heard: bool = False
+    """Whether there ever was a heartbeat: a Lease that was renewed, or Ready with the time of one.
+    If not, nobody plays the heartbeats of this node, and its silence says nothing."""
 
     def digest(self, now_ms: int, cap_ms: int) -> object:
-        """What the next look depends on: Ready, and how long the node has been silent. Longer than
-        `cap_ms` makes no difference."""
+        """What the next look depends on: Ready, how long the node has been silent, and whether it
+        was ever heard. Silence longer than `cap_ms` makes no difference."""
         ready = None if self.ready is None else self.ready.status
         silent_ms = 0 if self.is_implied else now_ms - self.probed_ms
-        return min(silent_ms, cap_ms + 1), ready
+        return min(silent_ms, cap_ms + 1), ready, self.is_heard
 
 
 def noticed(
@@ -52,7 +55,11 @@ def noticed(
         health = attrs.evolve(before, ready=ready)
     if renewed_ms is not None and (health.renewed_ms is None or health.renewed_ms < renewed_ms):
         health = attrs.evolve(health, probed_ms=now_ms, renewed_ms=renewed_ms)
-    return health
+    is_heard = health.renewed_ms is not None or (
+        ready is not None and ready.heartbeat_ms is not None
+    )
+    was_heard = before is not None and before.is_heard
+    return attrs.evolve(health, is_heard=is_heard or was_heard)
 
 
 def silenced(node: Node, now_ms: int) -> Node:

@@ -1,7 +1,8 @@
 """The node lifecycle controller: notices silent nodes, and taints those that are not ready.
 
 1. Every 5 s it looks at all nodes (CTL-30). Of one that was silent for too long it writes that its
-   conditions are Unknown (CTL-32); if the node was ready, its pods are set to not ready.
+   conditions are Unknown (CTL-32); if the node was ready, its pods are set to not ready. A node
+   that never had a heartbeat is not judged by its silence: its kubelet has `heartbeat=off`.
 2. The NoSchedule taints of a node follow its conditions at once (KUB-39).
 3. A node that is not ready is put in the queue of its zone for a NoExecute taint. The queues move
    slowly, more slowly in a zone with a partial disruption, and not at all if all zones are down
@@ -52,6 +53,8 @@ TRIES, AGAIN_MS = 5, 20
 """How often a status is written if that fails, and how long it waits in between."""
 PASS_MS = 100
 """How often the queues of the zones are looked at."""
+UNPLAYED = "Unplayed"
+"""In place of the status of Ready: its first minute is over, and nobody plays its heartbeats."""
 
 
 class NodeLifecycleLoop(ControlLoop):
@@ -133,7 +136,7 @@ class NodeLifecycleLoop(ControlLoop):
             health = self._health.get(name)
             if health is None or name in self._retry:
                 self._looks.soon()
-            elif self._is_implied(name):
+            elif self._is_implied(name) or self._is_unplayed(health, ready):
                 continue
             elif ready is None or ready.status != UNKNOWN:
                 self._looks.soon(health.probed_ms + self._grace_ms(ready) + 1)
@@ -143,6 +146,14 @@ class NodeLifecycleLoop(ControlLoop):
         """Whether the kubelet of a node lives as long as nothing says otherwise."""
         lease = self._leases.get(name, NAMESPACE)
         return lease is not None and is_implied(lease)
+
+    def _is_unplayed(self, health: Health, ready: Condition | None) -> bool:
+        """Whether the silence of a node will never count, and its first minute is over."""
+        return not health.is_heard and (ready is not None or self._is_silent(health, ready))
+
+    def _is_silent(self, health: Health, ready: Condition | None) -> bool:
+        """Whether a node has been silent for longer than it may be."""
+        return self.client.elapsed() > health.probed_ms + self._grace_ms(ready)
 
     def _grace_ms(self, ready: Condition | None) -> int:
         if ready is None:
@@ -161,8 +172,8 @@ class NodeLifecycleLoop(ControlLoop):
             return
         was, now = found
         if EXCLUDED not in node.meta.labels:
-            zones.setdefault(zone, []).append(now == TRUE)
-        if not now:
+            zones.setdefault(zone, []).append(now in (TRUE, UNPLAYED))
+        if now in ("", UNPLAYED):
             return
         await self._follow_readiness(node, was)
         if was == TRUE != now:
@@ -172,8 +183,8 @@ class NodeLifecycleLoop(ControlLoop):
             await self._set_pods_not_ready(name)
 
     async def _judged(self, node: Node) -> tuple[str, str] | None:
-        """The status of Ready as the node had it, and as it has it now; empty if it has none. None
-        if the node could not be written."""
+        """The status of Ready as the node had it, and as it has it now; empty if it has none yet,
+        and UNPLAYED if none will come. None if the node could not be written."""
         name = node.meta.name
         for _ in range(TRIES):
             ready = ready_of(node)
@@ -184,7 +195,9 @@ class NodeLifecycleLoop(ControlLoop):
             health = attrs.evolve(health, is_implied=self._is_implied(name))
             self._health[name] = health
             was = UNKNOWN if ready is None else ready.status
-            if now_ms <= health.probed_ms + self._grace_ms(ready):
+            if self._is_unplayed(health, ready):
+                return was, UNPLAYED if ready is None else was
+            if not self._is_silent(health, ready):
                 return was, "" if ready is None else was
             silent = silenced(node, self.client.now())
             try:
@@ -275,7 +288,8 @@ class NodeLifecycleLoop(ControlLoop):
         if were_down:
             # They were silent to this controller, which says nothing of how long they were silent.
             for name, health in self._health.items():
-                self._health[name] = attrs.evolve(health, probed_ms=now_ms)
+                if health.is_heard:
+                    self._health[name] = attrs.evolve(health, probed_ms=now_ms)
         for zone, state in states.items():
             if were_down or state != self._states[zone]:
                 self._queues[zone].set_pace(pace.in_state(state, len(zones[zone])), now_ms)

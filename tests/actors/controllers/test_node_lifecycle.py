@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet, play
+from stage import Cued, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
@@ -15,8 +16,10 @@ from actors.controllers.node_lifecycle.rate_limited_queue import RateLimitedQueu
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction, stays_s
 from actors.controllers.node_lifecycle.taints import mirrored
 from actors.controllers.node_lifecycle.zones import FULL, NORMAL, PARTIAL, Pace, zone_of
+from actors.kubelet import Kubelet, Runtime
 from actors.shared.node_lease import IMPLIED, LAPSED, NAMESPACE
 from testbed import Client, World
+from testbed.faults.crash import Crash
 from testbed.objects import (
     Condition,
     Lease,
@@ -258,12 +261,62 @@ def test_a_lease_that_is_implied_is_a_heartbeat_without_a_write() -> None:
 
 @pytest.mark.spec("CTL-31")
 def test_a_new_node_has_a_minute_to_post_its_first_status() -> None:
-    """Counted from its creation; then it is Unknown, as one that never posted."""
-    world = world_with(node("n1"))
+    """Then it is Unknown, as one that never posted. Its kubelet has renewed its Lease once, so its
+    heartbeats are played; the minute counts from the look at 5 s, which found that."""
+    lease = Lease(Meta("n1", NAMESPACE), spec=LeaseSpec("n1", 40, 0, 0))
+    world = world_with(node("n1"), lease)
     steps = play(world).steps
     (wrote,) = {s.now_ms for s in steps if "update/status nodes/n1" in str(s.sentence)}
-    assert wrote == 65_000
+    assert wrote == 70_000
     assert there(world, "nodes/n1").status.conditions[0].reason == "NodeStatusNeverUpdated"
+
+
+@pytest.mark.spec("CTL-31", "KUB-41")
+@pytest.mark.parametrize("conditions", [(), (Condition("Ready", "True"),)])
+def test_a_node_that_never_had_a_heartbeat_is_not_judged(conditions: tuple[Condition, ...]) -> None:
+    """Its kubelet is at its defaults, which play none. Nothing is written of it, however long it
+    is silent, and the World comes to rest."""
+    world = world_with(node("n1", *conditions))
+    world.serve(partial(Runtime, node="n1"))
+    world.start(Kubelet("kubelet-n1", "n1"))
+    world.limit(virtual_ms_max=10_000_000)
+    assert play(world).verdict.is_held
+    assert there(world, "nodes/n1").status.conditions == conditions
+    assert history(world, "nodes/n1", taints) == [[]]
+
+
+@pytest.mark.spec("CTL-31", "CTL-33")
+def test_a_node_that_never_had_a_heartbeat_counts_as_well_in_its_zone() -> None:
+    """Once its first minute is over: so one that says that it is not ready is emptied."""
+
+    async def ail(client: Client) -> None:
+        ready = {"type": "Ready", "status": "False"}
+        await client.patch(Node.of("n1"), {"status": {"conditions": [ready]}}, subresource="status")
+
+    world = world_with(node("n1"), node("n2"), a=ail)
+    world.limit(virtual_ms_max=1_000_000)
+    play(world)
+    assert taints(there(world, "nodes/n1")) == [("not-ready", LATER), ("not-ready", NOW)]
+    assert taints(there(world, "nodes/n2")) == []
+
+
+@pytest.mark.spec("CTL-30", "KUB-41")
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_kubelet_that_falls_silent_is_noticed(restarts: bool) -> None:
+    """It had beaten; also by a controller that has come since, and has only what is written."""
+    world = world_with(node("n1"), node("n2"))
+    for name in ("n1", "n2"):
+        world.serve(partial(Runtime, node=name))
+        world.start(Kubelet(f"kubelet-{name}", name, switches={"heartbeat": "every"}))
+    world.allow(Crash("kubelet-n1"))
+    world.limit(virtual_ms_max=200_000)
+    faults = ["crash kubelet-n1"]
+    if restarts:
+        world.allow(Crash("node-lifecycle", restart_after_ms=20_000))
+        faults.append("crash node-lifecycle")
+    world.run(Cued(*(each for fault in faults for each in ("wake * renew*", f"fault * {fault}*"))))
+    assert ("unreachable", NOW) in taints(there(world, "nodes/n1"))
+    assert taints(there(world, "nodes/n2")) == []
 
 
 @pytest.mark.spec("CTL-33")
