@@ -31,10 +31,11 @@ __all__ = [
 ]
 
 
-def kubelet_claims() -> tuple[Invariant, ...]:
-    """All claims about kubelets, for a World that has some: `world.claim(*kubelet_claims())`."""
+def kubelet_claims(*, strict: bool = False) -> tuple[Invariant, ...]:
+    """All claims about kubelets, for a World that has some: `world.claim(*kubelet_claims())`. If
+    `strict`, a pod may not run twice even if somebody has deleted the first by force."""
     return (
-        NoPodRunsTwice(), NodesRunWhatFits(), NodesAreNotOverbooked(), OverMeansStopped(),
-        RestartsKeepTheirDistance(), EvictsTheRightPod(), EvictsOnlyWhenShort(),
-        NodesStayWithinMemory(),
+        NoPodRunsTwice(strict=strict), NodesRunWhatFits(), NodesAreNotOverbooked(),
+        OverMeansStopped(), RestartsKeepTheirDistance(), EvictsTheRightPod(),
+        EvictsOnlyWhenShort(), NodesStayWithinMemory(),
     )  # fmt: skip

@@ -29,13 +29,16 @@ class NoPodRunsTwice(Invariant):
     pod, by a forced deletion say (KUB-21). Its containers run until its kubelet hears of that. A
     kubelet that is down or cut off does not hear of it (KUB-45). At rest, no kubelet that is up and
     can be reached still runs such a pod. How soon a kubelet must hear of it is not judged: a
-    Chooser may hold up any delivery for as long as it likes.
+    Chooser may hold up any delivery for as long as it likes. If the claim is `strict`, that case is
+    a breach, too: the workload may never run twice, as a StatefulSet promises, whoever is at fault.
     """
 
     name = "no_pod_runs_twice"
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT, RECORD})
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        """Whether what is allowed else is a breach, too."""
         self._news = News()
         self._forced: dict[str, str] = {}
         """By uid of a pod that was bound, the actor that has removed it; not its kubelet."""
@@ -82,6 +85,8 @@ class NoPodRunsTwice(Invariant):
                 return f"{key} runs {where}"
             who = ", ".join(f"{u} was removed by {self._forced[u]}" for _, u in places
                             if u in self._forced)  # fmt: skip
+            if self.strict:
+                return f"{key} runs {where}; {who}"
             self._allowed[f"{key} ran {where}; {who}"] = None
         return None
 

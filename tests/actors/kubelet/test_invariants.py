@@ -144,6 +144,27 @@ def test_one_uid_on_two_nodes_is_noticed() -> None:
 @pytest.mark.spec("INV-5", "KUB-21", "KUB-45")
 def test_a_pod_that_is_deleted_by_force_may_run_twice_and_is_noted() -> None:
     """While its kubelet is cut off; it is ended when the kubelet is back."""
+    verdict = deleted_by_force()
+    assert verdict.is_held, str(verdict)
+    assert verdict.note.endswith(
+        "allowed_double_run: pods/default/a ran on n1 (user@api-1) and on n2 (user@api-2); "
+        "user@api-1 was removed by user"
+    )
+
+
+@pytest.mark.spec("INV-5", "KUB-45")
+def test_a_strict_claim_allows_no_double_run() -> None:
+    """Not even the one that is noted else; and all its other words stay."""
+    (violation,) = deleted_by_force(strict=True).violations
+    assert violation.invariant == "no_pod_runs_twice"
+    assert violation.said == (
+        "pods/default/a runs on n1 (user@api-1) and on n2 (user@api-2); "
+        "user@api-1 was removed by user"
+    )
+
+
+def deleted_by_force(**given: bool) -> Verdict:
+    """A pod is deleted by force while its kubelet is cut off, and is created on another node."""
 
     async def user(client: Client) -> None:
         await client.create(bound("a"))
@@ -153,13 +174,8 @@ def test_a_pod_that_is_deleted_by_force_may_run_twice_and_is_noted() -> None:
 
     world = two_nodes(user)
     world.allow(Partition(KUBELET, for_ms=60_000))
-    world.claim(NoPodRunsTwice())
-    verdict = verdict_of(world, "wake user/main *", f"fault * partition {KUBELET}")
-    assert verdict.is_held, str(verdict)
-    assert verdict.note.endswith(
-        "allowed_double_run: pods/default/a ran on n1 (user@api-1) and on n2 (user@api-2); "
-        "user@api-1 was removed by user"
-    )
+    world.claim(*kubelet_claims(**given))
+    return verdict_of(world, "wake user/main *", f"fault * partition {KUBELET}")
 
 
 @pytest.mark.spec("INV-5", "KUB-21")
