@@ -35,6 +35,7 @@ class Recreator(Actor):
     template: Pod
     """The labels, annotations and spec of its pods; its name is the prefix of theirs."""
     replicas: int = 1
+    """How many pods there are to be."""
     guard: bool = False
     """Whether it names its pods itself, so that none is created twice; else the server does
     (`generateName`)."""

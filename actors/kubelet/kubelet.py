@@ -62,6 +62,7 @@ class Kubelet(Actor):
     """What hears of the kernel's kills, if it kills at all; a mutant has another."""
 
     node: str
+    """The name of its node."""
     start_delay_ms: int = 0
     """From the admission of a pod until its containers run: the pull of an image, say."""
     ready_delay_ms: int = 0

@@ -40,6 +40,7 @@ class CreateCommand(Command):
     """Creates an object (`kubectl create`); one of that name is left as it is."""
 
     item: Object
+    """The object, as it is to be."""
 
     @property
     def title(self) -> str:
@@ -54,6 +55,7 @@ class PatchCommand(Command):
     """Changes fields of an object by a merge patch (`kubectl patch`)."""
 
     title: str
+    """What it is called where it is picked."""
     item: Object
     """The object that is meant, by its kind and name."""
     tree: Map[Any] = attrs.field(converter=frozen)
@@ -91,6 +93,7 @@ class DeleteCommand(Command):
     """Deletes an object by its name (`kubectl delete`), whichever has it."""
 
     item: Object
+    """The object that is meant, by its kind and name."""
     grace_s: int | None = None
     """The grace of a pod; None: its own. 0 forces the deletion."""
 
@@ -111,7 +114,9 @@ class DrainCommand(Command):
     """Drains nodes (`kubectl drain`), once."""
 
     nodes: tuple[str, ...]
+    """The nodes, in the order in which they are emptied."""
     options: DrainOptions = attrs.field(factory=DrainOptions)
+    """The flags of the command."""
 
     @property
     def title(self) -> str:

@@ -65,6 +65,7 @@ class Drain(Actor):
     at_ms: int = 0
     """When it begins, after the start."""
     options: DrainOptions = DrainOptions()
+    """The flags of the command."""
     again_after_ms: int | None = None
     """How long after a failure the command is given again; None: never."""
 

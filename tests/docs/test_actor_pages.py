@@ -1,13 +1,14 @@
-"""docs/kubelet.md and docs/controllers.md are true: their commands print that."""
+"""docs/kubelet.md and docs/controllers.md are true: their commands print that, and their tables are
+what the classes say."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import settings_tables
 from pages import BLOCK, as_shown, call, commands
-
-DOCS = Path(__file__).parent.parent.parent / "docs"
+from settings_tables import DOCS, HEADING, PAGES, classes, written
 
 
 @pytest.mark.parametrize("page", ["kubelet", "controllers"])
@@ -23,3 +24,28 @@ def test_every_command_prints_what_is_shown(page: str, tmp_path: Path) -> None:
     for command, output in shown:
         _, printed = call(command, tmp_path)
         assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_arguments_are_what_the_classes_say(page: str) -> None:
+    """Word by word. `.venv/bin/python tests/models/api_page.py` writes them again."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert HEADING in text
+    assert written(page) == text, (
+        f"docs/{page}.md is old: .venv/bin/python tests/models/api_page.py"
+    )
+
+
+def test_the_tables_have_every_class_that_users_give() -> None:
+    """Actors, commands, and what is given to those; but not what only tests start."""
+    names = {cls.__name__ for rooms in PAGES.values() for room in rooms for cls in classes(room)}
+    assert names >= {"PodGC", "NodeLifecycle", "Drain", "DrainOptions", "Cue", "WorkloadStream"}
+    assert names >= {"Kubelet", "EvictionSettings", "Threshold", "Workload", "DeschedulerPolicy"}
+    assert not names & {"NodeOwner", "Command", "Actor"}
+
+
+def test_an_argument_that_is_not_told_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables are made of the strings beneath the fields."""
+    monkeypatch.setattr(settings_tables, "fields_told", lambda cls: {})
+    with pytest.raises(KeyError):
+        written("kubelet")

@@ -1,6 +1,7 @@
 """docs/api.md, made of docstrings: every name of the facade, and what hangs on it.
 
-.venv/bin/python tests/models/api_page.py      writes this page and docs/objects.md again
+`.venv/bin/python tests/models/api_page.py` writes this page again, docs/objects.md, and the tables
+of arguments in docs/controllers.md and docs/kubelet.md.
 """
 
 from __future__ import annotations
@@ -253,7 +254,12 @@ def _strings_beneath(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
+    import sys
+
+    sys.path.append(str(PAGE.parent.parent / "tests/docs"))
     import objects_page
+    import settings_tables
 
     PAGE.write_text(page(), encoding="utf-8")
     objects_page.PAGE.write_text(objects_page.page(), encoding="utf-8")
+    settings_tables.write()

@@ -122,6 +122,7 @@ class Descheduler(KeyedController):
 
     name: str = "descheduler"
     policy: DeschedulerPolicy = attrs.field(factory=DeschedulerPolicy)
+    """Its strategies, and which pods none of them may evict."""
     interval_ms: int = 300_000
     """The time between two passes."""
 

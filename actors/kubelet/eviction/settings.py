@@ -21,7 +21,8 @@ class EvictionSettings:
     """How a kubelet keeps its node from running short."""
 
     thresholds: tuple[Threshold, ...] = HARD
-    """When the node is short of something."""
+    """When the node is short of something. A kubelet on Linux has `memory.available` 100Mi,
+    `nodefs.available` 10%, `nodefs.inodesFree` 5% and `imagefs.available` 15%."""
     every_ms: int = 10_000
     """How often it looks (KUB-29)."""
     transition_ms: int = 300_000
