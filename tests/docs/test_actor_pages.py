@@ -10,20 +10,32 @@ import settings_tables
 from pages import BLOCK, as_shown, call, commands
 from settings_tables import DOCS, HEADING, PAGES, classes, written
 
+BLOCKS = {page: BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in PAGES}
+SHOWN = [
+    pytest.param(page, command, output, id=command.removeprefix("testbed "))
+    for page, blocks in BLOCKS.items()
+    for kind, text in blocks
+    if kind == "console"
+    for command, output in commands(text)
+]
 
-@pytest.mark.parametrize("page", ["kubelet", "controllers"])
-def test_every_command_prints_what_is_shown(page: str, tmp_path: Path) -> None:
+
+@pytest.mark.parametrize(("page", "command", "output"), SHOWN)
+def test_every_command_prints_what_is_shown(
+    page: str, command: str, output: str, tmp_path: Path
+) -> None:
     """In a folder with the files of the page."""
-    blocks = BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-    for kind, text in blocks:
+    for kind, text in BLOCKS[page]:
         if kind == "python":
             name = text.partition("\n")[0].removeprefix("# ")
             (tmp_path / name).write_text(text)
-    shown = [each for kind, text in blocks if kind == "console" for each in commands(text)]
-    assert shown
-    for command, output in shown:
-        _, printed = call(command, tmp_path)
-        assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+    _, printed = call(command, tmp_path)
+    assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+
+
+def test_both_pages_show_commands() -> None:
+    """Else nothing would be called."""
+    assert {case.values[0] for case in SHOWN} == set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)
