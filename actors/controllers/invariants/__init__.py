@@ -33,8 +33,9 @@ __all__ = [
 
 def workload_claims() -> tuple[Invariant, ...]:
     """The claims about workloads that hold whatever strikes, once it is over: write
-    `world.claim(*workload_claims())`. The others are for Worlds in which no controller crashes and
-    no reply is lost."""
+    `world.claim(*workload_claims())`. A crash without a restart is never over: who stays dead does
+    not do its work. The others are for Worlds in which no controller crashes and no reply is lost.
+    """
     return (DesiredCountsAreReached(), EndsAreCountedOnce())
 
 

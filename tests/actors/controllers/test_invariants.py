@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
+from stage import Cued
 
 from actors.apiserver import ApiServer
 from actors.controllers.invariants import workload_claims
@@ -85,6 +86,18 @@ def test_the_controllers_do_as_they_owe(runs_max: int) -> None:
 def test_the_controllers_stand_crashes_and_lost_replies(runs_max: int) -> None:
     """They may create a pod too many then, and have what is wanted in the end."""
     assert [str(each) for each in verdicts(stricken, runs_max) if not each.is_held] == []
+
+
+@pytest.mark.spec("INV-31")
+@pytest.mark.parametrize("restart_after_ms", [None, 2000])
+def test_a_controller_that_stays_dead_is_not_excused(restart_after_ms: int | None) -> None:
+    """Nobody does its work; one that comes back does what is left."""
+    world = World("workshop")
+    workshop(world, is_stricken=True)
+    world.allow(Crash("replicasets", restart_after_ms=restart_after_ms))
+    verdict = world.run(Cued("fault * crash replicasets*"), driver="direct")
+    claims = {each.invariant for each in verdict.violations}
+    assert claims == (set() if restart_after_ms else {"desired_counts_are_reached"})
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
