@@ -1,7 +1,7 @@
 """The story: reads a Trace and tells who knew what, and why a claim broke.
 
 May use: version, objects, words, store, turns, client, faults, invariant, chooser, races.
-In order: causality, sightings, knowledge, rerun, asking, requests, overtaking, slice, behind,
+In order: causality, sightings, knowledge, rerun, requests, reruns, slice, behind,
   slowness, wording, left, promises, cause, causes, opening, beat, lateness, sentences, diagram,
   mermaid, explain, growth, parting.
 """

@@ -23,11 +23,11 @@ from testbed.faults.crash import Crash
 from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import plural_of
-from testbed.story.asking import is_same_anyway
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
-from testbed.story.overtaking import prevented
 from testbed.story.requests import Requests, Sent
+from testbed.story.reruns.asking import is_same_anyway
+from testbed.story.reruns.overtaking import prevented
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
 
