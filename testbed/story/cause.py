@@ -1,14 +1,15 @@
 """Cause: why a claim broke, in one sentence that a stranger can repeat; and its shape.
 
-Five shapes cover what goes wrong between programs that share a store:
+Six shapes cover what goes wrong between programs that share a store:
 
 1. *Old news*: one acted on what was no longer so, or before what another had sent had come.
 2. *Unread*: one had promised something, such as room on a node, and another did not go by it.
 3. *Half done*: of writes that belong together only some were made, or made yet.
 4. *Did it happen?* An operation took effect and its caller got no answer; or the reverse.
 5. *Disagree*: two undo each other's work, each by its own rule.
+6. *Gone*: one crashed and was never started again, and what the claim wants waits for it.
 
-A story says no more than the trace shows. If none of the five is shown, it says what was done last,
+A story says no more than the trace shows. If none of the six is shown, it says what was done last,
 or of which error an actor died, and no more.
 """
 
@@ -34,7 +35,8 @@ class CauseShape(StrEnum):
     HALF_DONE = "half done"
     DID_IT_HAPPEN = "did it happen?"
     DISAGREE = "two rules that disagree"
-    UNKNOWN = "none of the five"
+    GONE = "gone for good"
+    UNKNOWN = "none of the six"
 
 
 @attrs.frozen

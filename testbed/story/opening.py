@@ -1,7 +1,8 @@
 """Opening: the one cause that a story begins with.
 
 Each shape looks for itself. Of what they find, the first counts, in an order of how much the trace
-must show before it can be said: a to and fro takes many turns, a lost reply takes a fault, a broken
+must show before it can be said: a to and fro takes many turns, a crash for good takes another Run
+in which the claim holds without it, a lost reply takes a fault, a broken
 promise takes a field that says so. Old news is common, and half done is what is left when all that
 an actor knew was true. What the Violation is about comes before what only led to it. A death has a
 cause of its own: the error that was not caught.
@@ -19,6 +20,7 @@ from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.causes import (
     death,
     disagreement,
+    gone,
     half_done,
     in_vain,
     lost_reply,
@@ -47,6 +49,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
     yield from chain(
         death.found(slice_),
         disagreement.found(slice_),
+        _gone(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
         half_done.mixed(slice_) if is_of_state else (),
@@ -75,6 +78,15 @@ def _is_of_state(slice_: Slice) -> bool:
     names no object, and is about no write."""
     is_named = not slice_.named_keys.isdisjoint(slice_.knowledge.versions)
     return not is_named and not any(act.versions for act in slice_.breaking)
+
+
+def _gone(slice_: Slice) -> Iterator[Cause]:
+    """Who is gone and waited for; first by what it left half done, if it did."""
+    for cause in gone.found(slice_):
+        for half in half_done.found(slice_):
+            if (half.actor, half.step) == (cause.actor, cause.step):
+                yield half
+        yield cause
 
 
 def _behind(slice_: Slice, *finders: Callable[[Slice], Iterator[Cause]]) -> Iterator[Cause]:

@@ -14,7 +14,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 
 TURNS_MAX = 2000
-"""How many turns are played after the Run has been left."""
+"""How many turns are played after the Run has been left, mostly."""
+NEVER = 10**9
+"""Stands for the Step of what never came in the Run that is told."""
 
 
 class Rerun(Chooser):
@@ -22,12 +24,13 @@ class Rerun(Chooser):
 
     name: ClassVar[str]
     """What it is played for."""
+    turns_max: ClassVar[int] = TURNS_MAX
 
     def __init__(self, trace: Trace, fork: int, until: int) -> None:
         self.fork = fork
         """The first Step that is played otherwise."""
         self._before = list(reversed(trace.choices[: fork - 1]))
-        self._left = TURNS_MAX
+        self._left = self.turns_max
         self._order: dict[Key, int] = {}
         for step in trace.steps[fork - 1 : until]:
             self._order.setdefault(key_of(step.option), step.number)
@@ -36,7 +39,7 @@ class Rerun(Chooser):
 
     @abstractmethod
     def otherwise(self, options: Options) -> Choice | Cut:
-        """The next turn after the Run was left; `choose` calls it, at most 2,000 times."""
+        """The next turn after the Run was left; `choose` calls it, at most `turns_max` times."""
 
     def play(self, make: Callable[[], Any]) -> tuple[Verdict, Trace] | None:
         """The Verdict and the Trace of this Run in a World of its own, which `make` assembles; None
@@ -48,6 +51,21 @@ class Rerun(Chooser):
             # A claim or an Endpoint of the scenario may stumble over what never came up in the Run
             # that is told; that is no news of that Run.
             return None
+
+    def breaks(self, make: Callable[[], Any], claim: str) -> bool | None:
+        """Whether that claim breaks; None if that is not known, since the Run came to no end or
+        another claim ended it."""
+        played = self.play(make)
+        if played is None:
+            return None
+        verdict, _ = played
+        is_broken = any(violation.invariant == claim for violation in verdict.violations)
+        return is_broken or (False if verdict.is_held else None)
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether it still chooses as in the Run."""
+        return bool(self._before)
 
     def begin(self, run: RunInfo) -> Plan | None:
         return Plan(self.name)
@@ -69,7 +87,7 @@ class Rerun(Chooser):
 
     def place(self, option: Option) -> int:
         """The Step at which this came in the Run that is told; a large number if it never did."""
-        return self._order.get(key_of(option), TURNS_MAX**2)
+        return self._order.get(key_of(option), NEVER)
 
 
 def calm(options: Options) -> Choice | Cut:

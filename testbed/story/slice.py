@@ -27,6 +27,7 @@ from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
 from testbed.story.requests import Requests, Sent
 from testbed.story.reruns.asking import is_same_anyway
+from testbed.story.reruns.living import is_waited_for
 from testbed.story.reruns.overtaking import prevented
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
@@ -38,6 +39,8 @@ ASKED_MAX = 20
 """The Run is played again for at most this many beliefs."""
 OVERTAKEN_MAX = 6
 """And for at most this many writes that came too late, twice."""
+CRASHES_MAX = 3
+"""And for at most this many crashes, twice."""
 ACTS_MAX = 400
 """Only the last acts are looked at, at most this many."""
 
@@ -56,6 +59,7 @@ class Slice:
         """What the scenario states of how long things take."""
         self._asked: dict[tuple[object, ...], bool] = {}
         self._prevented: dict[tuple[object, ...], str | None] = {}
+        self._waited_for: dict[int, bool] = {}
         self.violation = violation
         self.knowledge = Knowledge(trace)
         self.requests = Requests(trace)
@@ -269,6 +273,15 @@ class Slice:
             claim = self.violation.invariant
             self._prevented[both] = prevented(self.trace, act, late, claim)
         return self._prevented[both]
+
+    def is_waited_for(self, crash: Step) -> bool:
+        """Whether the claim would hold if this crash had not come, as far as can be tried."""
+        if crash.number not in self._waited_for:
+            if self.violation is None or len(self._waited_for) >= CRASHES_MAX:
+                return False
+            claim = self.violation.invariant
+            self._waited_for[crash.number] = is_waited_for(self.trace, crash, claim)
+        return self._waited_for[crash.number]
 
     def was_right(self, version: Version) -> bool:
         """Whether the writer had looked at what matters, and it was still true when it wrote."""

@@ -22,7 +22,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.partition import Partition
-from testbed.invariant import Evidence, always, quiescent
+from testbed.invariant import Evidence, always, eventually, quiescent
 from testbed.invariants.lasso.no_lasso import no_lasso
 from testbed.objects import Meta, Node, Note, Pod, PriorityClass
 from testbed.objects.meta import Map
@@ -429,3 +429,49 @@ def leaves(world: World) -> None:
     world.start(Puppet("sweeper", sweep), Puppet("tree", strew))
     world.claim(no_lasso())
     world.needs_no_race = "neither ever has its way"
+
+
+# -- gone for good ----------------------------------------------------------------------------
+
+
+async def bake(client: Client) -> None:
+    """Bake what is ordered."""
+    for _ in range(3):
+        await client.sleep(1000, "look")
+        order = await client.get(Note, "order")
+        if not order.data["baked"]:
+            await client.update(order.saying(baked="yes"))
+
+
+async def look_in(client: Client) -> None:
+    """Write down how often one has looked in; nobody goes by that."""
+    for times in range(3):
+        await client.sleep(1000, "look in")
+        await client.update(note("visits", times=str(times)), whatever_it_was=True)
+
+
+def the_order_is_baked(see: Evidence) -> str | None:
+    """Nothing that is ordered stays unbaked."""
+    is_baked = notes_of(see)["order"].data["baked"]
+    return None if is_baked else "notes/default/order is not baked"
+
+
+def shop(world: World, baking: Callable[[Client], Any] = bake) -> None:
+    """An order, a baker, and a guest who looks in."""
+    world.serve(StoreEndpoint)
+    world.add(note("order", baked=""), note("visits", times=""))
+    world.start(Puppet("baker", baking), Puppet("guest", look_in))
+
+
+def unbaked(world: World) -> None:
+    """Who was to do it is gone, and whoever writes last has nothing to do with it."""
+    shop(world)
+    world.allow(Crash())
+    world.claim(quiescent(the_order_is_baked))
+
+
+def never_baked(world: World) -> None:
+    """The same, by a claim that is to come true."""
+    shop(world)
+    world.allow(Crash())
+    world.claim(eventually(the_order_is_baked))

@@ -22,7 +22,7 @@ from testbed.story.cause import WORDS_MAX, Cause, CauseShape
 from testbed.story.opening import causes_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
-from testbed.turns.option import ANSWER, DELIVER, SERVE, START
+from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.world.scenario import Scenario, find, of
 
@@ -110,6 +110,8 @@ def _changed(steps: list[Step], key: str, after: int, upto: int) -> bool:
 def wrongly_blamed(trace: Trace, cause: Cause) -> str:
     """What the trace has against the cause; empty if nothing."""
     steps, since, said = trace.steps, cause.since, cause.text
+    if cause.shape is CauseShape.GONE:
+        return wrongly_buried(steps, cause)
     if since is None:
         return ""
     step = steps[cause.step - 1]
@@ -134,6 +136,16 @@ def wrongly_blamed(trace: Trace, cause: Cause) -> str:
         if any(answer.causes[-1] == since.step for answer in answers):
             return "had its answer"
     return ""
+
+
+def wrongly_buried(steps: list[Step], cause: Cause) -> str:
+    """What the trace has against it that this actor crashed then and never came back."""
+    crash = steps[cause.step - 1]
+    if (crash.kind, crash.option.verb, crash.option.key) != (FAULT, Crash.word, cause.actor):
+        return "did not crash then"
+    after = (s for s in steps[cause.step :] if s.option.actor == cause.actor)
+    back = next((s.number for s in after if s.kind == START), 0)
+    return f"began again in step {back}" if back else ""
 
 
 RECIPES = {
@@ -162,6 +174,7 @@ BLAMING = {
     **{name: find(name) for name in ("twice_created", "two_defaults", "starvation")},
     **{name: of(getattr(incidents, name)) for name in ("own_echo", "class_gone", "paid_twice")},
     **{name: of(getattr(incidents, name)) for name in ("torn_transfer", "towel", "moved")},
+    **{name: of(getattr(incidents, name)) for name in ("unbaked", "never_baked")},
 }
 
 

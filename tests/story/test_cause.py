@@ -50,6 +50,7 @@ from testbed.world.scenario import find
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
+GONE = CauseShape.GONE
 FOUND = Path(__file__).parent / "found"
 
 
@@ -143,6 +144,8 @@ WRITTEN = {
     "leaves": Truth(
         DISAGREE, "tree", "create notes/default/leaf", "sweeper delete notes/default/leaf"
     ),
+    "unbaked": Truth(GONE, "baker", "crash baker", ""),
+    "never_baked": Truth(GONE, "baker", "crash baker", ""),
 }
 TRUTHS = {**SHIPPED, **WRITTEN}
 
@@ -177,7 +180,7 @@ def test_a_stranger_can_repeat_it(name: str) -> None:
     can_be_repeated(cause(name))
 
 
-def test_all_five_shapes_are_among_them() -> None:
+def test_all_six_shapes_are_among_them() -> None:
     """Twenty stories and more, at least two of each shape, at least eight written for this."""
     assert len(TRUTHS) >= 20
     assert len(WRITTEN) >= 8

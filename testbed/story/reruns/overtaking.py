@@ -48,16 +48,6 @@ class _Overtaking(Rerun):
         self._is_served = False
         """Whether the act has been served: its actor may ask the same again later."""
 
-    def breaks(self, make: Callable[[], Any], claim: str) -> bool | None:
-        """Whether that claim breaks; None if that is not known, since the Run came to no end or
-        another claim ended it."""
-        played = self.play(make)
-        if played is None:
-            return None
-        verdict, _ = played
-        is_broken = any(violation.invariant == claim for violation in verdict.violations)
-        return is_broken or (False if verdict.is_held else None)
-
     def otherwise(self, options: Options) -> Choice | Cut:
         ready, held = options.in_line(), options.held
         if self._late is not None:
