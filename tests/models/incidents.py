@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -412,13 +413,13 @@ async def sweep(client: Client) -> None:
             continue
 
 
-async def strew(client: Client) -> None:
+async def strew(client: Client, finalizers: tuple[str, ...] = ()) -> None:
     """Put a leaf wherever there is none."""
     leaves, gone = Cache(client, Note), client.queue("gone", idle=True)
     leaves.on(delete=gone.put)
     await leaves.synced()
     while True:
-        await client.create(note("leaf"))
+        await client.create(note("leaf").with_meta(finalizers=finalizers))
         await gone.get()
         await client.sleep(1000)
 
@@ -427,6 +428,25 @@ def leaves(world: World) -> None:
     """One creates what the other deletes."""
     world.serve(StoreEndpoint)
     world.start(Puppet("sweeper", sweep), Puppet("tree", strew))
+    world.claim(no_lasso())
+    world.needs_no_race = "neither ever has its way"
+
+
+async def let_go(client: Client) -> None:
+    """Let go of what another has marked for deletion."""
+    notes, seen = Cache(client, Note), client.queue("seen", idle=True)
+    notes.on(update=lambda _, new: seen.put(new))
+    while True:
+        item = await seen.get()
+        if item.meta.finalizers:
+            await client.update(item.with_meta(finalizers=()))
+
+
+def leaves_let_go(world: World) -> None:
+    """The same, and a third removes what the one has deleted: that is no rule against leaves."""
+    world.serve(ApiServer)
+    world.start(Puppet("sweeper", sweep), Puppet("porter", let_go))
+    world.start(Puppet("tree", partial(strew, finalizers=("testbed.example/porter",))))
     world.claim(no_lasso())
     world.needs_no_race = "neither ever has its way"
 

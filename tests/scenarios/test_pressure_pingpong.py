@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
+from testbed.story.cause import CauseShape
+from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
@@ -24,6 +27,18 @@ def test_a_kubelet_that_ranks_by_priority_evicts_the_same_workload_for_ever() ->
     assert "kubelet-n1 sets one of pods status.phase Running → Failed" in violation.said
     assert "status.reason nothing → Evicted" in violation.said
     assert "A lap is 18 writes in 30,000 ms, played 3 more times" in violation.said
+
+
+def test_the_story_names_who_evicts_and_not_who_sweeps() -> None:
+    """A pod that is evicted is over; that pod-gc removes it later undoes nothing."""
+    trace = Trace({}, keep=True)
+    verdict = RECIPE.world().run(Calm(), driver="direct", trace=trace)
+    cause = cause_in(trace, verdict.violations[0])
+    assert (cause.shape, cause.actor) == (CauseShape.DISAGREE, "kubelet-n1")
+    assert cause.text.startswith(
+        "kubelet-n1 ends pods that default-scheduler binds to n1, and whole"
+    )
+    assert 'kubelet-n1 set status.reason of pods/default/whole-0 to "Evicted"' in cause.text
 
 
 @pytest.mark.spec("KUB-32")

@@ -144,6 +144,9 @@ WRITTEN = {
     "leaves": Truth(
         DISAGREE, "tree", "create notes/default/leaf", "sweeper delete notes/default/leaf"
     ),
+    "leaves_let_go": Truth(
+        DISAGREE, "sweeper", "delete notes/default/leaf", "tree create notes/default/leaf"
+    ),
     "unbaked": Truth(GONE, "baker", "crash baker", ""),
     "never_baked": Truth(GONE, "baker", "crash baker", ""),
 }

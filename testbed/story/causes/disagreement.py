@@ -1,7 +1,7 @@
 """Disagree: two undo each other's work again and again, each by a rule that is right by itself.
 
 1. A to and fro over one object: two actors write it in turn.
-2. One makes objects of a kind, and another removes them, whatever they are called.
+2. One makes objects of a kind, and another removes or ends them, whatever they are called.
 3. Each answers what the other writes, to objects of their own; or one undoes what it did itself.
 """
 
@@ -17,12 +17,13 @@ from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Version
 from testbed.story.promises import nominations
 from testbed.story.slice import Slice
-from testbed.story.wording import NODE, TURNS_MIN, became, did, did_where, to_and_fro
+from testbed.story.wording import DELETED, NODE, TURNS_MIN, became, did, did_where, to_and_fro
 from testbed.words import counted
 
 TIMES_MIN = 3
 """An object of the kind must have been made and removed so often."""
 BIND = "bind"
+PHASE, REASON, FAILED = "status.phase", "status.reason", "Failed"
 LAP = "for ever:"
 """How `no_lasso` begins what it says."""
 
@@ -149,11 +150,17 @@ def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
     gone: dict[str, list[Version]] = {}
     for key, versions in slice_.knowledge.versions.items():
         kind = key.partition("/")[0]
-        for version in versions if kind not in (Event.plural, Lease.plural) else ():
+        if kind in (Event.plural, Lease.plural):
+            continue
+        is_undone = False
+        for version in versions:
             if version.change.old is None:
                 made.setdefault(kind, []).append(version)
-            if version.change.new is None:
+                is_undone = False
+            # Whoever sweeps up what is over, or waits for its end, undoes nothing.
+            if not is_undone and _undoes(version):
                 gone.setdefault(kind, []).append(version)
+                is_undone = True
     for kind in sorted(made.keys() & gone.keys()):
         maker, remover = (_busiest(each[kind]) for each in (made, gone))
         one = [v for v in made[kind] if v.actor == maker]
@@ -165,14 +172,40 @@ def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
         last = max(other, key=lambda version: version.step)
         again = max(one, key=lambda version: version.step)
         that, times = _that_one_binds(slice_, other), counted(len(other), "time")
+        verb = "ends" if _reason(last) else "removes"
         text = sentence(
-            f"{remover} removes {kind}{that} and {maker} makes new ones, {times}: last",
-            f"{remover} {did(last)} (step {last.step}), {maker} {did(again)} (step {again.step})",
+            f"{remover} {verb} {kind}{that} and {maker} makes new ones, {times}: last",
+            f"{_undid(last)} (step {last.step}), {maker} {did(again)} (step {again.step})",
             _set_aside(slice_, last),
         )
         did_, bind = f"{last.word} {last.key}", _bind_of(slice_, last)
         also = (bind.step,) if that and bind is not None else ()
         yield Cause(CauseShape.DISAGREE, text, remover, did_, again, last.step, also)
+
+
+def _undoes(version: Version) -> bool:
+    """Whether it removed the object or marked it for deletion, or gave the reason why a pod has
+    failed: a kubelet evicts, and others sweep up."""
+    old, new = version.change.old, version.change.new
+    if old is None or new is None:
+        return new is None
+    is_marked = DELETED in changed_fields(old.value, new.value)
+    return is_marked or bool(_reason(version))
+
+
+def _reason(version: Version) -> str:
+    """The reason with which that write ended a pod; empty if it ended none."""
+    old, new = version.change.old, version.change.new
+    if old is None or new is None or REASON not in changed_fields(old.value, new.value):
+        return ""
+    return str(field_of(new.value, REASON)) if field_of(new.value, PHASE) == FAILED else ""
+
+
+def _undid(version: Version) -> str:
+    """`pod-gc deleted pods/default/c`, `kubelet-n1 set status.reason of pods/default/c to …`."""
+    reason = _reason(version)
+    what = f'set {REASON} of {version.key} to "{reason}"' if reason else did(version)
+    return f"{version.actor} {what}"
 
 
 def _busiest(versions: list[Version]) -> str:
@@ -189,10 +222,11 @@ def _that_one_binds(slice_: Slice, gone: list[Version]) -> str:
 
 
 def _bind_of(slice_: Slice, gone: Version) -> Version | None:
-    """The write that gave a pod its node."""
-    for version in slice_.knowledge.versions.get(gone.key, []):
+    """The write that had given a pod its node."""
+    for version in reversed(slice_.knowledge.versions.get(gone.key, [])):
         old, new = version.change.old, version.change.new
-        if version.word == BIND and old and new and NODE in changed_fields(old.value, new.value):
+        is_bind = version.word == BIND and version.step < gone.step
+        if is_bind and old and new and NODE in changed_fields(old.value, new.value):
             return version
     return None
 
