@@ -25,6 +25,7 @@ from testbed.story.causes import (
     in_vain,
     lost_reply,
     old_news,
+    outlived,
     overtaken,
     unread,
 )
@@ -52,6 +53,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         _gone(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
+        outlived.found(slice_),
         half_done.mixed(slice_) if is_of_state else (),
         overtaken.by_rule(slice_),
         old_news.found(slice_),

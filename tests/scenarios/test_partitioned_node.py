@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from truths import can_be_repeated, cause_in
 
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import Played, play
@@ -31,6 +32,16 @@ def test_a_pod_that_is_deleted_by_force_runs_twice() -> None:
     found = played("off")
     (violation,) = found.verdict.violations
     assert violation.said == "db runs on n1 (scenario-3) and on n2 (owner@api-1)"
+
+
+def test_the_story_names_who_deleted_it_by_force_and_what_cut_its_kubelet_off() -> None:
+    """Not the kubelet that started the second one, as it was told to."""
+    found = played("off")
+    cause = cause_in(found.trace, found.verdict.violations[0])
+    assert (cause.actor, cause.did) == ("operator", "delete pods/default/db")
+    assert "with grace 0, though kubelet-n1, which was cut off from the network (step" in cause.text
+    assert "had told that it runs" in cause.text
+    can_be_repeated(cause)
 
 
 @pytest.mark.spec("KUB-45", "INV-5")
