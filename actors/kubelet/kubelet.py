@@ -142,6 +142,7 @@ class _MainLoop:
             kubelet.node, kubelet.start_delay_ms, kubelet.ready_delay_ms,
             self.switches.terminal_phase_before_delete, self.switches.publish_terminal == AT_EXIT,
             None if self.oom is None else self.oom.look_again,
+            None if self.oom is None else self.oom.kill_of,
         )  # fmt: skip
         self.statuses = kubelet.writer(client, self.switches.status_delay_ms)
         self.eviction: Evictor | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -43,6 +43,8 @@ class PodSettings:
     """Whether a terminal phase is published while the node still holds what the pod took."""
     on_change: Callable[[], None] | None = None
     """Called whenever the runtime was asked to do anything; None: there is nothing to call."""
+    oom_kill: Callable[[str], Awaitable[Because | None]] | None = None
+    """Returns the record of the kernel's last kill of the pod of a uid; None: it never kills."""
 
 
 class Lifecycle:
@@ -155,7 +157,8 @@ class Lifecycle:
         while True:
             report = await self._sync_containers()
             is_stopped = report is None or report.is_torn_down
-            self._sync_status(report, is_stopped=is_stopped)
+            because = self._because or await self._oom_kill(report)
+            self._sync_status(report, is_stopped=is_stopped, because=because)
             if is_stopped and self._must_not_run:
                 self.holds_room = False
                 if not self.stopped.is_set:
@@ -239,9 +242,18 @@ class Lifecycle:
             self._settings.on_change()
         return answer
 
+    async def _oom_kill(self, report: Report | None) -> Because | None:
+        """The record of what has ended its containers, if that was the kernel."""
+        asks = self._settings.oom_kill
+        if asks is None or report is None or not report.is_oom:
+            return None
+        return await asks(self.pod.meta.uid)
+
     # -- its status -----------------------------------------------------------------------------
 
-    def _sync_status(self, report: Report | None, *, is_stopped: bool) -> None:
+    def _sync_status(
+        self, report: Report | None, *, is_stopped: bool, because: Because | None
+    ) -> None:
         """Work out the status, and hand it on to be written."""
         if self.is_gone:
             self._statuses.forget(self.pod)
@@ -249,7 +261,7 @@ class Lifecycle:
         before = self.pod.status if self.pod.is_over else self._status
         self._status = status_of(self._facts(report), before, self._client.now())
         if not is_static(self.pod):
-            self._statuses.set(self.pod, self._status, is_stopped=is_stopped, because=self._because)
+            self._statuses.set(self.pod, self._status, is_stopped=is_stopped, because=because)
         elif self.mirror is not None:
             # It is not for the static pod that its mirror is deleted.
             self._statuses.set(self.mirror, self._status, is_stopped=False)

@@ -45,6 +45,23 @@ class Process:
 
 
 @attrs.frozen
+class OomScore:
+    """The score of a process, as it is told: in thousandths of the capacity, rounded down."""
+
+    pod: str
+    """The key of its pod."""
+    usage: int
+    """What it uses."""
+    adj: int
+    """The `oom_score_adj` of its pod."""
+
+    @property
+    def total(self) -> int:
+        """The score."""
+        return self.usage + self.adj
+
+
+@attrs.frozen
 class OomKill:
     """One pod whose containers the kernel kills."""
 
@@ -55,6 +72,20 @@ class OomKill:
     """Whether memory ran out on the node; else the pod has passed its own limit."""
     at_ms: int
     """The instant of the kill."""
+    score: OomScore | None = None
+    """Its score, the highest of all; None: it has passed its own limit, whatever its score."""
+    runner_up: OomScore | None = None
+    """Which process would have been next; None if no other uses memory, or no score counted."""
+
+    @property
+    def why(self) -> str:
+        """Why the kernel has killed this one."""
+        if self.score is None:
+            return f"it would use {self.used}, more than its own limit"
+        found = self.score
+        why = f"its score was {found.total} (usage {found.usage}, oom_score_adj {found.adj})"
+        after = self.runner_up
+        return why if after is None else f"{why}, and next was {after.pod} with {after.total}"
 
 
 def killed(processes: Iterable[Process], memory: NodeMemory, at_ms: int) -> list[OomKill]:
@@ -72,8 +103,16 @@ def killed(processes: Iterable[Process], memory: NodeMemory, at_ms: int) -> list
     left.sort(key=lambda each: (-oom_score(each, memory), each.pod.key, each.pod.meta.uid))
     while left and sum(each.used for each in left) > memory.capacity - memory.system:
         worst = left.pop(0)
-        kills.append(OomKill(worst.pod, worst.used, True, at_ms))
+        runner_up = score_told(left[0], memory) if left else None
+        score = score_told(worst, memory)
+        kills.append(OomKill(worst.pod, worst.used, True, at_ms, score, runner_up))
     return kills
+
+
+def score_told(process: Process, memory: NodeMemory) -> OomScore:
+    """The score of a process, with its parts."""
+    usage = process.used * 1000 // memory.capacity
+    return OomScore(process.pod.key, usage, oom_score_adj(process.pod, memory.capacity))
 
 
 def oom_score(process: Process, memory: NodeMemory) -> int:

@@ -3,7 +3,7 @@
 Which pods die is up to the kernel (`oom.py`). The Lifecycle of a pod sleeps until the next time at
 which its containers should do something, and cannot foresee that another pod takes the memory. So
 each kill wakes the Lifecycle of its pod, as the event of a container that has died wakes a pod
-worker.
+worker. A Lifecycle that has woken by itself asks for the kill, so that what it writes can name it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from actors.shared.recorder import Recorder
 from testbed import Client, Operation
 from testbed.objects import Node
 from testbed.objects.event import WARNING
+from testbed.turns.because import Because
 
 SYSTEM_OOM = "SystemOOM"
 """The reason of the Event on the node."""
@@ -46,6 +47,10 @@ class OomWatcher:
         """The node, once the kernel was told of it."""
         self._seen = 0
         """How many kills it has heard of."""
+        self._recorded = 0
+        """How many it has recorded: at least as many."""
+        self._records: dict[str, Because] = {}
+        """By uid of a pod, the record of its last kill."""
 
     async def limit(self, node: Node | None) -> None:
         """Tell the kernel how much memory the node has, once; called before anything is started."""
@@ -67,6 +72,7 @@ class OomWatcher:
         """Hear of kills, and wait for the next one or for a change."""
         while True:
             found: Ooms = await self._ask("ooms")
+            self._record(found)
             # A new life hears of all kills again: the log of the kernel is read from its beginning.
             for kill in found.kills[self._seen :]:
                 self._hear(kill)
@@ -76,13 +82,24 @@ class OomWatcher:
                 waits.append(self._client.sleep(found.next_in_ms, "out of memory"))
             await self._client.first(*waits)
 
+    async def kill_of(self, uid: str) -> Because | None:
+        """The record of the last kill of a pod; None if it was never killed."""
+        self._record(await self._ask("ooms"))
+        return self._records.get(uid)
+
+    def _record(self, found: Ooms) -> None:
+        """Record the kills that are new, and why it was these pods."""
+        new, self._recorded = found.kills[self._recorded :], len(found.kills)
+        for kill in new:
+            pod = kill.pod
+            self._records[pod.meta.uid] = self._client.record(
+                "oom_killed", pod=pod.key, uid=pod.meta.uid, killed_ms=kill.at_ms,
+                said=f"saw that the kernel had killed {pod.key}, out of memory: {kill.why}",
+            )  # fmt: skip
+
     def _hear(self, kill: OomKill) -> None:
         """Wake the Lifecycle of the pod; and if the node ran out of memory, say so of the node."""
         pod, node = kill.pod, self._node
-        self._client.record(
-            "oom_killed", pod=pod.key, uid=pod.meta.uid, killed_ms=kill.at_ms,
-            said=f"saw that the kernel had killed {pod.key}: out of memory",
-        )  # fmt: skip
         if kill.is_system and node is not None:
             # Kubernetes also names the pid; processes have none here.
             message = f"System OOM encountered, victim process: {pod.meta.name}"

@@ -12,7 +12,7 @@ from stage import Cued
 from strike import at_every_turn
 
 from actors.kubelet import EvictionSettings, Runtime, Threshold, Workload
-from actors.kubelet.oom import NodeMemory, OomKill, Process, killed, oom_score_adj
+from actors.kubelet.oom import NodeMemory, OomKill, OomScore, Process, killed, oom_score_adj
 from testbed.choosers.struck import Struck
 from testbed.client.client import Client
 from testbed.faults.crash import Crash
@@ -153,6 +153,19 @@ def test_a_pod_that_passes_its_own_limit_is_killed_first() -> None:
     assert chosen((with_none, 401)) == []
 
 
+def test_a_kill_says_why_it_was_that_pod() -> None:
+    """By its score, of which parts, and who was next; or by its own limit."""
+    over = limited(Pod.of("over", memory=100), {"memory": 200})
+    pods = [(Pod.of("asks", memory=400), 500), (Pod.of("best"), 300), (over, 201)]
+    found = killed([Process(*each) for each in pods], NodeMemory(1000, 600), 5)
+    assert [kill.why for kill in found] == [
+        "it would use 201, more than its own limit",
+        "its score was 1300 (usage 300, oom_score_adj 1000), and next was pods/default/asks with "
+        "1100",
+        "its score was 1100 (usage 500, oom_score_adj 600)",
+    ]
+
+
 # -- when it kills --------------------------------------------------------------------------------
 
 
@@ -180,7 +193,8 @@ def test_the_instant_of_a_kill_is_known_ahead(kernel: Runtime) -> None:
     assert (before.is_running, before.ends_in_ms, before.is_oom) == (True, 1, False)
     assert (after.ended_ms, after.exit_code, after.is_oom) == (5000, 137, True)
     a = after.pod
-    assert kernel.ooms(9000).kills == (OomKill(a, 700, is_system=True, at_ms=5000),)
+    scores = OomScore(a.key, 700, 1000), OomScore("pods/default/b", 400, 1000)
+    assert kernel.ooms(9000).kills == (OomKill(a, 700, True, 5000, *scores),)
     assert (kernel.ooms(4999).kills, kernel.ooms(5000).next_in_ms) == ((), None)
     assert kernel.stats(5000).total("memory") == 400
 
@@ -309,6 +323,20 @@ def test_a_new_annotation_may_cost_another_pod_its_life() -> None:
     calm(world)
     assert kills(world) == ["3000 b"]
     assert story(world, "b")[-1] == "3000 Failed"
+
+
+def test_what_is_written_of_a_kill_goes_back_to_why_it_was_that_pod() -> None:
+    """Here the Lifecycle wakes before the kubelet has heard of the kill, and asks for it. A story
+    tells of it what the record says."""
+    world = full(using("a", "0s=100 5s=700", restart_policy="Never"), using("b", "400"))
+    calm(world)
+    (record,) = [each for each in world.evidence.records if each.name == "oom_killed"]
+    assert record.said == (
+        "saw that the kernel had killed pods/default/a, out of memory: its score was 1700 "
+        "(usage 700, oom_score_adj 1000), and next was pods/default/b with 1400"
+    )
+    (write,) = [step for step in world.trace.steps if step.because == record.number]
+    assert str(write.sentence).startswith(f"serve {KUBELET}/statuses patch/status pods/default/a")
 
 
 def test_the_node_says_that_its_system_ran_out_of_memory() -> None:
