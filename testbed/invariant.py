@@ -159,6 +159,12 @@ class Invariant:
         """A sentence on what it could not judge of this Run; the Verdict says it."""
         return ""
 
+    @property
+    def allowed(self) -> str:
+        """A word for what it has seen of this Run and allows, if its note tells of that, such as
+        `allowed_double_run`. A search, which shows no notes, counts the Runs of each word."""
+        return ""
+
 
 Claim = Callable[[Evidence], str | None]
 """What a scenario writes: a function that says what is wrong, or returns None."""

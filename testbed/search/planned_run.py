@@ -101,6 +101,8 @@ class Outcome:
     """Why `confluent` has compared it with nothing; empty if it has, or was not asked."""
     was_compared: bool = False
     """Whether `confluent` has compared it."""
+    allowed: tuple[str, ...] = ()
+    """Words for what claims have seen of it and allow."""
 
     @property
     def is_violated(self) -> bool:
@@ -117,7 +119,8 @@ class Outcome:
         data = decode(line)
         data["profile"] = Profile.of(data["profile"])
         data["breaches"] = tuple(Breach(**breach) for breach in data["breaches"])
-        data["choices"], data["faults"] = tuple(data["choices"]), tuple(data["faults"])
+        for name in ("choices", "faults", "allowed"):
+            data[name] = tuple(data.get(name, ()))
         return cls(**data)
 
 

@@ -201,4 +201,5 @@ def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Obse
         trail_of(observed.chooser),
         world.judge.not_compared,
         world.judge.was_compared,
+        tuple(world.judge.allowed),
     )

@@ -110,6 +110,8 @@ class Search:
         """How many Runs `confluent` has compared."""
         self.not_compared: dict[str, int] = {}
         """How many Runs `confluent` has compared with nothing, for each reason."""
+        self.allowed: dict[str, int] = {}
+        """In how many Runs claims have seen what they allow, for each word."""
         self.stopped = ""
         """Why it stopped before it was done; empty if it did not."""
         self.is_exhausted = False
@@ -216,6 +218,8 @@ class Search:
         self.compared += outcome.was_compared
         if why := outcome.not_compared:
             self.not_compared[why] = self.not_compared.get(why, 0) + 1
+        for word in outcome.allowed:
+            self.allowed[word] = self.allowed.get(word, 0) + 1
         self.learned.add(outcome.profile)
         new_pairs, new_ways = self.coverage.add(outcome.run, outcome.profile.pairs)
         earned = NEW_WAY * new_ways + NEW_PAIR * bool(new_pairs)

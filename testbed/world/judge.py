@@ -101,6 +101,11 @@ class Judge:
         """Why `confluent` has compared the Run with nothing; empty if it has, or is not claimed."""
         return next((c.not_compared for c in self.claimed(Confluent) if c.not_compared), "")
 
+    @property
+    def allowed(self) -> list[str]:
+        """Words for what claims have seen of the Run and allow, each once."""
+        return list(dict.fromkeys(each.allowed for each in self._invariants if each.allowed))
+
     def note_looks(self, looked: set[str]) -> None:
         """Note there the keys at which the claims look, one by one, that are made from now on."""
         self._looked = looked

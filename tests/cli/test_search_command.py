@@ -567,3 +567,34 @@ def test_what_confluent_did_not_compare_is_counted(
     )
     assert found["compared"] > found["not_compared"][why] > 0
     assert found.get("certificate") is None
+
+
+SEEN = """
+    from scenarios.lost_update import lost_update
+    from testbed import Invariant
+
+
+    class Lenient(Invariant):
+        name = "lenient"
+        allowed = ""
+
+        def end(self, evidence):
+            self.allowed = "late_write"
+
+
+    def seen(world, *, guard=False):
+        lost_update(world, guard=True)
+        world.claim(Lenient())
+"""
+
+
+def test_what_a_claim_allows_is_counted(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A search shows no note of a Run; else nobody would hear of what was seen."""
+    (own / "lenient.py").write_text(dedent(SEEN))
+    words = ["search", "lenient:seen", "--runs", "6"]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["allowed"] == {"late_write": 6}
+    assert main(words) == 0
+    assert "\nSeen, and no violation: late_write in 6 runs.\n" in capsys.readouterr().out
+    assert main(["search", "lost_update", "--switch", "guard=on", "--runs", "6"]) == 0
+    assert "Seen, and" not in capsys.readouterr().out

@@ -18,6 +18,7 @@ from testbed.invariant import COMMIT, RECORD
 from testbed.objects import Pod
 from testbed.turns.trace import Step
 
+ALLOWED = "allowed_double_run"
 Place = tuple[str, str]
 """A node, and the uid of a pod that runs there."""
 
@@ -47,7 +48,11 @@ class NoPodRunsTwice(Invariant):
 
     @property
     def note(self) -> str:
-        return "; ".join(f"allowed_double_run: {each}" for each in self._allowed)
+        return "; ".join(f"{ALLOWED}: {each}" for each in self._allowed)
+
+    @property
+    def allowed(self) -> str:
+        return ALLOWED if self._allowed else ""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served

@@ -12,6 +12,7 @@ from testbed.objects import Node, Pod, room_of
 from testbed.objects.affinity import PodAffinityTerm
 from testbed.turns.trace import Step
 
+RACE = "scheduler_race"
 Binder = tuple[str, int]
 """An actor and which of its lives; an empty name for what was there from the start."""
 
@@ -38,7 +39,11 @@ class NodesAreNotOverbooked(Invariant):
 
     @property
     def note(self) -> str:
-        return "; ".join(f"scheduler_race: {each}" for each in self._races)
+        return "; ".join(f"{RACE}: {each}" for each in self._races)
+
+    @property
+    def allowed(self) -> str:
+        return RACE if self._races else ""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served

@@ -79,6 +79,12 @@ def verdict_line(search: Search) -> str:
     return f"{verdict}: {', '.join(looked)}."
 
 
+def allowed_line(search: Search) -> str:
+    """In how many Runs claims have seen what they allow; empty if in none."""
+    runs = [f"{word} in {counted(count, 'run')}" for word, count in sorted(search.allowed.items())]
+    return f"Seen, and no violation: {', '.join(runs)}." if runs else ""
+
+
 def shares_line(search: Search) -> str:
     """How many Runs each chooser has played, and the share of the next Runs that it would get."""
     if is_all_calm(search):
@@ -151,6 +157,7 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
         "verdicts": search.verdicts,
         "compared": search.compared,
         "not_compared": search.not_compared,
+        "allowed": search.allowed,
         "level": search.level,
         "breaches": search.findings.breaches,
         "findings": [

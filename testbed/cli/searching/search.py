@@ -24,6 +24,7 @@ from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import Clock, SearchProgress
 from testbed.cli.searching.report import (
+    allowed_line,
     as_dict,
     compared_line,
     finding_text,
@@ -233,6 +234,8 @@ def _show_report(
         for report in search.engine.reports:
             say(f"Note: {report}.")
         say(verdict_line(search))
+        if allowed := allowed_line(search):
+            say(allowed)
         if played:
             say(f"One that did not come to an end: {played}")
         if shares := shares_line(search):

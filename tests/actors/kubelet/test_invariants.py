@@ -153,6 +153,20 @@ def test_a_pod_that_is_deleted_by_force_may_run_twice_and_is_noted() -> None:
 
 
 @pytest.mark.spec("INV-5", "KUB-45")
+def test_a_search_counts_the_runs_in_which_a_pod_may_run_twice() -> None:
+    """It shows no notes, but a word for what was allowed; a Run without it has none."""
+
+    async def user(client: Client) -> None:
+        await client.create(bound("a"))
+
+    forced, quiet = force_world(), two_nodes(user)
+    quiet.claim(*kubelet_claims())
+    assert verdict_of(forced, *CUT_OFF).is_held
+    assert verdict_of(quiet).is_held
+    assert (forced.judge.allowed, quiet.judge.allowed) == (["allowed_double_run"], [])
+
+
+@pytest.mark.spec("INV-5", "KUB-45")
 def test_a_strict_claim_allows_no_double_run() -> None:
     """Not even the one that is noted else; and all its other words stay."""
     (violation,) = deleted_by_force(strict=True).violations
@@ -163,8 +177,16 @@ def test_a_strict_claim_allows_no_double_run() -> None:
     )
 
 
+CUT_OFF = ("wake user/main *", f"fault * partition {KUBELET}")
+
+
 def deleted_by_force(**given: bool) -> Verdict:
     """A pod is deleted by force while its kubelet is cut off, and is created on another node."""
+    return verdict_of(force_world(**given), *CUT_OFF)
+
+
+def force_world(**given: bool) -> World:
+    """A World in which a pod is deleted by force, and its kubelet may be cut off before."""
 
     async def user(client: Client) -> None:
         await client.create(bound("a"))
@@ -175,7 +197,7 @@ def deleted_by_force(**given: bool) -> Verdict:
     world = two_nodes(user)
     world.allow(Partition(KUBELET, for_ms=60_000))
     world.claim(*kubelet_claims(**given))
-    return verdict_of(world, "wake user/main *", f"fault * partition {KUBELET}")
+    return world
 
 
 @pytest.mark.spec("INV-5", "KUB-21")
