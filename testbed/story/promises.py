@@ -12,7 +12,7 @@ from typing import Any
 
 from testbed.objects.meta import field_of
 from testbed.story.knowledge import Knowledge, Version
-from testbed.story.wording import DELETED, EVICT, NODE
+from testbed.story.wording import DELETED, EVICT, NODE, PHASE, RUNNING, ended_for
 
 NOMINATED = (
     "status.nominated_node_name",
@@ -54,9 +54,12 @@ def cordons(knowledge: Knowledge, version: Version) -> Iterator[Version]:
 
 def protections(knowledge: Knowledge, version: Version) -> Iterator[Version]:
     """The write since which a budget allows no disruption, if this is a delete of a pod that it
-    covers; a delete asks no budget."""
+    covers, or its end by its kubelet; neither asks a budget."""
     old: Any = version.change.old
-    if version.word != "delete" or not version.key.startswith("pods/") or old is None:
+    # Of a pod that its kubelet refuses, nothing ran.
+    has_run = old is not None and field_of(old.value, PHASE) == RUNNING
+    is_one = version.word == "delete" or (has_run and bool(ended_for(version)))
+    if not is_one or not version.key.startswith("pods/") or old is None:
         return
     for key, versions in knowledge.versions.items():
         before = [v for v in versions if v.step < version.step]

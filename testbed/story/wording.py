@@ -18,6 +18,8 @@ TURNS_MIN = 5
 NODE = "spec.node_name"
 DELETED = "meta.deleted_ms"
 EVICT = "evict"
+PHASE, REASON = "status.phase", "status.reason"
+RUNNING, FAILED = "Running", "Failed"
 STATES = {
     NODE: ("was on no node", "was on {}"),
     DELETED: ("was not being deleted", "was being deleted"),
@@ -77,6 +79,21 @@ def reported(act: Act, words: set[str]) -> str:
                 what = f"set {field} of {version.key} to {_shown(value)}"
                 return f"{act.actor} {what} (step {act.step})"
     return acted(act)
+
+
+def ended_for(version: Version) -> str:
+    """The reason for which that write let a pod fail, as a kubelet does that evicts or refuses it;
+    empty if it gave none."""
+    old, new = version.change.old, version.change.new
+    if old is None or new is None or REASON not in changed_fields(old.value, new.value):
+        return ""
+    return str(field_of(new.value, REASON)) if field_of(new.value, PHASE) == FAILED else ""
+
+
+def ended(version: Version) -> str:
+    """`set status.reason of pods/default/c to "Evicted"`; empty if that write ended no pod so."""
+    reason = ended_for(version)
+    return f'set {REASON} of {version.key} to "{reason}"' if reason else ""
 
 
 def own_of(act: Act) -> Version:

@@ -17,13 +17,22 @@ from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Version
 from testbed.story.promises import nominations
 from testbed.story.slice import Slice
-from testbed.story.wording import DELETED, NODE, TURNS_MIN, became, did, did_where, to_and_fro
+from testbed.story.wording import (
+    DELETED,
+    NODE,
+    TURNS_MIN,
+    became,
+    did,
+    did_where,
+    ended,
+    ended_for,
+    to_and_fro,
+)
 from testbed.words import counted
 
 TIMES_MIN = 3
 """An object of the kind must have been made and removed so often."""
 BIND = "bind"
-PHASE, REASON, FAILED = "status.phase", "status.reason", "Failed"
 LAP = "for ever:"
 """How `no_lasso` begins what it says."""
 
@@ -172,7 +181,7 @@ def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
         last = max(other, key=lambda version: version.step)
         again = max(one, key=lambda version: version.step)
         that, times = _that_one_binds(slice_, other), counted(len(other), "time")
-        verb = "ends" if _reason(last) else "removes"
+        verb = "ends" if ended_for(last) else "removes"
         text = sentence(
             f"{remover} {verb} {kind}{that} and {maker} makes new ones, {times}: last",
             f"{_undid(last)} (step {last.step}), {maker} {did(again)} (step {again.step})",
@@ -190,22 +199,12 @@ def _undoes(version: Version) -> bool:
     if old is None or new is None:
         return new is None
     is_marked = DELETED in changed_fields(old.value, new.value)
-    return is_marked or bool(_reason(version))
-
-
-def _reason(version: Version) -> str:
-    """The reason with which that write ended a pod; empty if it ended none."""
-    old, new = version.change.old, version.change.new
-    if old is None or new is None or REASON not in changed_fields(old.value, new.value):
-        return ""
-    return str(field_of(new.value, REASON)) if field_of(new.value, PHASE) == FAILED else ""
+    return is_marked or bool(ended_for(version))
 
 
 def _undid(version: Version) -> str:
     """`pod-gc deleted pods/default/c`, `kubelet-n1 set status.reason of pods/default/c to …`."""
-    reason = _reason(version)
-    what = f'set {REASON} of {version.key} to "{reason}"' if reason else did(version)
-    return f"{version.actor} {what}"
+    return f"{version.actor} {ended(version) or did(version)}"
 
 
 def _busiest(versions: list[Version]) -> str:

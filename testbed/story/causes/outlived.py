@@ -16,12 +16,11 @@ from testbed.objects.meta import changed_fields, field_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.slice import Slice
-from testbed.story.wording import NODE, acted, wrote
+from testbed.story.wording import NODE, PHASE, RUNNING, acted, wrote
 from testbed.turns.option import FAULT
 from testbed.turns.trace import Step
 
 PODS = "pods/"
-PHASE, RUNNING = "status.phase", "Running"
 
 
 def found(slice_: Slice) -> Iterator[Cause]:

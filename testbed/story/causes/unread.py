@@ -1,7 +1,7 @@
 """Unread: one had promised something to another, and a third did not go by that promise.
 
 1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off. A
-   budget protects its pods from evictions, and from nothing else.
+   budget protects its pods from evictions that ask it, and from nothing else.
 2. An object that the Violation names, and that the one who broke it had never read.
 
 That an actor *knew* of a promise and did not go by it can be said of (1) alone: what these fields
@@ -17,7 +17,7 @@ from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.promises import cordons, nominations, protections
 from testbed.story.slice import Slice
-from testbed.story.wording import acted, wrote
+from testbed.story.wording import acted, ended, ended_for, wrote
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -25,6 +25,7 @@ def found(slice_: Slice) -> Iterator[Cause]:
     for act in slice_.breaking:
         for version in act.versions:
             yield from _placed(slice_, act, version)
+            yield from _overspent(slice_, act, version)
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
@@ -65,10 +66,24 @@ def _placed(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
 def _deleted(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
     """(1) A pod was deleted, not evicted, though its budget allowed nothing."""
     for made in protections(slice_.knowledge, version):
-        if made.key in slice_.named_keys:
+        if made.key in slice_.named_keys and not ended_for(version):
             text = sentence(
                 f"{acted(act)}, though {made.key} allowed no disruption",
                 f"since {wrote(made, 'it')}; a delete asks no budget",
+            )
+            yield Cause.of(CauseShape.UNREAD, act, text, made)
+
+
+def _overspent(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
+    """(1) A kubelet ended a pod of a budget that allowed nothing: the Violation names that budget,
+    or nothing at all and was found in this very Step."""
+    is_named = bool(slice_.named_keys) or any("/" in word for word in slice_.words)
+    for made in protections(slice_.knowledge, version) if ended_for(version) else ():
+        if made.key in slice_.named_keys or (not is_named and act.step == slice_.end):
+            text = sentence(
+                f"{act.actor} {ended(version)} (step {act.step}), though {made.key} allowed",
+                f"no disruption since {wrote(made, 'it')}",
+                ("; an eviction by a kubelet asks no budget", "; it asks no budget", ""),
             )
             yield Cause.of(CauseShape.UNREAD, act, text, made)
 
