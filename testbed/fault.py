@@ -329,7 +329,7 @@ class Levers:
 class Allowed:
     """A Fault in one World, and how often it has struck there."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Fault, place: str = "") -> None:
         if not isinstance(fault, Fault):
             raise ScenarioError(
                 f"world.allow was given {shown(fault)}: expected a fault.\n"
@@ -340,12 +340,14 @@ class Allowed:
             fault = fitted_part(fault)
         except Unfit as unfit:
             wrong, step = str(unfit), unfit.next_step
-        if not wrong and fault.times_max < 0:
-            wrong, step = f"times_max is {fault.times_max}: expected 0 or more", "say times_max=1"
+        for name, number, usual in () if wrong else _negative(fault):
+            wrong, step = f"{name} is {number}: expected 0 or more", f"say {name}={usual}"
         if wrong:
             kind = type(fault).__name__
             raise ScenarioError(f"world.allow was given a {kind}, but {wrong}.\nNext: {step}.")
         self.fault = fault
+        self.place = place
+        """The file and the line that allow it; empty if no reader can mend that."""
         self.struck = 0
         self._struck: dict[str, int] = {}
         """How often it has struck each target; numbers the Options of one sentence."""
@@ -377,3 +379,11 @@ class Allowed:
         option.may_touch = lambda: touches
         option.fault = self.fault
         return option.about(word, target, nth=nth)
+
+
+def _negative(fault: Fault) -> Iterator[tuple[str, int, int]]:
+    """The settings that are negative and may not be: the name, the number, and one that may be."""
+    for field in attrs.fields(type(fault)):
+        number, is_own = getattr(fault, field.name), field.name not in attrs.fields_dict(Fault)
+        if isinstance(number, int) and number < 0 and not (is_own and fault.allows_negative):
+            yield field.name, number, field.default if isinstance(field.default, int) else 1000

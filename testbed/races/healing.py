@@ -34,6 +34,7 @@ from testbed.races.race import Hold, Picked, Race, Strike
 from testbed.races.race_chooser import Deviation
 from testbed.races.rewriting import Change
 from testbed.races.shrink import shrink
+from testbed.world.fault_kinds import is_aimed
 from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
 
@@ -204,7 +205,9 @@ class Healer:
         if wanted is None or self.runs >= self.runs_max:
             return None
         switches = {**self.race.switches, **wanted.switches}
-        faults = [strike.fault for strike in self.race.faults]
+        world = self.recipe.world(switches)
+        names = (*world.table.roles, *world.wire.posts)
+        faults = [each.fault for each in self.race.faults if is_aimed(each.fault, names)]
         many = max(len(self.race.holds) + len(self.race.picks), 1)
         chooser = Bounded(faults_max=len(faults), deviations_max=many)
         found: list[World] = []

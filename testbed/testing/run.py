@@ -16,7 +16,7 @@ from testbed.races.race import Expectation, Race
 from testbed.testing.failure import failure_text
 from testbed.turns.trace import Trace
 from testbed.words import counted
-from testbed.world.fault_kinds import parse_fault
+from testbed.world.fault_kinds import check_aim, parse_fault
 from testbed.world.scenario import Scenario, find, of
 from testbed.world.world import World
 
@@ -119,5 +119,7 @@ def play(
     """Play one Run of a scenario under that Chooser, with these faults allowed beside its own."""
     scenario, allowed = recipe_of(recipe), faults_of(faults)
     world = scenario.world(switches, faults=allowed)
+    for fault in allowed:
+        check_aim(fault, (*world.table.roles, *world.wire.posts))
     world.run(chooser, driver=driver, trace=Trace({}, keep=keep), number=number)
     return Run(scenario, switches or {}, allowed, world)

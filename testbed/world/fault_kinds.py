@@ -125,6 +125,11 @@ def check_aim(fault: Fault, names: Iterable[str]) -> None:
     """UnknownName if it is aimed at none of these names: it would never strike, and the search
     would say that it does no harm."""
     known = sorted(names)
-    if not any(fault.hits(name) for name in known):
+    if not is_aimed(fault, known):
         see = "name an actor, or an endpoint, or use a glob"
         raise UnknownName(f"target of the fault {fault.word}", fault.target, known, see=see)
+
+
+def is_aimed(fault: Fault, names: Iterable[str]) -> bool:
+    """Whether it is aimed at one of these names."""
+    return any(fault.hits(name) for name in names)

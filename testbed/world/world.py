@@ -48,9 +48,9 @@ from testbed.turns.session import guarded, play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.version import VERSION
-from testbed.whose import place_of_call
+from testbed.whose import at_place, place_of_call
 from testbed.world.budget import Budget
-from testbed.world.fault_kinds import fault_as_dict
+from testbed.world.fault_kinds import check_aim, fault_as_dict
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
@@ -196,7 +196,8 @@ class World:
     def allow(self, *faults: Fault) -> None:
         """Let these faults strike, each as often as it says."""
         self.evidence.forget_scenario()
-        self._allowed.extend(Allowed(fault) for fault in faults)
+        place = place_of_call()
+        self._allowed.extend(Allowed(fault, place) for fault in faults)
 
     def forbid(self) -> None:
         """Let no fault strike, whatever was allowed before."""
@@ -273,6 +274,11 @@ class World:
         self.in_force.check(self.scenario)
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
+        # What is allowed beside is checked by who allows it: a race file may speak of an actor that
+        # is no more, and then says so of its line.
+        for allowed in [each for each in self._allowed if each.fault not in self.beside]:
+            with at_place(allowed.place):
+                check_aim(allowed.fault, (*names, *self.wire.posts))
         if claims := unsure(self._claimed):
             keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
             endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}

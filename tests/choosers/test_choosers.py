@@ -125,7 +125,7 @@ def test_a_chooser_is_told_what_it_may_spend() -> None:
     """Which scenario, which Run, how many faults in all, and the length of the calm run."""
     chooser = Notes()
     world = crashing(LOST_UPDATE, 3).world()
-    world.allow(Crash("none", times_max=2))
+    world.allow(Crash("store", times_max=2))
     world.prepare(chooser, number=7)
     (info,) = chooser.infos
     assert (info.scenario, info.number, info.faults_max) == ("lost_update", 7, 5)

@@ -126,5 +126,5 @@ def test_a_cache_as_it_should_be_is_left_alone(settings: dict[str, Any]) -> None
     crash and a compaction."""
     for seed in range(40):
         world = world_of(**settings)
-        world.allow(BreakWatch(times_max=2), Crash("reader", restart_after_ms=1), Compact("notes"))
+        world.allow(BreakWatch(times_max=2), Crash("reader", restart_after_ms=1), Compact())
         assert said_of(world, seed) == []

@@ -10,10 +10,12 @@ import attrs
 import pytest
 
 import testbed.faults
+from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
+from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.fault_kinds import as_named, check_aim, fault_kinds, fault_of, parse_fault
 
@@ -87,6 +89,8 @@ def test_a_fault_that_is_aimed_at_nobody_is_refused() -> None:
         check_aim(parse_fault("crash:alhpa"), ["alpha", "store"])
     with pytest.raises(UnknownName, match="gamma"):
         seek("lost_update", faults=["crash:gamma"], runs=1)
+    with pytest.raises(UnknownName, match="gamma"):
+        play("lost_update", Calm(), faults=["crash:gamma"])
 
 
 def test_settings_stand_behind_their_fault() -> None:

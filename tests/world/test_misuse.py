@@ -13,7 +13,9 @@ from testbed import World, always, confluent, eventually, quiescent
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.errors import HarnessError
+from testbed.faults.clock_step import ClockStep
 from testbed.faults.crash import Crash
+from testbed.faults.partition import Partition
 from testbed.invariant import Evidence
 from testbed.objects import Meta, Pod
 from testbed.store.store import Store
@@ -159,6 +161,19 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
         "but times_max is '1': expected a whole number.\nNext: say 1, without quotes",
     ),
     "fault's budget": (lambda w: w.allow(Crash("a", times_max=-1)), "expected 0 or more"),
+    "fault's length": (
+        lambda w: w.allow(Partition("a", for_ms=-60_000)),
+        "a Partition, but for_ms is -60000: expected 0 or more.\nNext: say for_ms=10000",
+    ),
+    "fault's end": (
+        lambda w: w.allow(ClockStep(by_ms=-5, until_ms=-1)), "but until_ms is -1: expected 0"
+    ),
+    "fault's aim": (
+        lambda w: w.allow(Crash("stoer")), "target of the fault crash 'stoer'. Did you mean 'store"
+    ),
+    "fault's glob": (
+        lambda w: w.allow(Partition("kublet-*")), "no target of the fault partition 'kublet-*'"
+    ),
     "start twice": (_twice, "two actors or Endpoints are called 'alpha'"),
     "add": (lambda w: w.add("n1"), "world.add was given 'n1': expected an object"),
     "an object's field": (

@@ -210,7 +210,7 @@ class Index(Calm):
 def test_an_index_that_was_not_offered_is_refused(driver: str, index: int) -> None:
     """Of an Option, of a fault, of an alternative; negative ones as well."""
     world = world_of(alpha=reads)
-    world.allow(Crash("nobody"), Crash("store"))
+    world.allow(Crash("alpha"), Crash("store"))
     with pytest.raises(HarnessBug, match=f"calm chose option {index} of 2"):
         world.run(Index(index), driver=driver)
 

@@ -25,7 +25,7 @@ from testbed.world.world import World
 
 FAULTS = (
     Crash("api", restart_after_ms=700), Crash("api-2", restart_after_ms=700),
-    Crash("kubelet", restart_after_ms=300), LoseReply("*"), BreakWatch("*"), Compact("pods"),
+    Crash("kubelet", restart_after_ms=300), LoseReply("*"), BreakWatch("*"), Compact(),
 )  # fmt: skip
 
 

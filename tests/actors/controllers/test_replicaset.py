@@ -353,7 +353,7 @@ def test_pods_that_a_list_has_skipped_are_waited_for_no_longer_than_five_minutes
             await delete(client, pod.meta.name)
 
     world = controlled(user)
-    world.allow(Compact("pods"), BreakWatch("rs"))
+    world.allow(Compact(), BreakWatch("rs"))
     cues = ("answer rs/main create pods*#2", "fault * break*", "fault * compact*")
     played = play(world, *cues, late=LATE_PODS)
     assert len(pods_of(world)) == 2

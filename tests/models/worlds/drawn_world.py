@@ -22,6 +22,7 @@ from testbed.objects.labels import LabelSelector
 from testbed.objects.meta import Map
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.world.fault_kinds import is_aimed
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
 
@@ -72,7 +73,9 @@ class Drawn:
         for place, program in enumerate(self.programs):
             kind_of_actor = Apart if program.apart else Puppet
             world.start(kind_of_actor("abc"[place], _playing(program)), at=program.at)
-        world.allow(*self.faults)
+        # One that is aimed at what a shrink has taken away would be refused.
+        names = (*world.table.roles, *world.wire.posts)
+        world.allow(*[fault for fault in self.faults if is_aimed(fault, names)])
         world.limit(**{"turns_max": TURNS_MAX, **self.limits})
         for given in self.latencies:
             world.latency(**given)
