@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import attrs
 
 from actors.controllers.kinship import Kinship
+from actors.shared.settings import at_least
 from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, NotFound, Operation
 from testbed.errors import UnknownName
@@ -50,7 +51,7 @@ class GarbageCollector(Actor):
     name: str = "garbage-collector"
     kinds: tuple[type[Object], ...] = (DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet)
     """The kinds it watches, as dependents and as owners."""
-    delay_ms: int = 0
+    delay_ms: int = attrs.field(default=0, validator=at_least(0))
     """How long it waits before it acts on what it has heard."""
     looks_again: bool = True
     """Whether it asks the server before it deletes."""

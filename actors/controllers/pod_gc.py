@@ -21,6 +21,7 @@ import attrs
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.looks import Looks
 from actors.controllers.frame.pod_status import patch_status
+from actors.shared.settings import at_least
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Condition, Map, Node, Pod, condition
 from testbed.objects.form import to_tree
@@ -130,11 +131,11 @@ class PodGC(KeyedController):
     loop: ClassVar[type[ControlLoop]] = PodGCLoop
 
     name: str = "pod-gc"
-    period_ms: int = 20_000
+    period_ms: int = attrs.field(default=20_000, validator=at_least(1))
     """How often it looks."""
-    quarantine_ms: int = 40_000
+    quarantine_ms: int = attrs.field(default=40_000, validator=at_least(0))
     """How long a node must be missing before the server is asked for it."""
-    terminated_max: int = 12_500
+    terminated_max: int = attrs.field(default=12_500, validator=at_least(0))
     """How many pods that have ended are kept; 0: all of them."""
 
 

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import attrs
 
+from actors.shared.settings import at_least
 from actors.shared.workqueue import Workqueue, is_done
 from testbed import Actor, Cache, Client
 from testbed.objects import Map, Pod, QuotaStatus, ResourceQuota, charge
@@ -28,7 +29,7 @@ class QuotaController(Actor):
 
     rank: ClassVar[int] = 3
 
-    resync_ms: int = 300_000
+    resync_ms: int = attrs.field(default=300_000, validator=at_least(1))
     """How often it counts all quotas, whatever it has heard."""
 
     async def run(self, client: Client) -> None:

@@ -28,6 +28,7 @@ from actors.kubelet.switches import AT_EXIT, KUBELET, OFF, SCORE
 from actors.kubelet.usage import behave_alike
 from actors.shared.critical import is_mirror
 from actors.shared.recorder import Recorder
+from actors.shared.settings import at_least
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Map, Node, Pod, Quantity, Revision
 from testbed.objects.event import WARNING
@@ -63,9 +64,9 @@ class Kubelet(Actor):
 
     node: str
     """The name of its node."""
-    start_delay_ms: int = 0
+    start_delay_ms: int = attrs.field(default=0, validator=at_least(0))
     """From the admission of a pod until its containers run: the pull of an image, say."""
-    ready_delay_ms: int = 0
+    ready_delay_ms: int = attrs.field(default=0, validator=at_least(0))
     """From then until the pod is Ready."""
     eviction: EvictionSettings | None = None
     """How it keeps its node from running short; None: it does not look."""

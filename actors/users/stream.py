@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import attrs
 
+from actors.shared.settings import at_least
 from actors.users.commands import Command
 from testbed import Actor, Client
 
@@ -14,7 +15,7 @@ from testbed import Actor, Client
 class Cue:
     """A time, and what is done then."""
 
-    at_ms: int
+    at_ms: int = attrs.field(validator=at_least(0))
     """Milliseconds after the start."""
     among: tuple[Command, ...]
     """The Chooser picks one of these commands; the dullest comes first."""

@@ -26,6 +26,7 @@ from actors.controllers.descheduler.sight import Evictions, Sight
 from actors.controllers.descheduler.violations import violations
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from actors.controllers.frame.looks import Looks
+from actors.shared.settings import at_least
 from actors.shared.verbs import evict
 from testbed import ApiError, Client
 from testbed.objects import Node, Pod, condition
@@ -123,7 +124,7 @@ class Descheduler(KeyedController):
     name: str = "descheduler"
     policy: DeschedulerPolicy = attrs.field(factory=DeschedulerPolicy)
     """Its strategies, and which pods none of them may evict."""
-    interval_ms: int = 300_000
+    interval_ms: int = attrs.field(default=300_000, validator=at_least(1))
     """The time between two passes."""
 
 

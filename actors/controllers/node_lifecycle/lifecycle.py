@@ -39,6 +39,7 @@ from actors.controllers.node_lifecycle.taints import (
 )
 from actors.controllers.node_lifecycle.zones import EXCLUDED, FULL, INITIAL, Pace, zone_of
 from actors.shared.node_lease import NAMESPACE, is_implied, renewed_ms_of
+from actors.shared.settings import at_least
 from testbed import ApiError, Client, NotFound, Selector
 from testbed.objects import Condition, Lease, Node, Pod
 from testbed.objects.affinity import NO_EXECUTE
@@ -321,9 +322,9 @@ class NodeLifecycle(KeyedController):
     loop: ClassVar[type[ControlLoop]] = NodeLifecycleLoop
 
     name: str = "node-lifecycle"
-    period_ms: int = 5_000
+    period_ms: int = attrs.field(default=5_000, validator=at_least(1))
     """How often it looks at all nodes."""
-    startup_grace_ms: int = 60_000
+    startup_grace_ms: int = attrs.field(default=60_000, validator=at_least(0))
     """How long a new node may take to post its first status (CTL-31)."""
     pace: Pace = attrs.field(factory=Pace)
     """How fast the nodes of a zone are given NoExecute taints."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from actors.shared.settings import at_least
 from testbed.objects import Node
 
 REGION, ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
@@ -20,9 +21,9 @@ FEW = 2
 class Pace:
     """How fast nodes are given the NoExecute taint that empties them."""
 
-    interval_ms: int = 10_000
+    interval_ms: int = attrs.field(default=10_000, validator=at_least(0))
     """The time between two nodes of a zone."""
-    slow_interval_ms: int = 100_000
+    slow_interval_ms: int = attrs.field(default=100_000, validator=at_least(0))
     """The same in a large zone with a partial disruption."""
     unhealthy_pct: int = 55
     """From this percentage of nodes on that are not ready, a zone has a partial disruption."""

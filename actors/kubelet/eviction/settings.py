@@ -8,6 +8,7 @@ import attrs
 
 from actors.kubelet.eviction.signals import AVAILABLE, MEMORY
 from actors.kubelet.eviction.threshold import HARD, Threshold, with_allocatable
+from actors.shared.settings import at_least
 from testbed.objects import Map
 from testbed.objects.quantity import Quantity, amounts
 
@@ -23,17 +24,17 @@ class EvictionSettings:
     thresholds: tuple[Threshold, ...] = HARD
     """When the node is short of something. A kubelet on Linux has `memory.available` 100Mi,
     `nodefs.available` 10%, `nodefs.inodesFree` 5% and `imagefs.available` 15%."""
-    every_ms: int = 10_000
+    every_ms: int = attrs.field(default=10_000, validator=at_least(1))
     """How often it looks (KUB-29)."""
-    transition_ms: int = 300_000
+    transition_ms: int = attrs.field(default=300_000, validator=at_least(0))
     """How long a condition stays after it was last observed (KUB-38)."""
-    max_pod_grace_s: int = 0
+    max_pod_grace_s: int = attrs.field(default=0, validator=at_least(0))
     """The longest grace at a soft threshold."""
     system: Map[Quantity] = attrs.field(factory=Map, converter=amounts)
     """What is used beside pods, by resource."""
-    pids: int = 32_768
+    pids: int = attrs.field(default=32_768, validator=at_least(0))
     """How many processes there may be on the node."""
-    inodes: int = 1_000_000
+    inodes: int = attrs.field(default=1_000_000, validator=at_least(0))
     """How many files there may be on the node."""
 
     @property

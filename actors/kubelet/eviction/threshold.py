@@ -14,6 +14,7 @@ from actors.kubelet.eviction.signals import (
     RESOURCES,
     Observation,
 )
+from actors.shared.settings import at_least
 from testbed.errors import ScenarioError
 from testbed.objects import Quantity
 from testbed.objects.quantity import whole
@@ -33,9 +34,12 @@ class ThresholdValue:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The value of a text such as `100Mi` or `10%`; ValueError."""
-        if text.endswith(PERCENT):
-            return cls(None, int(text.removesuffix(PERCENT)))
-        return cls(Quantity.parse(text))
+        if text.endswith(PERCENT) and (percent := text.removesuffix(PERCENT)).isdecimal():
+            return cls(None, int(percent))
+        quantity = Quantity.parse(text)
+        if quantity.nano < 0:
+            raise ValueError("an amount such as 100Mi")
+        return cls(quantity)
 
     def of(self, capacity: int) -> Quantity:
         """The amount, for this capacity."""
@@ -51,7 +55,7 @@ class Threshold:
     """Such as `memory.available`."""
     value: ThresholdValue
     """It is met when less than this is available."""
-    grace_ms: int = 0
+    grace_ms: int = attrs.field(default=0, validator=at_least(0))
     """How long it must be met before it is acted on; 0: it is hard."""
     reclaim: ThresholdValue = ThresholdValue()
     """Once it was acted on, it stays met until this much more than its value is available."""
