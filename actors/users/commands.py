@@ -13,6 +13,7 @@ import attrs
 from attrs.converters import optional
 
 from actors.shared.retries import FOR_GOOD, make, until_told
+from actors.shared.settings import names
 from actors.users.drain import DrainOptions, drain
 from testbed import Client, NotFound, Operation, Selector
 from testbed.objects import Map, Node, Object, Pod
@@ -113,7 +114,7 @@ class DeleteCommand(Command):
 class DrainCommand(Command):
     """Drains nodes (`kubectl drain`), once."""
 
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...] = attrs.field(validator=names)
     """The nodes, in the order in which they are emptied."""
     options: DrainOptions = attrs.field(factory=DrainOptions)
     """The flags of the command."""

@@ -1,10 +1,11 @@
 """Drain: `kubectl drain`, which empties nodes for maintenance, as version 1.26 does it.
 
-1. Cordon all the nodes, so that no new pod comes. It goes on if that fails.
-2. Node by node, list the pods and sort out which must go. If one of them may not go, the node is
+1. Get all the nodes. If there is no such node, or no answer, nothing else is done.
+2. Cordon them, so that no new pod comes. It goes on if that fails.
+3. Node by node, list the pods and sort out which must go. If one of them may not go, the node is
    left as it is, and the next one is tried.
-3. Evict all of them at once, each in a task of its own. If a budget says no, ask again after 5 s.
-4. Look once a second whether each has gone, or another pod has its name.
+4. Evict all of them at once, each in a task of its own. If a budget says no, ask again after 5 s.
+5. Look once a second whether each has gone, or another pod has its name.
 
 It decides by that one list. A pod that is bound later, because a scheduler had not yet heard of the
 cordon, stays on the node. An eviction names no uid, so it also evicts another pod that has got the
@@ -20,6 +21,7 @@ import attrs
 
 from actors.shared.critical import is_mirror
 from actors.shared.owners import controller_of
+from actors.shared.settings import at_least, names
 from actors.shared.verbs import evict
 from testbed import Actor, ApiError, Client, NotFound, Operation, Selector
 from testbed.errors import TooManyRequests
@@ -40,15 +42,16 @@ class DrainOptions:
 
     force: bool = False
     """Also evicts pods without a controller, which nothing creates again (`--force`)."""
-    ignore_daemonsets: bool = True
-    """Leaves the pods of DaemonSets alone; if not, a node with one of them is not drained."""
+    ignore_daemonsets: bool = False
+    """Leaves the pods of DaemonSets alone (`--ignore-daemonsets`); if not, a node with one of them
+    is not drained."""
     disable_eviction: bool = False
     """Deletes the pods, so that no disruption budget is asked (`--disable-eviction`)."""
-    grace_s: int | None = None
+    grace_s: int | None = attrs.field(default=None, validator=at_least(0))
     """The grace of every pod (`--grace-period`); None: its own."""
-    timeout_ms: int | None = None
+    timeout_ms: int | None = attrs.field(default=None, validator=at_least(1))
     """How long a node may take (`--timeout`); None: for ever."""
-    skip_deleted_s: int = 0
+    skip_deleted_s: int = attrs.field(default=0, validator=at_least(0))
     """Does not wait for a pod whose deletion was due longer ago than this
     (`--skip-wait-for-delete-timeout`); 0: for each."""
 
@@ -60,13 +63,13 @@ class Drain(Actor):
 
     rank: ClassVar[int] = 0
 
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...] = attrs.field(validator=names)
     """The nodes, in the order in which they are emptied."""
-    at_ms: int = 0
+    at_ms: int = attrs.field(default=0, validator=at_least(0))
     """When it begins, after the start."""
     options: DrainOptions = DrainOptions()
     """The flags of the command."""
-    again_after_ms: int | None = None
+    again_after_ms: int | None = attrs.field(default=None, validator=at_least(1))
     """How long after a failure the command is given again; None: never."""
 
     async def run(self, client: Client) -> None:
@@ -82,29 +85,37 @@ class Drain(Actor):
 async def drain(client: Client, nodes: Iterable[str], options: DrainOptions) -> bool:
     """Drain nodes as the command does; returns whether all of them are drained. An error on one
     node does not keep it from the next."""
-    named = list(nodes)
-    for node in named:
+    found: list[Node] = []
+    for name in nodes:
+        try:
+            found.append(await client.get(Node, name, ""))
+        except ApiError as error:
+            is_absent = isinstance(error, NotFound)
+            said = str(error) if is_absent else _failure("get", f"nodes/{name}", error)
+            client.record("drain failed", node=name, errors=[said])
+            return False
+    for node in found:
         await _cordon(client, node)
     is_drained = True
-    for node in named:
-        errors = await _Emptying(client, node, options).run()
+    for name in [node.meta.name for node in found]:
+        errors = await _Emptying(client, name, options).run()
         if errors:
-            client.record("drain failed", node=node, errors=errors)
+            client.record("drain failed", node=name, errors=errors)
             is_drained = False
         else:
-            client.record("drained", node=node)
+            client.record("drained", node=name)
     return is_drained
 
 
-async def _cordon(client: Client, name: str) -> None:
+async def _cordon(client: Client, node: Node) -> None:
     """Cordon a node. If that fails, the command says so and empties the node all the same."""
+    if node.spec.unschedulable:
+        return
     try:
-        node = await client.get(Node, name, "")
-        if not node.spec.unschedulable:
-            await client.patch(node, {"spec": {"unschedulable": True}}, how="strategic")
-            client.record("cordoned", node=name)
+        await client.patch(node, {"spec": {"unschedulable": True}}, how="strategic")
+        client.record("cordoned", node=node.meta.name)
     except ApiError as error:
-        client.record("not cordoned", node=name, error=error.reason)
+        client.record("not cordoned", node=node.meta.name, error=error.reason)
 
 
 class _Emptying:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,9 +12,11 @@ from nodes import node_world
 from stage import Cued, Doing
 
 from actors.kubelet import Workload
+from actors.users.commands import DrainCommand
 from actors.users.drain import DAEMONS, UNMANAGED, Drain, DrainOptions
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
+from testbed.errors import ScenarioError
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.server_error import ServerError
 from testbed.objects import (
@@ -51,15 +54,14 @@ def budget(allowed: int) -> PodDisruptionBudget:
 
 def drained(
     *things: Object, cues: tuple[str, ...] = (), faults: tuple[Any, ...] = (),
-    user: Doing | None = None, again_after_ms: int | None = None, **options: Any,
+    user: Doing | None = None, again_after_ms: int | None = None, nodes: tuple[str, ...] = ("n1",),
+    **options: Any,
 ) -> World:  # fmt: skip
     """A node with these things, drained at 5 s."""
     world = node_world(*things, user=user, is_judged=False)
     for fault in faults:
         world.allow(fault)
-    world.start(
-        Drain("drain", ("n1",), 5000, DrainOptions(**options), again_after_ms=again_after_ms)
-    )
+    world.start(Drain("drain", nodes, 5000, DrainOptions(**options), again_after_ms=again_after_ms))
     world.limit(virtual_ms_max=60_000)
     trace = Trace({}, keep=True)
     world.run(Cued(*cues) if cues else Calm(), driver="direct", trace=trace)
@@ -91,14 +93,16 @@ def test_a_drained_node_is_cordoned_and_empty() -> None:
 def test_mirror_pods_and_pods_of_a_daemonset_stay() -> None:
     """The one no request can end; the other would come back at once."""
     mirror = owned("m").with_meta(annotations=Map({"kubernetes.io/config.mirror": "x"}))
-    world = drained(DaemonSet("own"), owned("a"), owned("d", "DaemonSet"), mirror)
+    things = DaemonSet("own"), owned("a"), owned("d", "DaemonSet"), mirror
+    world = drained(*things, ignore_daemonsets=True)
     assert left(world) == ["d", "m"]
     assert said(world)[-1][1] == "drained"
 
 
 def test_without_ignore_daemonsets_nothing_is_evicted() -> None:
-    """One pod of a DaemonSet, and the node is left as it is, though cordoned."""
-    world = drained(DaemonSet("own"), owned("a"), owned("d", "DaemonSet"), ignore_daemonsets=False)
+    """One pod of a DaemonSet, and the node is left as it is, though cordoned; so it is by default,
+    as with kubectl."""
+    world = drained(DaemonSet("own"), owned("a"), owned("d", "DaemonSet"))
     assert left(world) == ["a", "d"]
     assert said(world)[-1] == (5000, "drain failed", f"{DAEMONS}: pods/default/d")
 
@@ -190,3 +194,53 @@ def test_a_node_that_could_not_be_cordoned_is_emptied_all_the_same() -> None:
     )  # fmt: skip
     assert [name for _, name, *_ in said(world)] == ["not cordoned", "drained"]
     assert left(world) == []
+
+
+def test_a_node_that_is_not_there_ends_it_before_anything_is_done() -> None:
+    """No other node is cordoned either, since kubectl looks for all of them first."""
+    world = drained(owned("a"), nodes=("n1", "n7"))
+    assert said(world) == [(5000, "drain failed", 'nodes "n7" not found')]
+    assert left(world) == ["a"]
+    node: Any = world.store.peek("nodes/n1")
+    assert not node.value.spec.unschedulable
+
+
+def test_a_node_that_is_not_told_of_is_asked_for_again_later() -> None:
+    """By whoever gives the command again, as after any other refusal."""
+    world = drained(
+        owned("a"), faults=(LoseReply("drain"),),
+        cues=("serve drain/*get nodes*", "fault * lose_reply *"), again_after_ms=3000,
+    )  # fmt: skip
+    failed = (5000, "drain failed", "cannot get nodes/n1: ServiceUnavailable")
+    assert said(world) == [failed, (8000, "cordoned"), (10_000, "drained")]
+
+
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "a node": (
+        lambda: Drain("drain", "n1"),  # type: ignore[arg-type]
+        r"^Drain.nodes is 'n1': expected a tuple of names.\nNext: say \('n1',\), also for one.$",
+    ),
+    "a node of a command": (
+        lambda: DrainCommand("n1"),  # type: ignore[arg-type]
+        "^DrainCommand.nodes is 'n1': expected a tuple",
+    ),
+    "a time": (
+        lambda: Drain("drain", ("n1",), -12),
+        "^Drain.at_ms is -12: expected a whole number from 0.\nNext: say at_ms=0.$",
+    ),
+    "a time-out": (
+        lambda: DrainOptions(timeout_ms=-1),
+        "^DrainOptions.timeout_ms is -1: expected a whole number from 1, or None.\nNext: say ",
+    ),
+    "a time-out of 0": (lambda: DrainOptions(timeout_ms=0), "is 0: expected a whole number from 1"),
+    "a retry": (lambda: Drain("drain", ("n1",), again_after_ms=0), "again_after_ms is 0"),
+    "a grace": (lambda: DrainOptions(grace_s=-1), "grace_s is -1: expected a whole number from 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_can_be_no_setting_is_refused(name: str) -> None:
+    """When it is said, with what it may be."""
+    make, error = WRONG[name]
+    with pytest.raises(ScenarioError, match=error):
+        make()

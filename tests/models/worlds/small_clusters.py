@@ -255,7 +255,9 @@ def _script(things: list[Object], nodes: tuple[str, ...], lots: Lots) -> tuple[C
             commands += [PatchCommand.scale(item, n) for n in (0, 3)]
         if not isinstance(item, Job):
             commands.append(PatchCommand.roll(item, "again"))
-    options = DrainOptions(force=True, disable_eviction=lots.below(4) == 0, timeout_ms=20_000)
+    options = DrainOptions(
+        force=True, ignore_daemonsets=True, disable_eviction=lots.below(4) == 0, timeout_ms=20_000
+    )
     commands += [DrainCommand((nodes[0],), options), PatchCommand.uncordon(nodes[0])]
     commands.append(DeleteCommand(things[-1]))
     return tuple(Cue(4000 + 6000 * n + 500 * lots.below(5), tuple(commands)) for n in range(4))
