@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actors.kubelet.runtime import runtime_of
-from actors.kubelet.usage import usage_texts
+from actors.kubelet.usage import check_usage, usage_texts
 from testbed import Client, Operation, Unavailable
 from testbed.objects import Map, Pod
 
@@ -24,7 +24,9 @@ async def ask_runtime(client: Client, operation: Operation) -> Any:
 
 
 async def draw_usage(client: Client, node_name: str, pod: Pod) -> None:
-    """Draw which of its usages a pod will have, if its annotations leave a choice."""
+    """Draw which of its usages a pod will have, if its annotations leave a choice; ScenarioError if
+    they make no sense."""
+    check_usage(pod)
     drawn = {
         name: client.pick(f"{name} of {pod.key}", texts)
         for name, texts in usage_texts(pod).items()

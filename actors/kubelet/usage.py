@@ -103,6 +103,15 @@ def usage_texts(pod: Pod) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def check_usage(pod: Pod) -> None:
+    """Raise ScenarioError if any of the usages that could be drawn makes no sense. A kubelet that
+    does not measure its pods would never read them."""
+    for name, texts in usage_texts(pod).items():
+        for text in texts:
+            if text != UNKNOWN:
+                _parsed(pod, name, text)
+
+
 def _parsed(pod: Pod, name: str, text: str) -> Steps:
     """Steps such as `0s=600M 10s=900M`, or one amount."""
     words = text.split() if "=" in text else [f"0s={text}"]
@@ -121,7 +130,7 @@ def _step(pod: Pod, name: str, word: str) -> tuple[int, int]:
         at_ms = int(digits) * unit if digits.isdecimal() and at.endswith("s") else -1
     except ValueError:
         at_ms = -1
-    if at_ms < 0:
+    if at_ms < 0 or used < 0:
         raise _refused(pod, name, f"steps such as 0s=600M, found {word!r}")
     return at_ms, used
 

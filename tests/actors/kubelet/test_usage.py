@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from nodes import bound, node_world
 
 from actors.kubelet.usage import Usage, behave_alike, usage_texts
+from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
 
@@ -53,9 +55,19 @@ def test_usage_may_be_drawn_or_unknown() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [("memory", "much"), ("memory", "0=1k"), ("memory", "5s=1k 0s=2k"), ("memory", "-1s=1k"),
-     ("memory", "1s=1k 1s=1k"), ("gpu", "1"), ("memory", "0s=1k 5x=2k"), ("memory", "")],
+     ("memory", "1s=1k 1s=1k"), ("gpu", "1"), ("memory", "0s=1k 5x=2k"), ("memory", ""),
+     ("memory", "-600M"), ("memory", "0s=1k 5s=-1"), ("cpu", "-100m")],
 )  # fmt: skip
 def test_an_annotation_that_makes_no_sense_is_refused(name: str, text: str) -> None:
     """With what to write instead."""
     with pytest.raises(ScenarioError, match=r"Next: write `usage.testbed/memory"):
         Usage.of(pod(**{name: text}))
+
+
+@pytest.mark.parametrize("text", ["0s=6Q", "1k | -1k", "unknown | much"])
+def test_a_kubelet_that_measures_nothing_refuses_it_as_well(text: str) -> None:
+    """When it admits the pod, whichever usage would be drawn: nobody else would ever read it."""
+    annotated = bound("p").with_meta(annotations=pod(memory=text).meta.annotations)
+    world = node_world(annotated, is_judged=False)
+    with pytest.raises(ScenarioError, match=r"pods/default/p: the annotation usage\.testbed/"):
+        world.run(Calm(), driver="direct")
