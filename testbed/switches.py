@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import attrs
 
 from testbed.errors import ScenarioError, UnknownName
+from testbed.objects.meta import Map
 
 USUAL = "k8s-1.26"
 """The default profile of every component."""
@@ -87,6 +88,12 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool) or value in (*ON[1:], *OFF[1:]):
         return "on" if value in (True, *ON) else "off"
     return str(value)
+
+
+def switch_texts(given: Mapping[str, Any]) -> Map[str]:
+    """The switches that a constructor was given, each as a user writes it. What a switch may be is
+    looked at where all of them are known, and the error lists it."""
+    return Map({name: text_of(value) for name, value in given.items()})
 
 
 def told(profile: str = "", switches: Mapping[str, Any] | None = None) -> dict[str, str]:

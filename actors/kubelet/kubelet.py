@@ -32,8 +32,7 @@ from actors.shared.settings import at_least
 from testbed import Actor, Cache, Client, Operation, Selector
 from testbed.objects import Map, Node, Pod, Quantity, Revision
 from testbed.objects.event import WARNING
-from testbed.objects.meta import texts
-from testbed.switches import Component, told
+from testbed.switches import Component, switch_texts, told
 from testbed.turns.because import Because
 
 PREEMPTED = PodEnding(
@@ -80,7 +79,7 @@ class Kubelet(Actor):
     never back in time."""
     profile: str = ""
     """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern` or `seed`."""
-    switches: Map[str] = attrs.field(factory=Map, converter=texts)
+    switches: Map[str] = attrs.field(factory=Map, converter=switch_texts)
     """The switches that differ from the profile: `{"evict_rank": "seed_pct"}`."""
 
     @property

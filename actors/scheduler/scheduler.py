@@ -15,8 +15,7 @@ from actors.scheduler.score import Score
 from actors.scheduler.switches import SCHEDULER
 from testbed import Actor, Client
 from testbed.objects import Map
-from testbed.objects.meta import texts
-from testbed.switches import Component, told
+from testbed.switches import Component, switch_texts, told
 
 
 @attrs.frozen
@@ -33,7 +32,7 @@ class Scheduler(Actor):
 
     profile: str = ""
     """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern`, `seed` or `alpha`."""
-    switches: Map[str] = attrs.field(factory=Map, converter=texts)
+    switches: Map[str] = attrs.field(factory=Map, converter=switch_texts)
     """The switches that differ from the profile: `{"queue": "fifo"}`."""
     pods_of: str = ""
     """The `schedulerName` of its pods, if it is not its own name."""

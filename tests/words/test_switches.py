@@ -9,10 +9,12 @@ import pytest
 from painters import PAINTER, Switches
 
 from actors.apiserver.switches import APISERVER
+from actors.kubelet.kubelet import Kubelet
 from actors.kubelet.switches import KUBELET
 from actors.scheduler.switches import PROFILES, SCHEDULER, switches_of
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
+from testbed.world.world import World
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,16 @@ def test_what_a_switch_cannot_be_is_told(given: dict[str, str], said: str) -> No
     with pytest.raises((UnknownName, ScenarioError), match=f"(?s){said}") as refused:
         PAINTER.of("", given)
     assert "\nNext: " in str(refused.value)
+
+
+def test_a_constructor_may_be_given_a_bool_or_a_number() -> None:
+    """It means what a user writes for it; what it cannot be is told with the words that it can."""
+    kubelet = Kubelet("k", "n1", switches={"readmit_running": False, "status_delay_ms": 5})
+    switches = KUBELET.told(kubelet.told)
+    assert (switches.readmit_running, switches.status_delay_ms) == (False, 5)
+    wrong = Kubelet("k", "n1", switches={"oom_model": True})
+    with pytest.raises(UnknownName, match=r"(?s)of kubelet.oom_model 'on'.*\nKnown: off, score\."):
+        World().start(wrong)
 
 
 @pytest.mark.spec("GEN-1", "GEN-2")

@@ -19,8 +19,7 @@ from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, Selector
 from testbed.objects import Map, Object
 from testbed.objects.event import NORMAL
-from testbed.objects.meta import texts
-from testbed.switches import Component, told
+from testbed.switches import Component, switch_texts, told
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 EVERYTHING = Selector()
@@ -112,7 +111,7 @@ class KeyedController(Actor):
 
     profile: str = attrs.field(default="", kw_only=True)
     """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern` or `seed`."""
-    switches: Map[str] = attrs.field(factory=Map, converter=texts, kw_only=True)
+    switches: Map[str] = attrs.field(factory=Map, converter=switch_texts, kw_only=True)
     """The switches that differ from the profile: `{"expectations": "off"}`."""
     workers: int = attrs.field(default=1, kw_only=True)
     """How many keys it syncs at once; Kubernetes has five."""
