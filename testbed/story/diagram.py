@@ -266,7 +266,11 @@ class _Layout:
         most = sorted(busy, key=lambda actor: (actor not in named, -busy[actor], first[actor]))
         actors = sorted(most[:COLUMNS_MAX], key=lambda actor: (first[actor], actor))
         self._has_time = any(row.now_ms for row in acting)
-        self._margin = 14 if self._has_time else 6
+        last = max((row.step for row in acting), default=0)
+        latest = max((row.now_ms for row in acting), default=0)
+        self._step_width = max(4, len(f"{last}"))
+        self._ms_width = max(8, 1 + len(f"{latest:,}")) if self._has_time else 0
+        self._margin = self._step_width + self._ms_width + 2
         # The last column needs room for a text. The others share what is left of the line: a text
         # may run over the lifelines to its right, so a gap can be narrower than a text.
         longest = max((len(f"{row.mark} {row.text}") for row in acting), default=0)
@@ -278,15 +282,17 @@ class _Layout:
 
     def lines(self) -> Iterator[str]:
         """The names of the actors, the rows, what broke, and what a dotted line means."""
-        margin = f"step{'ms':>8}" if self._has_time else "step"
+        steps, times = self._step_width, self._ms_width
+        margin = f"{'step':>{steps}}" + (f"{'ms':>{times}}" if self._has_time else "")
         names = {actor: self._cut(actor, self._gap - 1) for actor in self._columns}
         yield self._placed(margin, names)
         now_ms = 0
         for line in self._shown:
             if isinstance(line, Fold):
-                yield f"{'…':>4}{'':{self._margin - 4}}{self._cut(str(line)[2:], 80)}"
+                yield f"{'…':>{steps}}{'':{self._margin - steps}}{self._cut(str(line)[2:], 80)}"
                 continue
-            at = f"{line.step:>4}" + (f"{line.now_ms:>8,}" if line.now_ms != now_ms else "")
+            at = f"{line.step:>{steps}}"
+            at += f"{line.now_ms:>{times},}" if line.now_ms != now_ms else ""
             now_ms = line.now_ms
             yield self._row(at, line)
         violation = self._rows.broken

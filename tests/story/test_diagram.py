@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from diagrams import binders, busy, rows_of
 from stage import Cued, note, world_of
@@ -114,6 +115,24 @@ def test_time_stands_beside_when_it_passes() -> None:
     assert lines[0].split() == ["step", "ms", "alpha"]
     assert ["1,500" in line for line in lines[1:]] == [False, True, False]
     assert " ms" not in diagram(rows_of(find("lost_update").world(), Calm()))
+
+
+def test_large_numbers_stand_apart() -> None:
+    """Steps and times get the room that they need, and all rows begin in one column."""
+
+    async def sleepy(client: Client) -> None:
+        await client.get(Note, "n")
+        await client.sleep(1_086_000)
+        await client.get(Note, "n")
+
+    world = world_of(alpha=sleepy)
+    world.add(note())
+    rows = rows_of(world, Calm())
+    rows.all[:] = [attrs.evolve(row, step=row.step + 123_000) for row in rows.all]
+    head, first, second = diagram(rows).splitlines()
+    assert head.split() == ["step", "ms", "alpha"]
+    assert [first.split()[0], *second.split()[:2]] == ["123002", "123005", "1,086,000"]
+    assert head.index("alpha") == first.index("●") == second.index("●")
 
 
 def test_what_is_held_back_is_shown() -> None:
