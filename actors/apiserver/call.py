@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -100,6 +101,12 @@ def conflict(kind: type[Object], name: str, why: str | Numbered, subresource: st
 def invalid(kind: type[Object], name: str, field: str, why: str) -> Invalid:
     """The refusal of an object that cannot be: `Pod "p" is invalid: metadata.name: …`."""
     return Invalid(f'{kind_of_message(kind)} "{name}" is invalid: {field}: {why}')
+
+
+def all_invalid(kind: type[Object], name: str, wrongs: Sequence[str]) -> Invalid:
+    """The same, with a line for each field that is wrong."""
+    said = wrongs[0] if len(wrongs) == 1 else f"[{', '.join(wrongs)}]"
+    return Invalid(f'{kind_of_message(kind)} "{name}" is invalid: {said}')
 
 
 def resource_of(kind: type[Object]) -> str:

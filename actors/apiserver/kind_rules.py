@@ -16,6 +16,13 @@ from actors.apiserver.defaults import (
     complete_replica_set,
     complete_stateful_set,
 )
+from actors.apiserver.validation import (
+    Wrongs,
+    wrong_in_daemon_set,
+    wrong_in_job,
+    wrong_in_pod,
+    wrong_in_workload,
+)
 from testbed.objects import (
     Pod,
     PodDisruptionBudget,
@@ -52,6 +59,10 @@ def _anything_goes(*_: Any) -> None:
     pass
 
 
+def _nothing_wrong(_: Any) -> Wrongs:
+    return iter(())
+
+
 @attrs.frozen
 class KindRules:
     """What the server sets, keeps and refuses in objects of one kind.
@@ -77,7 +88,9 @@ class KindRules:
     merge_status: Callable[[Any, Any], Any] = _status_as_written
     """The status that a write of the status leaves, from the new object and the old one."""
     check: Callable[[Any], None] = _anything_goes
-    """Raises Invalid if there can be no such object."""
+    """Raises Invalid if nobody may create such an object, though a scenario may begin with one."""
+    wrongs: Callable[[Any], Wrongs] = _nothing_wrong
+    """What is wrong with its spec: if anything is, there can be no such object (API-62)."""
     check_change: Callable[[Any, Any], None] = _anything_goes
     """Raises Invalid if the old object (second) may not become the new one (API-14)."""
 
@@ -156,9 +169,15 @@ def _complete_class(item: PriorityClass) -> PriorityClass:
 
 PLAIN = KindRules()
 RULES: Mapping[str, KindRules] = {
-    "daemonsets": KindRules(is_counted=True, complete=complete_daemon_set),
-    "deployments": KindRules(is_counted=True, complete=complete_deployment),
-    "jobs": KindRules(is_counted=True, complete=complete_job),
+    "daemonsets": KindRules(
+        is_counted=True, complete=complete_daemon_set, wrongs=wrong_in_daemon_set
+    ),
+    "deployments": KindRules(
+        is_counted=True, complete=complete_deployment, wrongs=wrong_in_workload
+    ),
+    "jobs": KindRules(
+        is_counted=True, complete=complete_job, wrongs=wrong_in_job
+    ),
     "leases": KindRules(is_conditional=True),
     "nodes": KindRules(keeps_status=True),
     "poddisruptionbudgets": KindRules(
@@ -167,11 +186,15 @@ RULES: Mapping[str, KindRules] = {
     "pods": KindRules(
         is_graceful=True, complete=complete_pod, initial=_initial_pod,
         first_status=_first_status_of_pod, merge_status=_merge_status_of_pod,
-        check=_check_pod, check_change=_check_pod_change,
+        check=_check_pod, wrongs=wrong_in_pod, check_change=_check_pod_change,
     ),
     "priorityclasses": KindRules(is_counted=True, complete=_complete_class),
-    "replicasets": KindRules(is_counted=True, complete=complete_replica_set),
-    "statefulsets": KindRules(is_counted=True, complete=complete_stateful_set),
+    "replicasets": KindRules(
+        is_counted=True, complete=complete_replica_set, wrongs=wrong_in_workload
+    ),
+    "statefulsets": KindRules(
+        is_counted=True, complete=complete_stateful_set, wrongs=wrong_in_workload
+    ),
 }  # fmt: skip
 """By plural. A kind without a row is PLAIN."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from actors.apiserver.call import invalid
+from actors.apiserver.call import all_invalid, invalid
 from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.names import wrong_in_labels, wrong_in_name
 from testbed.objects import Map, Object
@@ -30,11 +30,12 @@ def created(item: Any) -> Any:
 
 def initial(item: Any) -> Any:
     """An object that a scenario starts with: as if it had been created, and given its status
-    later. What the scenario says of it is kept."""
+    later. What the scenario says of it is kept. Raises Invalid if its spec makes no sense."""
     rules = rules_of(item)
     item = rules.complete(item)
     if rules.is_counted and not item.meta.generation:
         item = item.with_meta(generation=1)
+    check_spec(item)
     return rules.initial(item)
 
 
@@ -46,6 +47,13 @@ def check(item: Object) -> None:
     if wrong := wrong_in_labels(meta.labels):
         raise invalid(kind, meta.name, "metadata.labels", wrong)
     rules_of(item).check(item)
+    check_spec(item)
+
+
+def check_spec(item: Object) -> None:
+    """Raise Invalid, with all that is wrong with its spec."""
+    if wrongs := tuple(dict.fromkeys(rules_of(item).wrongs(item))):
+        raise all_invalid(type(item), item.meta.name, wrongs)
 
 
 def check_change(new: Any, old: Any) -> None:

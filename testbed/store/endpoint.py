@@ -146,7 +146,7 @@ class Front(Endpoint, Protocol):
     def completed(self, item: Object) -> Object:
         """An object of the initial state, with the defaults that this Endpoint would have written
         at create. Fields that are set already stay. Called when the object is added, or when the
-        World starts to serve this Endpoint."""
+        World starts to serve this Endpoint. Raises Invalid if there can be no such object."""
 
 
 class Switched(Endpoint, Protocol):

@@ -19,7 +19,7 @@ from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
 from testbed.client.point import ServedSoFar, Whereabouts
 from testbed.client.wire import Wire
-from testbed.errors import AlreadyExists, ScenarioError, UnknownName
+from testbed.errors import AlreadyExists, Invalid, ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Hit, Levers
 from testbed.invariant import Evidence, Invariant, Verdict
 from testbed.invariants.caches import CachesEqualTheStore
@@ -124,7 +124,7 @@ class World:
         fit = [_fitted(item) for item in items]
         for item in [item for item in fit if item.key not in self.without]:
             try:
-                self._write("create", self._front.completed(item))
+                self._write("create", self._completed(item))
             except AlreadyExists:
                 raise ScenarioError(
                     f"world.add was given {item.key} a second time: expected each object once.\n"
@@ -144,11 +144,17 @@ class World:
         if self.wire.front != before:
             for entry in self.store.snapshot(""):
                 if isinstance(entry.value, Object):
-                    self._write("update", self._front.completed(entry.value))
+                    self._write("update", self._completed(entry.value))
 
-    @property
-    def _front(self) -> Front:
-        return cast(Front, self.wire.posts[self.wire.front].endpoint)
+    def _completed(self, item: Object) -> Object:
+        """The object with the defaults of the front; ScenarioError if the front would refuse it."""
+        try:
+            return cast(Front, self.wire.posts[self.wire.front].endpoint).completed(item)
+        except Invalid as error:
+            raise ScenarioError(
+                f"world.add was given {item.key}, which {self.wire.front} refuses: {error}.\n"
+                "Next: give that field a value that it may have."
+            ) from error
 
     def _write(self, verb: str, item: Object) -> None:
         meta = item.meta

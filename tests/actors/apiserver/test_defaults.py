@@ -25,6 +25,8 @@ from testbed.objects import (
 from testbed.objects.form import to_tree
 
 TEMPLATE = PodTemplate(spec=Pod.of("", cpu_m=100).spec)
+BRIEF = PodTemplate(spec=Pod.of("", cpu_m=100, restart_policy="Never").spec)
+"""That of a Job, whose pods have to end."""
 ROLLING = {"type": "RollingUpdate"}
 QUARTERS = {**ROLLING, "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
 FILLED: dict[type[Object], dict[str, Any]] = {
@@ -66,7 +68,8 @@ def created(item: Object) -> dict[str, Any]:
 def test_a_workload_that_says_nothing_gets_the_usual(kind: Any) -> None:
     """As Kubernetes 1.26 has it. The template is completed as a pod is."""
     bare: Any = kind("a")
-    spec = created(kind("a", spec=type(bare.spec)(template=TEMPLATE)))
+    given = BRIEF if kind is Job else TEMPLATE
+    spec = created(kind("a", spec=type(bare.spec)(template=given)))
     template = spec.pop("template")
     assert spec == FILLED[kind]
     assert template["spec"]["schedulerName"] == "default-scheduler"
@@ -78,5 +81,5 @@ def test_what_it_says_is_kept() -> None:
     strategy = UpdateStrategy("Recreate")
     spec = created(Deployment("a", spec=DeploymentSpec(0, template=TEMPLATE, strategy=strategy)))
     assert (spec["replicas"], spec["strategy"]) == (0, {"type": "Recreate"})
-    queue = created(Job("a", spec=JobSpec(parallelism=3, template=TEMPLATE)))
+    queue = created(Job("a", spec=JobSpec(parallelism=3, template=BRIEF)))
     assert (queue["parallelism"], queue.get("completions")) == (3, None)

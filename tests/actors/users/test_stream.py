@@ -20,12 +20,22 @@ from actors.users.stream import Cue, WorkloadStream
 from testbed.choosers.calm import Calm
 from testbed.faults.crash import Crash
 from testbed.faults.server_error import ServerError
-from testbed.objects import Job, Node, Object, Pod, ReplicaSet
+from testbed.objects import (
+    Job,
+    JobSpec,
+    Node,
+    Object,
+    Pod,
+    PodSpec,
+    PodTemplate,
+    ReplicaSet,
+)
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
 WEB = ReplicaSet("web")
+JOB = Job("job", spec=JobSpec(template=PodTemplate(spec=PodSpec(restart_policy="Never"))))
 
 
 class Picking(Calm):
@@ -97,7 +107,7 @@ def test_each_command_comes_at_its_time() -> None:
 
 def test_what_is_done_is_picked_and_calmly_it_is_the_dullest() -> None:
     """The Chooser picks by the titles of the commands."""
-    among: tuple[Command, ...] = (NoCommand(), CreateCommand(WEB), CreateCommand(Job("job")))
+    among: tuple[Command, ...] = (NoCommand(), CreateCommand(WEB), CreateCommand(JOB))
     cues = (Cue(0, among), Cue(1000, among))
     calm = streamed(*cues)
     assert [what for _, what in commanded(calm)] == ["nothing", "nothing"]
