@@ -184,7 +184,7 @@ class DaemonSetLoop(ControlLoop):
         deleted."""
 
     def digest(self, now_ms: int) -> object:
-        failures = [(k, n, now_ms - at_ms) for k, (n, at_ms) in sorted(self.failures.items())]
+        failures = frozenset((k, n, now_ms - at_ms) for k, (n, at_ms) in self.failures.items())
         return super().digest(now_ms), self.expected.digest(now_ms), failures
 
     def _node_changed(self, *_: Node) -> None:

@@ -70,7 +70,7 @@ class _Reconciler:
         look_in_ms = None
         if self.expected and self.look_at_ms is not None:
             look_in_ms = max(self.look_at_ms - now_ms, 0)
-        return (sorted(self.heard), sorted(self.expected), look_in_ms, self.retry_ms)
+        return (frozenset(self.heard), frozenset(self.expected), look_in_ms, self.retry_ms)
 
     def _note(self, pod: Pod) -> None:
         self.heard.add(pod.meta.name)

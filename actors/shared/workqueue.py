@@ -75,7 +75,7 @@ class Workqueue:
     def digest(self) -> object:
         """What is to be processed, what is being processed, and what has failed how often. What is
         added later is a timer of its own, which is seen anyway."""
-        return list(self._dirty), list(self._processing), sorted(self._failures.items())
+        return list(self._dirty), list(self._processing), frozenset(self._failures.items())
 
     def _delay(self, key: str, after_ms: int) -> None:
         due_ms = self._client.elapsed() + after_ms

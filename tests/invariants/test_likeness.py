@@ -27,7 +27,7 @@ class Fixed:
 
 def written(value: object) -> dict[str, str]:
     """Its digests."""
-    likeness = Likeness({}, {})
+    likeness = Likeness({})
     likeness.begin("it")
     likeness.write(value)
     return likeness.digests()
@@ -75,7 +75,7 @@ def test_revisions_in_a_set_count_by_their_order_alone() -> None:
 
 def test_no_address_is_remembered_of_what_is_gone() -> None:
     """Each object by the address of which something is remembered is kept as long."""
-    likeness = Likeness({Thing: lambda thing: [Fixed(str(thing.number)), [thing.number]]}, {})
+    likeness = Likeness({Thing: lambda thing: [Fixed(str(thing.number)), [thing.number]]})
     likeness.begin("it")
     for number in range(200):
         likeness.write(Thing(number))

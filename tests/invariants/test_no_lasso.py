@@ -531,7 +531,7 @@ def test_times_are_compared_by_how_far_off_they_are() -> None:
     """What is due equally long from now is alike, and so is what was at another time before."""
 
     def told(now_ms: int, meta: Meta, since_ms: int) -> dict[str, str]:
-        likeness = Likeness({}, {}, now_ms)
+        likeness = Likeness({}, None, now_ms)
         likeness.begin("")
         likeness.write((meta, Condition("Ready", "True", since_ms=since_ms)))
         return likeness.digests()

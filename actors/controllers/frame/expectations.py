@@ -79,7 +79,7 @@ class Expectations:
     def digest(self, now_ms: int) -> object:
         """What is expected; times count from now."""
         return [
-            (key, found.due_ms - now_ms, found.creates, sorted(found.deletes))
+            (key, found.due_ms - now_ms, found.creates, frozenset(found.deletes))
             for key, found in self._open.items()
         ]
 

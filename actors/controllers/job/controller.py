@@ -71,7 +71,11 @@ class JobLoop(ControlLoop):
         self.control = PodControl(self, self.expected)
 
     def digest(self, now_ms: int) -> object:
-        parts = (self.expected.digest(now_ms), self.backoff.digest(now_ms), sorted(self.released))
+        parts = (
+            self.expected.digest(now_ms),
+            self.backoff.digest(now_ms),
+            frozenset(self.released),
+        )
         return super().digest(now_ms), *parts
 
     # -- what it hears --------------------------------------------------------------------------

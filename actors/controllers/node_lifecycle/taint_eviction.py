@@ -81,10 +81,9 @@ class TaintLoop(ControlLoop):
         await super().run()
 
     def digest(self, now_ms: int) -> object:
-        stays = [
-            (key, stay.since_ms - now_ms, stay.due_ms - now_ms)
-            for key, stay in sorted(self._stays.items())
-        ]
+        stays = frozenset(
+            (key, stay.since_ms - now_ms, stay.due_ms - now_ms) for key, stay in self._stays.items()
+        )
         return self.todo.digest(), stays, self._doomed.digest()
 
     # -- what it hears --------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from typing import Any
 import attrs
 
 from testbed.client.audit import unwrapped
+from testbed.invariants.lasso.renaming import Mark, Renaming
 from testbed.objects.meta import Map, Revision
 
 NODES_MAX = 1_000_000
@@ -42,25 +43,19 @@ class Unlike(Exception):
     """It holds what cannot be compared; the text says what and where."""
 
 
-@attrs.frozen
-class Mark:
-    """A number that means nothing but its order, or a name but its identity."""
-
-    kind: str
-    value: int | str
-
-
 class Likeness:
     """Writes values down, part by part; `digests` when all is written."""
 
     def __init__(
-        self, stand_ins: StandIns, renamed: Mapping[str, str], now_ms: int | None = None
+        self, stand_ins: StandIns, names: Renaming | None = None, now_ms: int | None = None
     ) -> None:
         self._stand_ins = stand_ins
         self._now_ms = now_ms
         """The time of the moment; None: times are written as they are."""
-        self._renamed = renamed
-        """Texts that only name something: what kind of name each is."""
+        self._names = Renaming() if names is None else names
+        """The texts that only name something."""
+        self._places: dict[Mark, int] = {}
+        """The names in labels, in the order in which they were met."""
         self._parts: dict[str, list[str | Mark]] = {}
         self._part: list[str | Mark] = []
         self._label = ""
@@ -81,8 +76,14 @@ class Likeness:
 
     def begin(self, label: str) -> None:
         """Begin a part: what is written from now on belongs to it. Its label names a difference."""
-        self._label = label
+        self._label = label = "".join(map(self._told, self._names.parts(label)))
         self._part = self._parts.setdefault(label, [])
+
+    def _told(self, part: str | Mark) -> str:
+        """A part of a label. Two labels that differ in a name alone are two."""
+        if isinstance(part, str):
+            return part
+        return f"({part.kind}: {self._places.setdefault(part, len(self._places) + 1)})"
 
     def write(self, value: Any) -> None:
         """Write down a value, and all that it holds."""
@@ -90,8 +91,8 @@ class Likeness:
         if self._nodes > NODES_MAX:
             raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
         kind = type(value)
-        if kind is str and value in self._renamed:
-            self._part.append(Mark(self._renamed[value], value))
+        if kind is str:
+            self._text(value)
         elif kind in PLAIN:
             self._part.append(f"{kind.__name__} {value!r}")
         elif kind is Revision:
@@ -101,6 +102,12 @@ class Likeness:
             self._part.append(value)
         else:
             self._write_made(value, kind)
+
+    def _text(self, text: str) -> None:
+        parts = self._names.parts(text)
+        if len(parts) > 1:
+            self._part.append(f"str of {len(parts)}")
+        self._part += [p if isinstance(p, Mark) else f"str {p!r}" for p in parts]
 
     def _write_made(self, value: Any, kind: type) -> None:
         value = unwrapped(value)
@@ -133,9 +140,10 @@ class Likeness:
         self.write(shown)
 
     def _in_order(self, value: Any, kind: type) -> None:
-        is_map = kind is Map
-        items = [part for item in sorted(value.items()) for part in item] if is_map else value
-        self._list(kind.__name__, items)
+        if kind is Map:
+            keys = sorted(value, key=self._names.place)
+            value = [part for key in keys for part in (key, value[key])]
+        self._list(kind.__name__, value)
 
     def _by_name(self, value: Any, kind: type) -> None:
         self._part.append(f"{kind.__name__} {_named(value)}")
@@ -185,7 +193,7 @@ class Likeness:
         for item in items:
             self._part = []
             self.write(item)
-            alone.append((_order(self._part), item))
+            alone.append((self._order(self._part), item))
             # What was met last stands last, so this forgets what only this member has shown.
             while len(self._met) > met:
                 self._met.popitem()
@@ -195,6 +203,15 @@ class Likeness:
         self._part.append(f"{kind.__name__} of {len(items)}")
         for _, item in sorted(alone, key=itemgetter(0)):
             self.write(item)
+
+    def _order(self, part: Sequence[str | Mark]) -> tuple[list[str], list[int]]:
+        """What a member of a set is sorted by: what it says, then what of it means only an order,
+        then the age of what it names."""
+        texts = [item.kind if isinstance(item, Mark) else item for item in part]
+        values = [item.value for item in part if isinstance(item, Mark)]
+        numbers = [value for value in values if isinstance(value, int)]
+        ages = [self._names.number(value) for value in values if isinstance(value, str)]
+        return texts, numbers + ages
 
     def _write_once(self, value: Any, kind: type) -> None:
         """Write what may change or may hold itself: by value the first time, then by its number."""
@@ -290,14 +307,6 @@ class Likeness:
         return digests
 
 
-def _order(part: Sequence[str | Mark]) -> tuple[list[str], list[int], list[str]]:
-    """What a member of a set is sorted by: what it says, then what of it means only an order."""
-    texts = [item.kind if isinstance(item, Mark) else item for item in part]
-    values = [item.value for item in part if isinstance(item, Mark)]
-    numbers = [value for value in values if isinstance(value, int)]
-    return texts, numbers, [value for value in values if isinstance(value, str)]
-
-
 def digest_of(text: bytes) -> str:
     """Sixteen hexadecimal digits."""
     return blake2b(text, digest_size=8).hexdigest()
@@ -315,7 +324,7 @@ def sees_loops() -> bool:
     task.send(None)
     digests = []
     for _ in range(2):
-        likeness = Likeness({}, {})
+        likeness = Likeness({})
         likeness.begin("")
         for held in gc.get_referents(task):
             if not isinstance(held, types.CodeType | types.FrameType | types.GeneratorType | dict):

@@ -12,7 +12,7 @@ and ages are compared only with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -23,7 +23,8 @@ from testbed.client.request import Post, Request
 from testbed.client.stream import Stream, Streams
 from testbed.client.wire import Wire
 from testbed.invariant import Evidence
-from testbed.invariants.lasso.likeness import Likeness, Mark, StandIns, digest_of
+from testbed.invariants.lasso.likeness import Likeness, StandIns, digest_of
+from testbed.invariants.lasso.renaming import Mark, Renaming
 from testbed.objects.event import Event
 from testbed.objects.meta import Revision
 from testbed.store.change import Change, Entry
@@ -56,14 +57,14 @@ class Moment:
                 yield label
 
 
-def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool = True) -> Moment:
-    """The state now; raises Unlike if something in it cannot be compared. `renamed` has the texts
-    that only name something, and what kind of name each is. If `names_matter`, the names that an
-    Endpoint will give next are compared too."""
+def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) -> Moment:
+    """The state now; raises Unlike if something in it cannot be compared. `names` has the texts
+    that only name something. If `names_matter`, the names that an Endpoint will give next are
+    compared too."""
     now_ms = evidence.now_ms
-    likeness = Likeness(_stand_ins(evidence, now_ms), renamed, now_ms)
+    likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms)
     likeness.begin("the Store")
-    for entry in evidence.store.snapshot(""):
+    for entry in sorted(evidence.store.snapshot(""), key=lambda each: names.place(each.key)):
         if not entry.key.startswith(EVENTS):
             likeness.write(entry)
     for name, post in sorted(evidence.wire.posts.items()):
@@ -73,7 +74,7 @@ def moment(evidence: Evidence, renamed: Mapping[str, str], *, names_matter: bool
     for role in evidence.actors:
         _write_actor(likeness, role, now_ms)
     likeness.begin("what may happen next")
-    for option in _that_matter(evidence):
+    for option in _in_order(_that_matter(evidence), names):
         causes = option.causes[-1] if option.causes else 0
         likeness.write((option, Mark("step", causes)))
     digests = likeness.digests()
@@ -135,19 +136,28 @@ def _points(task: Any) -> list[object]:
 
 
 def _that_matter(evidence: Evidence) -> Iterator[Option]:
-    """What is pending or held, in order, except for the bookmarks of Caches."""
+    """What is pending or held, except for the bookmarks of Caches."""
     pending = evidence.table.pending
     readers = [
         cache.reader.seat
         for role in evidence.actors
         for cache in (role.life.caches if role.life is not None else ())
     ]
-    # What is held back stands where it would stand if it were not: that nothing is held, but passed
-    # over, by another Chooser in the same Run, makes no other state.
-    all_of_them = [*pending, *pending.held]
-    for option in sorted(all_of_them, key=lambda o: (calm_place(o), o.sentence)):
+    for option in [*pending, *pending.held]:
         if option.change != BOOKMARK or option.seat not in readers:
             yield option
+
+
+def _in_order(options: Iterable[Option], names: Renaming) -> list[Option]:
+    """In calm order, where what was made first stands for the first name."""
+    # What is held back stands where it would stand if it were not: that nothing is held, but passed
+    # over, by another Chooser in the same Run, makes no other state.
+
+    def place(option: Option) -> tuple[object, ...]:
+        *calm, path = calm_place(option)
+        return (*calm, names.place(path), names.place(str(option.sentence)))
+
+    return sorted(options, key=place)
 
 
 def starved(before: list[Option], evidence: Evidence) -> list[Option]:
@@ -174,7 +184,7 @@ def _endpoint(post: Post, now_ms: int, names_matter: bool) -> object:
     return {name: held for name, held in kept.items() if names_matter or name != NAMES_GIVEN}
 
 
-def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
+def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
     """What is written instead of the World's own objects when an actor or an Endpoint holds one."""
     # An actor holds its Client, and that holds the World: written by value, every task would hold
     # everything. Each of these is written somewhere once, so a name, or the little that matters
@@ -188,7 +198,7 @@ def _stand_ins(evidence: Evidence, now_ms: int) -> StandIns:
         Seat: lambda seat: ("task", _uncounted(seat.path), seat.has_ended, seat.result),
         Task: lambda task: task.seat,
         Client: lambda client: client._life,
-        Cache: _cache,
+        Cache: lambda cache: _cache(cache, names),
         Stream: lambda stream: (stream.path, stream.server.name, stream.error, stream.watch),
         Watch: _watch,
         Cursor: _cursor,
@@ -215,10 +225,10 @@ def _name(value: Any) -> str:
     return f"{type(value).__name__} {value.name}"
 
 
-def _cache(cache: Any) -> object:
+def _cache(cache: Any, names: Renaming) -> object:
     """A Cache by its objects, in the order of their keys: the order in which they came does not
     matter. Its handlers are left out if the life digests itself, since that has what they keep."""
-    items = [cache.known[key] for key in sorted(cache.known)]
+    items = [cache.known[key] for key in sorted(cache.known, key=names.place)]
     handlers = () if tells_time(cache._client._life) else cache._handlers
     return ("cache", cache.kind, cache.selector, items, cache._synced, handlers)
 

@@ -13,6 +13,7 @@ from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.invariants.lasso.likeness import Likeness, Unlike, digest_of
 from testbed.invariants.lasso.moment import EVENTS, Moment, moment, ready, starved, tells_time
+from testbed.invariants.lasso.renaming import Renaming
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
@@ -94,7 +95,7 @@ class NoLasso(Invariant):
         self.reads = None if reads is None else frozenset(reads)
         self._coarse = _Multiset(self) if abstraction is None else _Abstracted(abstraction, self)
         self._named_anew = named_anew
-        self._renamed: dict[str, str] = {}
+        self._names = Renaming(named_anew)
         self._states: dict[str, Moment | None] = {}
         """Each coarse state, latest last, and the Moment when it was last looked at closely."""
         self._visits: dict[tuple[int, str], list[Visit]] = {}
@@ -124,7 +125,8 @@ class NoLasso(Invariant):
         if not changes:
             return None
         for change in changes:
-            self._name(change)
+            if change.new is not None and isinstance(change.new.value, Object):
+                self._names.learn(change.new.value, is_new=change.old is None)
             self._writes.append(Write(who, change, evidence.now_ms))
             self._written += 1
         state = self._coarse.state(evidence)
@@ -152,7 +154,7 @@ class NoLasso(Invariant):
 
     def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
         try:
-            now = moment(evidence, self._renamed, names_matter=not self._named_anew)
+            now = moment(evidence, self._names, names_matter=not self._named_anew)
         except Unlike as why:
             self._doubt = f"what is in {why}"
             return None
@@ -204,7 +206,8 @@ class NoLasso(Invariant):
         happened = (evidence.happened or [])[:end]
         # By what has happened, and not by choices: of two Runs with the same turns, one may have
         # held back what the other has passed over, and both must find the same.
-        key = digest_of(repr((lap, [each.again for each in happened[start:]])).encode())
+        turns = repr([each.again for each in happened[start:]])
+        key = digest_of(repr((lap, self._names.unnamed(turns))).encode())
         if evidence.play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
             self._tried[key] = self._tried.get(key, 0) + 1
             found = evidence.play_lap(happened, start)
@@ -234,25 +237,17 @@ class NoLasso(Invariant):
 
     # -- what is written ------------------------------------------------------------------------
 
-    def _name(self, change: Change) -> None:
-        """Learn the texts that only name something, from the object that has them."""
-        item = change.new.value if change.new is not None else None
-        if isinstance(item, Object):
-            if item.meta.uid:
-                self._renamed[item.meta.uid] = "uid"
-            if item.plural in self._named_anew:
-                self._renamed[item.meta.name] = self._renamed[item.key] = f"one of {item.plural}"
-
     def _sentence(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
         """What a write did, and over which actor's work, in a sentence."""
         who, change = write.who, write.change
-        key = self._renamed.get(change.key, change.key)
+        key = self._names.unnamed_key(change.key)
         if change.old is None or change.new is None:
             return f"{who} {'creates' if change.old is None else 'deletes'} {key}"
         old, new, fields = change.old.value, change.new.value, []
         others: dict[str, None] = {}
         for path in write.fields:
-            was, now = (_shown(field_of(item, path), path, write.now_ms) for item in (old, new))
+            values = (_shown(field_of(item, path), path, write.now_ms) for item in (old, new))
+            was, now = map(self._names.unnamed, values)
             fields.append(f"{path} {was} → {now}")
             owner, owners[change.key, path] = owners[change.key, path], who
             others |= {} if owner == who else {owner: None}
@@ -270,9 +265,9 @@ def no_lasso(
 
     `abstraction` says the state coarsely, in plain data, if comparing all that the objects say is
     too fine to suspect anything. `named_anew` has the kinds (`pods`) with objects that get a new
-    name in each lap, if no actor decides by that name. `reads` has what is written over and over
-    (`("log:pods",)`): writes of other kinds make no lap then, and a complete search need not keep
-    the order of anything else for it.
+    name in each lap, if no actor decides by such a name or by the order of them. `reads` has what
+    is written over and over (`("log:pods",)`): writes of other kinds make no lap then, and a
+    complete search need not keep the order of anything else for it.
     """
     if reads is not None and not any(each.startswith(LOG) or "/" in each for each in reads):
         raise ScenarioError(
@@ -320,7 +315,7 @@ class _Abstracted:
 
     def state(self, evidence: Evidence) -> str:
         """The state now; called at each commit."""
-        likeness = Likeness({}, {})
+        likeness = Likeness({})
         likeness.begin("what the abstraction says")
         likeness.write(evidence.ask(self._claim, self._abstraction))
         return digest_of(repr(likeness.digests()).encode())

@@ -82,7 +82,8 @@ def test_nothing_is_expected_for_more_than_five_minutes() -> None:
         await client.sleep(EXPIRY_MS - 500)
         seen.append((expected.are_met("a"), expected.are_met("b")))
 
-    due: list[Any] = [("a", EXPIRY_MS - 1000, 1, []), ("b", EXPIRY_MS, 1, [])]
+    none: frozenset[str] = frozenset()
+    due = [("a", EXPIRY_MS - 1000, 1, none), ("b", EXPIRY_MS, 1, none)]
     late = [(EXPIRY_MS, "a"), (True, False), (EXPIRY_MS + 1000, "b")]
     assert played(do) == [due, *late]
 
