@@ -63,6 +63,8 @@ class Evictor:
         self._pods = pods
         self._recorder = recorder
         self._looked_ms = 0
+        self._is_pausing = False
+        """Whether it waits for its next look, which needs only the last one's place in a period."""
         self._stats: Stats | None = None
         self._news = client.queue("usage", idle=True)
         client.show("eviction", self)
@@ -71,7 +73,11 @@ class Evictor:
         """What it remembers, with times as distances from now."""
         stats = self._stats
         change_in_ms = None if stats is None else stats.change_in_ms
-        return self.state.digest(now_ms), now_ms - self._looked_ms, change_in_ms
+        looked_ms = now_ms - self._looked_ms
+        if self._is_pausing:
+            looked_ms %= self.settings.every_ms
+        state = self.state.digest(now_ms, self.settings.transition_ms)
+        return state, looked_ms, change_in_ms
 
     @property
     def pressures(self) -> tuple[str, ...]:
@@ -93,7 +99,9 @@ class Evictor:
         while True:
             chosen = await self.look()
             if chosen is None:
+                self._is_pausing = True
                 await self._pause()
+                self._is_pausing = False
             else:
                 await self.evict(chosen)
 

@@ -28,14 +28,19 @@ class EvictionState:
     measured_ms: Map[int] = attrs.field(factory=Map)
     """When each signal was measured at the last look."""
 
-    def digest(self, now_ms: int) -> object:
-        """All of it, with times as distances from now."""
+    def digest(self, now_ms: int, transition_ms: int) -> object:
+        """All of it, with times as distances from now, no longer than makes a difference: a later
+        look asks only whether a grace period or the transition period is over, and whether a signal
+        was measured before."""
         return (
-            tuple((each, now_ms - at_ms) for each, at_ms in self.first_ms),
+            tuple((each, min(now_ms - at_ms, each.grace_ms)) for each, at_ms in self.first_ms),
             self.met,
-            tuple((name, now_ms - at_ms) for name, at_ms in self.observed_ms.items()),
+            tuple(
+                (name, min(now_ms - at_ms, transition_ms))
+                for name, at_ms in self.observed_ms.items()
+            ),
             self.pressures,
-            tuple((name, now_ms - at_ms) for name, at_ms in self.measured_ms.items()),
+            tuple((name, now_ms > at_ms) for name, at_ms in self.measured_ms.items()),
         )
 
 

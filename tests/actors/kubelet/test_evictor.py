@@ -11,6 +11,7 @@ from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold, Workload
+from actors.kubelet.eviction.look import EvictionState
 from testbed.client.client import Client
 from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.condition import find
@@ -187,6 +188,30 @@ def test_a_quiet_node_costs_nothing() -> None:
 
 
 @pytest.mark.spec("KUB-23")
+def test_a_quiet_node_is_the_same_in_each_period() -> None:
+    """However long ago its kubelet looked, and its node was short: else a ping-pong beside it would
+    never be proved. Where in its period it is makes a difference."""
+    for pods in ([using("a", "0s=400M")], [using("a", "0s=400M 20s=1990M")]):
+        life = pressed(*pods).table.roles[KUBELET].life
+        assert life is not None
+        own: Any = life.shown["eviction"]
+        assert own.digest(1_000_000) == own.digest(1_000_000 + HARD.every_ms)
+        assert own.digest(1_000_000) != own.digest(1_000_001)
+
+
+def test_what_it_remembers_matters_as_long_as_a_period_lasts() -> None:
+    """A grace period, or the transition period; then it stays alike."""
+    soft = Threshold.of("memory.available", "50Mi", grace_ms=500)
+    for state, ends_ms in (
+        (EvictionState(first_ms=((soft, 0),)), 500),
+        (EvictionState(observed_ms=Map(MemoryPressure=0)), 1000),
+        (EvictionState(measured_ms=Map({soft.signal: 0})), 1),
+    ):
+        last = state.digest(ends_ms, 1000)
+        assert state.digest(ends_ms - 1, 1000) != last
+        assert state.digest(ends_ms + 1, 1000) == last
+
+
 def test_usage_may_be_drawn() -> None:
     """By the kubelet, when it admits the pod: the first is the dullest."""
     world = pressed(using("a", "100Mi | 1990Mi"))
