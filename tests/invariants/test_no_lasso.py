@@ -135,6 +135,23 @@ def test_a_world_that_cannot_be_made_again_proves_it_by_going_on() -> None:
     assert verdict.virtual_ms == apart.virtual_ms + AGAIN * 200
 
 
+def test_a_proof_takes_no_longer_than_its_laps() -> None:
+    """The first lap, found at 400 ms, and three more of 200: the last millisecond is enough."""
+
+    def within(virtual_ms_max: int) -> Verdict:
+        def build(world: World) -> None:
+            world.add(note(a="0", b="0"))
+            world.start(Puppet("p", for_ever))
+            world.claim(no_lasso())
+            world.limit(virtual_ms_max=virtual_ms_max)
+
+        return calm(of(build).world())
+
+    assert within(1_000).is_violated
+    assert within(1_000).virtual_ms == 400
+    assert within(999).outcome == "undecided"
+
+
 def test_a_race_may_lead_into_it() -> None:
     """Calm, nobody undoes anything: the loser of a race does, for ever."""
 

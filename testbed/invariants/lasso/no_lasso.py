@@ -139,13 +139,14 @@ class NoLasso(Invariant):
             if state != self._lap_state:
                 return None
         # A coarse state costs little, a Moment much: so the first visit of a state is only noted,
-        # and only its second and later ones are looked at closely.
-        if state not in self._states:
+        # and only its second and later ones are looked at closely. Where a lap is known to begin,
+        # the first is its second.
+        if state not in self._states and not evidence.laps_from:
             self._states[state] = None
             if len(self._states) > SEEN_MAX:
                 del self._states[next(iter(self._states))]
             return None
-        self._states[state] = before = self._states.pop(state)
+        self._states[state] = before = self._states.pop(state, None)
         self._looks += 1
         if self._looks > LOOKS_MAX:
             self._doubt = f"looked {LOOKS_MAX:,} times, and no two moments were the same"
