@@ -2,6 +2,6 @@
 
 May use: version, objects, words, store, turns, client, faults, invariant, chooser, races.
 In order: causality, sightings, knowledge, rerun, requests, reruns, slice, behind,
-  slowness, wording, left, promises, cause, causes, opening, beat, lateness, sentences, diagram,
-  mermaid, explain, growth, parting.
+  slowness, values, wording, left, promises, cause, causes, opening, beat, lateness, sentences,
+  diagram, mermaid, explain, growth, parting.
 """

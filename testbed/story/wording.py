@@ -7,10 +7,10 @@ from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import Change
 from testbed.story.knowledge import Act, Known, Version
 from testbed.story.sightings import GET, LIST, WROTE
+from testbed.story.values import shown, tells_messages
 from testbed.words import past
 
 FIELDS_MAX = 2
-VALUE_MAX = 24
 SAID_MAX = 9
 """At most this many words of a record stand in the sentence that opens a story."""
 TURNS_MIN = 5
@@ -76,7 +76,7 @@ def reported(act: Act, words: set[str]) -> str:
         for field in changed_fields(old.value, new.value) if old and new else ():
             value = field_of(new.value, field) if new else None
             if str(value) in words:
-                what = f"set {field} of {version.key} to {_shown(value)}"
+                what = f"set {field} of {version.key} to {shown(value)}"
                 return f"{act.actor} {what} (step {act.step})"
     return acted(act)
 
@@ -127,7 +127,7 @@ def believed(known: Known, version: Version, field: str = "", what: str = "") ->
         is_plain = was is None or was is False or was == ""
         return f"{key} {empty if is_plain else full.format(was)}"
     whose = "its " + first if key == "it" else f"{first} of {key}"
-    return f"{whose} was {_shown(_others(was, field_of(change.new.value, first)))}"
+    return f"{whose} was {shown(_others(was, field_of(change.new.value, first)))}"
 
 
 def known_by(known: Known, since: Version) -> str:
@@ -158,12 +158,12 @@ def changed(change: Change) -> str:
         return ""
     old, new = change.old.value, change.new.value
     fields = list(changed_fields(old, new))
-    shown = [
+    said = [
         f"{field} {became(field_of(old, field), field_of(new, field))}"
         for field in fields[:FIELDS_MAX]
     ]
     more = [f"and {len(fields) - FIELDS_MAX} more"] if len(fields) > FIELDS_MAX else []
-    return f": {', '.join([*shown, *more])}" if shown else ""
+    return f": {', '.join([*said, *more])}" if said else ""
 
 
 def were(known: object, change: Change) -> str:
@@ -172,17 +172,19 @@ def were(known: object, change: Change) -> str:
         return ""
     fields = list(changed_fields(change.old.value, change.new.value))[:FIELDS_MAX]
     new = change.new.value
-    shown = [
-        f"{field} was {_shown(_others(field_of(known, field), field_of(new, field)))}"
+    said = [
+        f"{field} was {shown(_others(field_of(known, field), field_of(new, field)))}"
         for field in fields
     ]
-    return f": {', '.join(shown)}" if shown else ""
+    return f": {', '.join(said)}" if said else ""
 
 
 def became(old: object, new: object) -> str:
     """A field before → after. Of a list of conditions, only those that changed."""
-    was, now = (_shown(_others(one, other)) for one, other in ((old, new), (new, old)))
-    return f"{was}, in other words" if was == now else f"{was} → {now}"
+    was, now = (shown(_others(one, other)) for one, other in ((old, new), (new, old)))
+    if was != now:
+        return f"{was} → {now}"
+    return f"{was}, in other {'words' if tells_messages(new) else 'details'}"
 
 
 def _others(value: object, known: object) -> object:
@@ -190,22 +192,6 @@ def _others(value: object, known: object) -> object:
     if not (isinstance(value, tuple) and isinstance(known, tuple)):
         return value
     return tuple(each for each in value if each not in known or not isinstance(each, Condition))
-
-
-def _shown(value: object) -> str:
-    if value is None or value in ("", ()):
-        return "empty"
-    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
-        text = " ".join(_condition(each) for each in value)
-    else:
-        text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= VALUE_MAX else f"{text[: VALUE_MAX - 1]}…"
-
-
-def _condition(condition: Condition) -> str:
-    # A patch made for another object can leave a condition with a type and no status.
-    is_set = bool(condition.status)
-    return f"{condition.type}={condition.status}" if is_set else f"{condition.type} without status"
 
 
 def to_and_fro(versions: list[Version]) -> list[Version]:

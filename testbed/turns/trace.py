@@ -130,7 +130,7 @@ class Record:
         facts = self.facts
         if isinstance(said := facts.get(SAID), str) and said:
             return said
-        given = " ".join(f"{name}={value}" for name, value in facts.items())
+        given = " ".join(f"{name}={_in_words(value)}" for name, value in facts.items())
         return f"recorded {self.name} {given}".rstrip()
 
     @property
@@ -147,6 +147,13 @@ class Record:
             "name": self.name,
             "facts": self.facts,
         }
+
+
+def _in_words(value: Any) -> str:
+    """A fact in words; a list by what is in it: `n1, n2`."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_in_words, value)) or "none"
+    return str(value)
 
 
 UNCHANGING = frozenset({str, int, bool, type(None)})
