@@ -95,12 +95,12 @@ def test_the_calm_run_of_a_ping_pong_proves_it_at_once(driver: str) -> None:
     """In a few laps; who displaces whom, how much a lap writes and how long it takes."""
     verdict = find("tug_of_war").world().run(Calm(), driver=driver)
     assert str(verdict) == (
-        "Violated: no_lasso: for ever: autoscaler sets notes/default/web data.manager gitops → "
-        "autoscaler, data.replicas 2 → 5 (set by gitops); gitops sets notes/default/web "
-        "data.manager autoscaler → gitops, data.replicas 5 → 2 (set by autoscaler); and again. A "
-        "lap is 2 writes in 30,000 ms, played 3 more times to the same state. Everyone who could "
-        "move did in each. Taken to mean nothing: revisions, uids (step 43, 60000 ms). Looked at: "
-        "1 run (calm), 43 turns, 60000 ms virtual time, 0 faults."
+        "Violated: no_lasso: for ever, a lap of 2 writes in 30,000 ms, played 3 more times to the "
+        "same state: autoscaler sets notes/default/web data.manager gitops → autoscaler, "
+        "data.replicas 2 → 5 (set by gitops); gitops sets notes/default/web data.manager "
+        "autoscaler → gitops, data.replicas 5 → 2 (set by autoscaler); and again. Everyone who "
+        "could move did in each lap. Taken to mean nothing: revisions, uids (step 43, 60000 ms). "
+        "Looked at: 1 run (calm), 43 turns, 60000 ms virtual time, 0 faults."
     )
 
 
@@ -253,7 +253,7 @@ def test_a_lap_may_span_two_periods() -> None:
 
     verdict = calm(scenario_of(every(100, "a"), every(150, "b")).world())
     assert verdict.is_violated
-    assert "A lap is 10 writes in 600 ms" in verdict.violations[0].said
+    assert "a lap of 10 writes in 600 ms" in verdict.violations[0].said
     assert "… 4 more" in verdict.violations[0].said
 
 

@@ -21,7 +21,7 @@ def test_a_duplicate_that_fits_nowhere_else_is_evicted_for_ever(chooser: Calm | 
     (violation,) = verdict.violations
     assert "descheduler deletes one of pods" in violation.said
     assert "spec.node_name nothing → n1" in violation.said
-    assert "A lap is 7 writes in 60,000 ms" in violation.said
+    assert "a lap of 7 writes in 60,000 ms" in violation.said
 
 
 @pytest.mark.spec("CTL-57")

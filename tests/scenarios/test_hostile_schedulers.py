@@ -23,7 +23,7 @@ def test_schedulers_that_take_each_other_for_less_important_fight_for_ever() -> 
     assert "beta sets one of pods spec.node_name nothing → n1" in violation.said
     assert "PodScheduled=True → PodScheduled=False and DisruptionTarget=True" in violation.said
     assert "alpha deletes one of pods" in violation.said
-    assert "A lap is 15 writes in 30,000 ms, played 3 more times" in violation.said
+    assert "a lap of 15 writes in 30,000 ms, played 3 more times" in violation.said
 
 
 @pytest.mark.spec("SCH-111")

@@ -26,7 +26,7 @@ def test_a_kubelet_that_ranks_by_priority_evicts_the_same_workload_for_ever() ->
     assert violation.invariant == "no_lasso"
     assert "kubelet-n1 sets one of pods status.phase Running → Failed" in violation.said
     assert "status.reason nothing → Evicted" in violation.said
-    assert "A lap is 18 writes in 30,000 ms, played 3 more times" in violation.said
+    assert "a lap of 18 writes in 30,000 ms, played 3 more times" in violation.said
 
 
 def test_the_story_names_who_evicts_and_not_who_sweeps() -> None:

@@ -231,9 +231,9 @@ class NoLasso(Invariant):
         time = f"{took:,} ms" if took else "no time at all"
         names = f", the names of {' and '.join(self._named_anew)}" if self._named_anew else ""
         return (
-            f"for ever: {'; '.join(shown)}; and again. A lap is {counted(len(lap), 'write')} in "
-            f"{time}, played {AGAIN} more times to the same state. Everyone who could move did in "
-            f"each. Taken to mean nothing: revisions, uids{names}"
+            f"for ever, a lap of {counted(len(lap), 'write')} in {time}, played {AGAIN} more times "
+            f"to the same state: {'; '.join(shown)}; and again. Everyone who could move did in "
+            f"each lap. Taken to mean nothing: revisions, uids{names}"
         )
 
     # -- what is written ------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from testbed.words import counted
 TIMES_MIN = 3
 """An object of the kind must have been made and removed so often."""
 BIND = "bind"
-LAP = "for ever:"
+LAP = "for ever, a lap of "
 """How `no_lasso` begins what it says."""
 
 
