@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import Lock
@@ -319,6 +320,27 @@ def test_the_state_may_be_told_coarsely() -> None:
     coarse = calm(world_that(run, claim=no_lasso(abstraction=only_a), turns_max=500))
     assert coarse.outcome == "undecided"
     assert "suspected: a ping-pong" in coarse.end
+
+
+def test_a_doubt_says_what_differs() -> None:
+    """The first value that does, behind those that stand before it; or that the Store grows."""
+
+    async def counts(client: Client) -> None:
+        laps = ["none"]
+        while True:
+            laps[0] = f"lap {client.now() // 200}"
+            await toggle(client)
+
+    async def piles_up(client: Client) -> None:
+        while True:
+            await client.create(note(f"m{client.now()}"))
+            await client.sleep(100, "pace")
+
+    last = calm(world_that(counts, turns_max=300))
+    assert re.search(r"`laps` in .*counts \(list of 1: str 'lap \d+' → str 'lap \d+'\)", last.end)
+    claim = no_lasso(abstraction=lambda _: "the same")
+    grown = calm(world_that(piles_up, claim=claim, turns_max=300))
+    assert "this differs: the Store, which says more" in grown.end
 
 
 # -- it does not ----------------------------------------------------------------------------------

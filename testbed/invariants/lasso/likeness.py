@@ -285,6 +285,10 @@ class Likeness:
 
     def digests(self) -> dict[str, str]:
         """A digest for each part: the same for equal parts, and for no others."""
+        return {part: digest_of("\0".join(t).encode()) for part, t in self.texts().items()}
+
+    def texts(self) -> dict[str, list[str]]:
+        """What is written of each part, with ranks for what only has an order."""
         marks: dict[str, set[Any]] = {}
         for part in self._parts.values():
             for item in part:
@@ -294,17 +298,16 @@ class Likeness:
         for kind, values in marks.items():
             ranks |= {(kind, value): rank for rank, value in enumerate(sorted(values))}
         numbers = len(ranks)
-        digests = {}
+        found = {}
         for label, part in self._parts.items():
-            texts: list[str] = []
+            texts = found[label] = list[str]()
             for item in part:
                 if isinstance(item, Mark):
                     rank = ranks.setdefault((item.kind, item.value), len(ranks) - numbers)
                     texts.append(f"{item.kind} #{rank}")
                 else:
                     texts.append(item)
-            digests[label] = digest_of("\0".join(texts).encode())
-        return digests
+        return found
 
 
 def digest_of(text: bytes) -> str:

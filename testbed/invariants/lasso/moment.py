@@ -12,7 +12,7 @@ and ages are compared only with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -37,6 +37,9 @@ from testbed.turns.pending import calm_place
 from testbed.turns.table import Table
 
 EVENTS = f"{Event.plural}/"
+STORE = "the Store"
+BEFORE = 3
+"""How many values are told before the first that differs."""
 NAMES_GIVEN = "_names_given"
 """The attribute in which an Endpoint that gives names counts them."""
 
@@ -49,12 +52,23 @@ class Moment:
     """A digest for each part, by a label that says what the part is."""
     digest: str
     """Equal for two moments if the same choices lead to the same from either."""
+    texts: Mapping[str, Sequence[str]] = attrs.field(factory=dict, eq=False, repr=False)
+    """What is written of each part, as long as it is kept."""
 
     def differences(self, other: Moment) -> Iterator[str]:
         """The labels of the parts that are not the same in both."""
         for label in dict.fromkeys([*self.parts, *other.parts]):
             if self.parts.get(label) != other.parts.get(label):
                 yield label
+
+    def first_difference(self, other: Moment, label: str) -> str:
+        """What differs first in a part that both have, and what stands before it; empty if that is
+        no longer kept."""
+        mine, theirs = self.texts.get(label, ()), other.texts.get(label, ())
+        for at, (now, then) in enumerate(zip(mine, theirs, strict=False)):
+            if now != then:
+                return f"{', '.join(mine[max(at - BEFORE, 0) : at])}: {then} → {now}"
+        return ""
 
 
 def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) -> Moment:
@@ -63,7 +77,7 @@ def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) ->
     compared too."""
     now_ms = evidence.now_ms
     likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms)
-    likeness.begin("the Store")
+    likeness.begin(STORE)
     for entry in sorted(evidence.store.snapshot(""), key=lambda each: names.place(each.key)):
         if not entry.key.startswith(EVENTS):
             likeness.write(entry)
@@ -77,8 +91,9 @@ def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) ->
     for option in _in_order(_that_matter(evidence), names):
         causes = option.causes[-1] if option.causes else 0
         likeness.write((option, Mark("step", causes)))
-    digests = likeness.digests()
-    return Moment(digests, digest_of(repr(list(digests.items())).encode()))
+    texts = likeness.texts()
+    digests = {part: digest_of("\0".join(each).encode()) for part, each in texts.items()}
+    return Moment(digests, digest_of(repr(list(digests.items())).encode()), texts)
 
 
 def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:

@@ -12,7 +12,15 @@ import attrs
 from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.invariants.lasso.likeness import Likeness, Unlike, digest_of
-from testbed.invariants.lasso.moment import EVENTS, Moment, moment, ready, starved, tells_time
+from testbed.invariants.lasso.moment import (
+    EVENTS,
+    STORE,
+    Moment,
+    moment,
+    ready,
+    starved,
+    tells_time,
+)
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
@@ -32,6 +40,8 @@ LOOKS_MAX = 1_000
 """How often one Run is looked at closely, at most."""
 TRIES_MAX = 2
 """How often one lap is played again in vain, at most: what is held when it begins may settle."""
+FULL_MAX = 8
+"""Of how many Moments all that is written is kept."""
 SHOWN_MAX = 6
 """The most writes of a lap that are listed one by one."""
 WORD = 1 << 64
@@ -102,6 +112,8 @@ class NoLasso(Invariant):
         self._tried: dict[str, int] = {}
         self._writes: deque[Write] = deque(maxlen=SEEN_MAX)
         self._written = 0
+        self._full: deque[tuple[str, Moment]] = deque()
+        """The last Moments, of which the texts are kept to tell what differs."""
         self._looks = 0
         self._lap_state = ""
         """The one coarse state to look at, if it is known where a lap begins."""
@@ -160,6 +172,11 @@ class NoLasso(Invariant):
             self._doubt = f"what is in {why}"
             return None
         self._states[state] = now
+        self._full.append((state, now))
+        if len(self._full) > FULL_MAX:
+            old, full = self._full.popleft()
+            if self._states.get(old) is full:
+                self._states[old] = attrs.evolve(full, texts={})
         here = Visit(
             len(evidence.happened or ()), evidence.table.step, evidence.now_ms, self._written,
             ready(evidence),
@@ -332,9 +349,14 @@ def _weight(key: str, value: object) -> int:
 
 
 def _first(now: Moment, before: Moment) -> str:
-    """The label of a difference; best one that names what an actor holds."""
+    """The label of a difference, and what differs; best one that names what an actor holds."""
     labels = list(now.differences(before))
-    return next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
+    more = len(now.texts.get(STORE, ())) - len(before.texts.get(STORE, ()))
+    if more and now.texts and before.texts:
+        return f"{STORE}, which says {'more' if more > 0 else 'less'}"
+    label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
+    found = now.first_difference(before, label)
+    return f"{label} ({found})" if found else label
 
 
 def _shown(value: object, path: str, now_ms: int) -> str:
