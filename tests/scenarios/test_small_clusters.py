@@ -27,17 +27,17 @@ from testbed.world.world import World
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""
-RESTART_MS = 5_000
-"""After that time a program that has crashed is started again, where all is to come to rest."""
+RESTART_MS, NEVER_MS = 5_000, 60_000
+"""After that time a program that has crashed is started again. The second is longer than a cluster
+lives that does not come to rest."""
 
 
 def faults_for(number: int) -> tuple[Fault, ...]:
-    """All faults; where all is to come to rest, a crash does not last: of a controller that is gone
-    for good nothing can be expected."""
-    if not comes_to_rest(number):
-        return all_faults()
+    """All faults; where all comes to rest, a crash does not last: of a controller that is gone for
+    good nothing can be expected."""
+    restart_ms = RESTART_MS if comes_to_rest(number) else NEVER_MS
     return tuple(
-        attrs.evolve(fault, restart_after_ms=RESTART_MS) if isinstance(fault, Crash) else fault
+        attrs.evolve(fault, restart_after_ms=restart_ms) if isinstance(fault, Crash) else fault
         for fault in all_faults()
     )
 
