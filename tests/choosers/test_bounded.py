@@ -75,10 +75,11 @@ def test_the_guard_holds_up_to_two_deviations(guard: bool) -> None:
     assert chooser.note == f"So far complete up to 2 deviations, 1 fault, {len(worlds):,} runs."
 
 
-def test_who_tries_again_for_ever_does_not_keep_a_hold_for_ever() -> None:
+@pytest.mark.parametrize("deviations", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_who_tries_again_for_ever_does_not_keep_a_hold_for_ever(deviations: int) -> None:
     """A guarded scheduler that is refused tries again each second until it hears why; while that is
     held back it would try for ever. Yet all of the level is played, and each Run comes to rest."""
-    chooser = Bounded()
+    chooser = Bounded(deviations_max=deviations)
     worlds = bounded(find("double_bind"), chooser, guard=True)
     assert chooser.frontier.is_complete
     assert {world.verdict.outcome for world in worlds if world.verdict is not None} == {"held"}

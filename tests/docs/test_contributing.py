@@ -125,7 +125,7 @@ def test_the_page_adds_what_is_used_here() -> None:
 def test_what_is_added_breaks_no_rule_of_the_house(tmp_path: Path) -> None:
     """All of it in one scratch copy of the tree, in which no other file complains of it either."""
     assert [path for path in USES if (ROOT / path).exists()] == []
-    copy_with(tmp_path, FILES)
+    copy_with(tmp_path, FILES, is_run=False)
     assert inspect(tmp_path) == []
 
 

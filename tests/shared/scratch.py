@@ -13,10 +13,15 @@ NOT_NEEDED = shutil.ignore_patterns("*-pytest-*.pyc")
 """What Python has compiled comes along: else each process in the copy would compile it again."""
 
 
-def copy_with(folder: Path, files: Mapping[str, str]) -> None:
-    """Put a copy of the packages into that folder, and these files with it."""
+SOURCES = shutil.ignore_patterns("__pycache__")
+
+
+def copy_with(folder: Path, files: Mapping[str, str], *, is_run: bool = True) -> None:
+    """Put a copy of the packages into that folder, and these files with it; only the sources if
+    nothing of it is run."""
+    ignore = NOT_NEEDED if is_run else SOURCES
     for package in ("testbed", "actors", "scenarios"):
-        shutil.copytree(ROOT / package, folder / package, ignore=NOT_NEEDED)
+        shutil.copytree(ROOT / package, folder / package, ignore=ignore)
     for path, text in files.items():
         (folder / path).write_text(text)
 
