@@ -12,10 +12,15 @@ from actors.kubelet import Kubelet, Runtime
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.errors import NotFound, Unavailable
+from testbed.faults.crash import Crash
+from testbed.faults.lose_reply import LoseReply
+from testbed.faults.partition import Partition
 from testbed.invariant import Evidence, Verdict, always
 from testbed.objects import Binding, Map, Node, Object, Pod, Target, requests_of, room_of
 from testbed.store.endpoint import Operation
+from testbed.testing.seek import choosers
 from testbed.turns.trace import Trace
+from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 
 RUNTIME, KUBELET = "runtime-n1", "kubelet-n1"
@@ -35,6 +40,37 @@ def node_world(
     if is_judged:
         world.claim(always(no_node_runs_more_than_it_has), always(what_is_over_stays_over))
     return world
+
+
+def failing(ground: Callable[[World], None]) -> Scenario:
+    """A proving ground of that node, where its kubelet and its runtime may fail."""
+
+    def build(world: World) -> None:
+        ground(world)
+        world.allow(
+            Crash(KUBELET, restart_after_ms=3000), Crash(RUNTIME, restart_after_ms=4000),
+            Partition(KUBELET, for_ms=30_000), LoseReply(KUBELET),
+        )  # fmt: skip
+
+    return of(build, ground.__name__)
+
+
+def breaches(recipe: Scenario, runs_max: int, seed: int) -> list[str]:
+    """The first Verdict that is a breach in so many Runs; none if all hold."""
+    found: list[str] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        if world.verdict.violations:
+            found.append(str(world.verdict))
+        return not found
+
+    left = runs_max
+    one_deviation, *walks = choosers(left, seed)
+    for chooser, most in (*walks, one_deviation):
+        runs = min(most, left)
+        left -= play_runs(recipe, chooser, look, runs_max=runs, driver="direct")
+    return found
 
 
 def bound(name: str, cpu_m: int | None = 400, **spec: Any) -> Pod:

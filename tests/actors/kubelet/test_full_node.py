@@ -4,54 +4,24 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from nodes import KUBELET, RUNTIME, at, bound, calm, node_world, pod_of, runtime
+from nodes import at, bound, breaches, calm, failing, node_world, pod_of, runtime
 
 from actors.kubelet.invariants import NodesStayWithinMemory
 from actors.kubelet.proving_grounds.full_node import full_node
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
-from testbed.faults.crash import Crash
-from testbed.faults.lose_reply import LoseReply
-from testbed.faults.partition import Partition
 from testbed.objects import Map, Node
-from testbed.testing.seek import choosers
 from testbed.turns.trace import Trace
-from testbed.world.scenario import of, play_runs
-from testbed.world.world import World
 
 pytestmark = pytest.mark.spec("KUB-40")
 
 
-def node(world: World) -> None:
-    """The proving ground of the OOM killer, where its kubelet and its runtime may fail."""
-    full_node(world)
-    world.allow(
-        Crash(KUBELET, restart_after_ms=3000), Crash(RUNTIME, restart_after_ms=4000),
-        Partition(KUBELET, for_ms=30_000), LoseReply(KUBELET),
-    )  # fmt: skip
-
-
-def breaches(runs_max: int, seed: int) -> list[str]:
-    """What breaks in so many Runs."""
-    found: list[str] = []
-
-    def look(world: World) -> bool:
-        assert world.verdict is not None
-        if world.verdict.violations:
-            found.append(str(world.verdict))
-        return not found
-
-    left = runs_max
-    one_deviation, *walks = choosers(left, seed)
-    for chooser, most in (*walks, one_deviation):
-        runs = min(most, left)
-        left -= play_runs(of(node), chooser, look, runs_max=runs, driver="direct")
-    return found
+GROUND = failing(full_node)
 
 
 def test_the_calm_run_kills_pods_of_each_kind() -> None:
     """Of best effort, over its request, over its limit; never the guaranteed one, which grows."""
-    world = of(node).world()
+    world = GROUND.world()
     verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
     assert verdict.is_held, str(verdict)
     kills = runtime(world).ooms(world.evidence.now_ms).kills
@@ -61,13 +31,13 @@ def test_the_calm_run_kills_pods_of_each_kind() -> None:
 
 def test_what_is_claimed_of_a_full_node_holds() -> None:
     """Usages are drawn; the kubelet crashes, is cut off, and cannot reach its runtime."""
-    assert breaches(24, 1) == []
+    assert breaches(GROUND, 24, 1) == []
 
 
 @pytest.mark.long
 def test_what_is_claimed_of_a_full_node_holds_in_four_thousand_runs() -> None:
     """The same, for longer."""
-    assert breaches(4000, 2) == []
+    assert breaches(GROUND, 4000, 2) == []
 
 
 def test_a_node_may_say_that_it_has_less_memory() -> None:
