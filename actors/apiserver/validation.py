@@ -52,7 +52,7 @@ def wrong_in_job(job: Job) -> Wrongs:
 
 
 def _in_template(template: PodTemplate, selector: LabelSelector | None) -> Wrongs:
-    """What is wrong with a template whose pods are to run for ever."""
+    """What is wrong with a template of pods that are to run for ever."""
     labels = template.meta.labels
     if selector is not None and not selector.matches(labels):
         said = ", ".join(f'"{name}":"{labels[name]}"' for name in sorted(labels))

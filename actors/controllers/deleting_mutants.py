@@ -69,7 +69,7 @@ class EvictsAnything(DeschedulerLoop):
 
 
 def with_loop(controller: type[KeyedController], loop: type[Any]) -> type[KeyedController]:
-    """A controller of that kind whose lives are of another kind."""
+    """The same kind of controller, but it runs this loop instead of its own."""
     return type(controller.__name__, (controller,), {"loop": loop})
 
 

@@ -73,14 +73,14 @@ class Meter:
         self._images = 0
 
     def forget(self, uid: str) -> None:
-        """Forget what was drawn for a pod: nothing is left of it, or it is drawn anew."""
+        """Forget what was drawn for a pod: nothing is left of it, or it is drawn again."""
         self._drawn.pop(uid, None)
         self._usages.pop(uid, None)
 
     def stats(self, containers: Iterable[Metered]) -> Stats:
-        """The statistics now, of all pods that still use anything. A pod whose containers have
-        ended uses what it used at the end, until the node has taken all of it back; but no memory
-        if the kernel has killed them for that."""
+        """The statistics now, of all pods that still use anything. After its containers have
+        ended a pod uses what it used at the end, until the node has taken all of it back; but no
+        memory if the kernel has killed them for that."""
         pods: dict[str, Used] = {}
         ahead: list[int] = []
         for each in containers:

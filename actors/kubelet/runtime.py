@@ -152,7 +152,7 @@ class Runtime:
 
     def _foresee(self, now_ms: int) -> None:
         """Work out what the kernel will kill if nothing more is asked. What it has killed by now
-        stays; all that was foreseen of later is worked out anew, since anything that is asked can
+        stays; all that was foreseen of later is worked out again, since anything that is asked can
         change it."""
         memory = self._memory
         if memory is None:

@@ -25,8 +25,8 @@ def violations(sight: Sight) -> Evictions:
 
 
 def _misplaced(sight: Sight) -> list[Pod]:
-    """The pods whose required node affinity or node selector no longer allows their node, if any
-    node would take them."""
+    """The pods that their required node affinity or node selector no longer allows on their node,
+    if any node would take them."""
     return [
         pod
         for node in sight.nodes

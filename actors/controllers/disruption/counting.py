@@ -42,7 +42,7 @@ ScaleOf = Callable[[Owner, str], Scale | None]
 
 @attrs.frozen
 class Uncountable:
-    """A budget whose status cannot be computed."""
+    """The status of a budget cannot be computed."""
 
     why: str
     """The reason, in a sentence."""
@@ -151,7 +151,7 @@ def _disrupted(budget: PodDisruptionBudget, pods: Sequence[Pod], now_ms: int) ->
 
 
 def overdue(budget: PodDisruptionBudget, pods: Sequence[Pod], now_ms: int) -> list[Pod]:
-    """The pods whose eviction was granted too long ago, and that are still not deleted."""
+    """The pods that are still not deleted, though their eviction was granted too long ago."""
     noted = budget.status.disrupted_pods
     alive = (pod for pod in pods if not pod.meta.is_terminating and pod.meta.name in noted)
     return [pod for pod in alive if noted[pod.meta.name] + TIMEOUT_MS < now_ms]

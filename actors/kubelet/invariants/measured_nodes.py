@@ -1,4 +1,4 @@
-"""Measured nodes: what a claim knows of a node whose kubelet has just looked at it.
+"""Measured nodes: what a claim knows of a node when its kubelet has just looked.
 
 The figures are the World's, from the runtime and the Store, and not what the kubelet believes.
 """

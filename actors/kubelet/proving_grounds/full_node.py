@@ -1,4 +1,4 @@
-"""Full node: where the OOM killer is judged, a node whose pods use more than all its memory.
+"""Full node: where the OOM killer is judged, its pods want more memory than it has.
 
 A guaranteed pod grows, at the cost of others; one of them is best effort, one is over its request,
 and one passes its own limit. What is killed comes back until there is room for it.

@@ -51,7 +51,7 @@ def _is_of_waiting(slice_: Slice) -> bool:
 
 
 def _for_good(slice_: Slice) -> list[Step]:
-    """(2) The crashes whose target was never started again."""
+    """(2) The last crash of each target, if the target was never started again."""
     faults = [step for step in slice_.steps[: slice_.end] if step.kind == FAULT]
     last = {s.option.key: s for s in faults if s.option.verb in (Crash.word, Restart.word)}
     crashes = [step for step in last.values() if step.option.verb == Crash.word]

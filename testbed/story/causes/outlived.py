@@ -1,11 +1,11 @@
 """Outlived: a pod was removed while it ran, and the next of its name was started elsewhere.
 
 A delete with a grace of 0 removes the object at once, by Kubernetes' own rule, and asks no kubelet.
-Whoever creates it again takes its name for free, though the containers may run on.
+The name is free then for the next pod, though the containers of the first may run on.
 
 1. The Violation names the pod and the node on which its earlier life was, and the act is of a later
    life on another node.
-2. Another than the one who had told that the pod runs removed it; and nobody told that it ended.
+2. Its kubelet had told that it runs, and never that it ended; another actor removed it.
 """
 
 from __future__ import annotations
