@@ -23,6 +23,7 @@ from actors.controllers.frame.expectations import Expectations
 from actors.controllers.frame.owned import Owned
 from actors.controllers.frame.pod_control import PodControl, pod_from
 from actors.controllers.frame.wanted import part_of
+from actors.shared.daemon_pods import may_run, node_of, usual_tolerations
 from testbed import ApiError, Client
 from testbed.objects import (
     Affinity,
@@ -34,9 +35,7 @@ from testbed.objects import (
     NodeSelectorTerm,
     Pod,
     Requirement,
-    Toleration,
 )
-from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, tolerated
 from testbed.objects.pod import FAILED
 
 BURST = 250
@@ -47,14 +46,6 @@ NODE_READS = ("meta.labels", "spec.taints")
 READS = (*pod_state.READS, "spec.affinity")
 GENERATION = "deprecated.daemonset.template.generation"
 """The annotation that says which generation of the template a pod is of."""
-TOLERATED = (
-    *((f"node.kubernetes.io/{name}", NO_EXECUTE) for name in ("not-ready", "unreachable")),
-    *(
-        (f"node.kubernetes.io/{name}", NO_SCHEDULE)
-        for name in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-    ),
-)
-"""The taints that every daemon pod tolerates."""
 
 
 @attrs.frozen
@@ -67,25 +58,6 @@ class DaemonPlan:
     """The pods that are to go."""
     failed: tuple[Pod, ...] = ()
     """Those that have failed, and go after their backoff."""
-
-
-def node_of(pod: Pod) -> str:
-    """The node of a pod, or the one that it is to be bound to."""
-    affinity = pod.spec.affinity
-    nodes = affinity.node_affinity if affinity is not None else None
-    terms = nodes.required.node_selector_terms if nodes is not None and nodes.required else ()
-    named = (field.values[0] for term in terms for field in term.match_fields if field.values)
-    return pod.spec.node_name or next(named, "")
-
-
-def may_run(item: DaemonSet, node: Node) -> tuple[bool, bool]:
-    """Whether a node should run a pod, and whether one that runs there may go on (CTL-11)."""
-    spec, name = item.spec.template.spec, node.meta.name
-    if spec.node_name not in ("", name) or not spec.may_be_on(name, node.meta.labels):
-        return False, False
-    tolerations = (*spec.tolerations, *usual_tolerations())
-    effects = {taint.effect for taint in node.spec.taints if not tolerated(taint, tolerations)}
-    return not effects & {NO_SCHEDULE, NO_EXECUTE}, NO_EXECUTE not in effects
 
 
 def planned(item: DaemonSet, nodes: Sequence[Node], pods: Sequence[Pod]) -> DaemonPlan:
@@ -140,11 +112,6 @@ def _unavailable(item: DaemonSet, wanted: int) -> int:
 def _age(pod: Pod) -> tuple[bool, int, str]:
     """Bound before unbound, then the oldest first (CTL-14)."""
     return not pod.spec.node_name, pod.meta.created_ms or 0, pod.meta.name
-
-
-def usual_tolerations() -> tuple[Toleration, ...]:
-    """What every daemon pod tolerates (CTL-12)."""
-    return tuple(Toleration(key, "Exists", effect=effect) for key, effect in TOLERATED)
 
 
 def pod_for(item: DaemonSet, node: str) -> Pod:

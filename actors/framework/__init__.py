@@ -3,5 +3,5 @@ the filters that say whether a pod fits on a node.
 
 May use: nothing beside it.
 In order: podinfo, nodeinfo, cluster_events, refusal, pods_by_kind, tally, snapshot,
-  node_matching, filter, filters.
+  node_matching, filter, filters, fitting.
 """

@@ -48,6 +48,19 @@ class Columns(dict[str, Column]):
                 if resource not in amounts:
                     column[row] = 0
 
+    def append(self, node: NodeInfo) -> None:
+        """One more row, at the end."""
+        for resource in self:
+            self[resource] = np.append(self[resource], 0)
+        self._size += 1
+        self.put(self._size - 1, node)
+
+    def drop_last(self) -> None:
+        """One row less, at the end."""
+        for resource in self:
+            self[resource] = self[resource][:-1]
+        self._size -= 1
+
 
 class Kinds:
     """The nodes of a Snapshot by one property: a code for each row, and a value for each code.
@@ -70,6 +83,14 @@ class Kinds:
     def put(self, row: int, node: NodeInfo) -> None:
         """Update a row to what the node is now."""
         self.codes[row] = self._kind(node)
+
+    def append(self, node: NodeInfo) -> None:
+        """One more row, at the end."""
+        self.codes = np.append(self.codes, self._kind(node))
+
+    def drop_last(self) -> None:
+        """One row less, at the end."""
+        self.codes = self.codes[:-1]
 
     def code(self, value: Hashable) -> int | None:
         """The code of a value; None if no node has had it."""
@@ -215,6 +236,31 @@ class Snapshot:
             for kinds in self._kinds.values():
                 kinds.put(row, node)
         self._note(row, node)
+
+    def append(self, node: NodeInfo) -> None:
+        """One more node, behind all others. A simulation adds nodes that do not exist yet."""
+        row = self.row[node.name] = len(self.infos)
+        self.infos.append(node)
+        self.names.append(node.name)
+        for columns in self._columns.values():
+            columns.append(node)
+        for kinds in self._kinds.values():
+            kinds.append(node)
+        self._note(row, node)
+        self.move([(info, node.name, 1) for info in node.pods])
+
+    def drop_last(self) -> None:
+        """One node less: the last one."""
+        node = self.infos[-1]
+        self.move([(info, node.name, -1) for info in node.pods])
+        row = self.row.pop(node.name)
+        del self.infos[-1], self.names[-1]
+        for columns in self._columns.values():
+            columns.drop_last()
+        for kinds in self._kinds.values():
+            kinds.drop_last()
+        for rows in self._rows.values():
+            rows.pop(row, None)
 
     def move(self, moves: Iterable[Move]) -> None:
         """Called by the cache: these pods have come or gone, on nodes that were `put`."""

@@ -12,13 +12,11 @@ from workloads import Readier, all_of, template, workload_world
 
 from actors.controllers.daemonset import (
     DaemonSetController,
-    may_run,
-    node_of,
     outdated,
     planned,
     pod_for,
-    usual_tolerations,
 )
+from actors.shared.daemon_pods import may_run, node_of, usual_tolerations
 from testbed import Client
 from testbed.objects import (
     Condition,
