@@ -28,7 +28,7 @@ ON, OFF = ("on", "true"), ("off", "false")
 """The words for the two values of a Flag."""
 KIND = "kind"
 """The key under which the metadata of a field holds the Kind of its switch."""
-_WHOLE = re.compile(r"[0-9]{1,18}")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 # -- what a switch may be -------------------------------------------------------------------------

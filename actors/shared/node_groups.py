@@ -35,6 +35,10 @@ class GroupView:
     template: Node | None = None
     """What a new node of it would be; None: this cloud cannot say."""
 
+    def at(self, target: int) -> GroupView:
+        """The same group with another target."""
+        return attrs.evolve(self, target=target)
+
 
 @attrs.frozen
 class Instance:

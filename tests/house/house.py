@@ -75,6 +75,7 @@ OUTSIDE_ACTORS = {
 FINDERS = (
     "testbed/world/*_kinds.py", "testbed/world/users_code.py",
     "actors/framework/filters/__init__.py",
+    "actors/autoscaler/expanders/__init__.py",
 )  # fmt: skip
 """What finds the files of a catalogue by their names, and so imports by name."""
 

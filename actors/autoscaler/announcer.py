@@ -1,0 +1,33 @@
+"""Announcer: what the autoscaler says in Events, of pods, of nodes and of itself."""
+
+from __future__ import annotations
+
+from actors.shared.recorder import Recorder
+from testbed import Client
+from testbed.objects import ConfigMap, Meta, Object
+from testbed.objects.event import NORMAL, WARNING
+
+COMPONENT = "cluster-autoscaler"
+STATUS = ConfigMap(Meta("cluster-autoscaler-status", "kube-system"))
+"""What Events about the whole cluster are about."""
+
+
+class Announcer:
+    """Writes the Events of one life, unless they are switched off."""
+
+    def __init__(self, client: Client) -> None:
+        self._is_on = client.switches.events
+        self._recorder = Recorder(client, COMPONENT)
+
+    def note(self, item: Object, reason: str, message: str, kind: str = NORMAL) -> None:
+        """Write an Event about an object."""
+        if self._is_on:
+            self._recorder.note(item, reason, message, kind)
+
+    def say(self, reason: str, message: str) -> None:
+        """Write an Event about what is done to the cluster."""
+        self.note(STATUS, reason, message)
+
+    def warn(self, reason: str, message: str) -> None:
+        """Write a warning about the cluster."""
+        self.note(STATUS, reason, message, WARNING)

@@ -1,0 +1,41 @@
+"""Expander: says which of several groups should grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import attrs
+
+from actors.autoscaler.templates import NodeTemplate
+from actors.framework.podinfo import PodInfo
+from testbed.objects import ConfigMap
+
+
+@attrs.frozen(eq=False)
+class Expansion:
+    """A group that could grow: by how many nodes, and for which pods."""
+
+    group: str
+    nodes: int
+    pods: tuple[PodInfo, ...]
+    template: NodeTemplate
+
+
+class Expander:
+    """Keeps the best of several expansions (CA-19).
+
+    An expander of your own needs a `name` and a `best`. Expanders form a chain: each is given what
+    the one before has kept, until one expansion is left. From what is left at the end one is picked
+    at random.
+    """
+
+    name: ClassVar[str] = ""
+    """Its name in the switch `autoscaler.expander`."""
+
+    def best(
+        self, expansions: Sequence[Expansion], config: Mapping[str, ConfigMap]
+    ) -> Sequence[Expansion]:
+        """The best of them, in the same order. `config` has the ConfigMaps of `kube-system`, by
+        name."""
+        raise NotImplementedError(f"{self.name} has no best(expansions, config)")
