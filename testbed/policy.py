@@ -11,16 +11,20 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.switches import KIND, Kind
+
+T = TypeVar("T")
 
 BUILT_IN = "built_in"
 """The value of such a switch if nothing is replaced."""
@@ -121,6 +125,19 @@ def files() -> list[str]:
 def words() -> list[str]:
     """The command-line options that name all these files again, to be pasted."""
     return [word for file in files() for word in ("--policy", file)]
+
+
+def catalogue(package: str, path: Iterable[str], base: type[T]) -> dict[str, type[T]]:
+    """Each class below `base` in the files of a folder, by its `name`, in the order of the files.
+    The files are imported."""
+    found: dict[str, type[T]] = {}
+    for file in sorted(info.name for info in iter_modules(path)):
+        module = import_module(f"{package}.{file}")
+        for each in vars(module).values():
+            is_one = isinstance(each, type) and issubclass(each, base)
+            if is_one and each.__module__ == module.__name__ and each.name:
+                found.setdefault(each.name, each)
+    return found
 
 
 # -- switches that name a policy ------------------------------------------------------------------

@@ -11,20 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from actors.autoscaler.expander import Expander
+from testbed.policy import catalogue
 
 
 @cache
 def expander_classes() -> Mapping[str, type[Expander]]:
     """The class of every Expander in this folder by its `name`, in the order of the files."""
-    found: dict[str, type[Expander]] = {}
-    for file in sorted(info.name for info in iter_modules(__path__)):
-        module = import_module(f"{__name__}.{file}")
-        for each in vars(module).values():
-            is_expander = isinstance(each, type) and issubclass(each, Expander)
-            if is_expander and each.__module__ == module.__name__ and each.name:
-                found.setdefault(each.name, each)
-    return found
+    return catalogue(__name__, __path__, Expander)

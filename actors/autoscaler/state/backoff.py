@@ -1,4 +1,4 @@
-"""Group backoff: after a failure a group is left alone for a while, each time for longer (CA-23)."""
+"""Group backoff: after a failure a group is left alone, each time for longer (CA-23)."""
 
 from __future__ import annotations
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from actors.framework.filter import Filter
 from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
@@ -24,6 +22,7 @@ from actors.framework.filters.node_unschedulable import NodeUnschedulableFilter
 from actors.framework.filters.resources import NodeResourcesFitFilter
 from actors.framework.filters.taint_toleration import TaintTolerationFilter
 from actors.framework.filters.topology_spread import PodTopologySpreadFilter
+from testbed.policy import catalogue
 
 FILTERS: tuple[Filter, ...] = (
     NodeUnschedulableFilter(),
@@ -43,11 +42,4 @@ def filter_classes() -> Mapping[str, type[Filter]]:
 
     The files are imported on the first call, once a switch names a filter that is no default.
     """
-    found: dict[str, type[Filter]] = {}
-    for file in sorted(info.name for info in iter_modules(__path__)):
-        module = import_module(f"{__name__}.{file}")
-        for each in vars(module).values():
-            is_filter = isinstance(each, type) and issubclass(each, Filter)
-            if is_filter and each.__module__ == module.__name__ and each.name:
-                found.setdefault(each.name, each)
-    return found
+    return catalogue(__name__, __path__, Filter)
