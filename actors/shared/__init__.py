@@ -1,8 +1,8 @@
 """What actors of every kind share: leader election, Events, work queues, bind and evict as clients
 send them, requests that are repeated, a user from outside, which owner manages an object,
 which pods are critical or static, where daemon pods run, how a cloud is asked for machines,
-and what settings may be.
+what its machines are, and what settings may be.
 
 May use: nothing beside it.
-In order: retries, owners; then siblings.
+In order: retries, settings, owners, node_groups; then siblings.
 """

@@ -1,0 +1,270 @@
+"""Cloud: the provider's API, an Endpoint that sizes node groups and says what has become of them.
+
+All that it knows stands in the Store, as NodeGroups and CloudInstances: it outlives every restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from actors.cloud.node_group import RISING, NodeGroup
+from actors.cloud.quota import STOCK_OUT, CloudQuota
+from actors.shared.machines.boot import LOST, Boot
+from actors.shared.machines.cloud_instance import CloudInstance
+from actors.shared.node_groups import CLOUD, GroupView
+from testbed import StoreEndpoint
+from testbed.errors import Forbidden, InternalError, Invalid, NotFound
+from testbed.objects.meta import Meta, Object
+from testbed.store.endpoint import BETWEEN, Handler, Operation
+from testbed.store.footprint import LOG, Footprint
+from testbed.store.store import Put
+
+READS = ("get", "list", "watch")
+GROUPS, INSTANCES = NodeGroup.plural, CloudInstance.plural
+KNOWS = (
+    "groups, instances, increase, decrease, delete, reclaim, draw, forget, adjust, get, list and "
+    "watch"
+)
+
+
+class Cloud(StoreEndpoint):
+    """The provider. It answers each of these in one turn.
+
+    About node groups, of which the Operation names one:
+
+    - `groups`: a GroupView of each, in its order; `instances`: an Instance for each machine of one;
+    - `increase` by so many: the new target. As many machines are on their way from then on;
+    - `decrease` by so many: the new target. It deletes no machine;
+    - `delete` the machines that are named in the body: the new target, as many lower. They are gone
+      `delete_ms` later;
+    - `reclaim` them: they are gone at once, and the target stays, as with a spot instance;
+    - `adjust` what the body names, field by field: what its operator does.
+
+    About one machine, asked by what stands on its side:
+
+    - `draw` which of its boots it has; `forget` it, once it is gone and nothing of it is left.
+
+    NodeGroups and CloudInstances can be read and watched here.
+    """
+
+    marks_memory = True
+
+    def __init__(self, store: Any, name: str = CLOUD, *, quota: CloudQuota | None = None) -> None:
+        super().__init__(store, name)
+        self.quota = CloudQuota() if quota is None else quota
+
+    def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+        """Each verb is one read or one commit, in one turn: nothing can come between."""
+        match operation.plural, operation.verb:
+            case (_, verb) if verb in READS and operation.plural in (GROUPS, INSTANCES):
+                return (yield from super().handle(operation, caller, now_ms))
+            case "nodegroups", "groups":
+                return tuple([self._seen(each, now_ms) for each in self._groups()])
+            case "nodegroups", "instances":
+                group = self._group(operation)
+                return tuple([each.seen(now_ms) for each in self._machines(group, now_ms)])
+            case "nodegroups", "increase":
+                return self._increase(self._group(operation), _by(operation), now_ms)
+            case "nodegroups", "decrease":
+                return self._decrease(self._group(operation), _by(operation))
+            case "nodegroups", "delete":
+                return self._delete_machines(self._group(operation), operation.body, now_ms)
+            case "nodegroups", "reclaim":
+                return self._reclaim(self._group(operation), operation.body, now_ms)
+            case "nodegroups", "adjust":
+                return self._adjust(self._group(operation), operation.body)
+            case "cloudinstances", "draw":
+                return self._draw(self._machine(operation), operation.body)
+            case "cloudinstances", "forget":
+                return self._forget(self._machine(operation), now_ms)
+        raise Invalid(f"{self.name} cannot {operation}: it knows {KNOWS}")
+        yield BETWEEN
+
+    def may(self, operation: Operation, caller: str = "") -> Footprint:
+        """A change of a group may touch all its machines; a quota is counted over all groups."""
+        if operation.verb in READS:
+            return super().may(operation, caller)
+        logs = {f"{LOG}{GROUPS}", f"{LOG}{INSTANCES}"}
+        keys = {each.key for each in self._peeked(GROUPS)}
+        keys |= {each.key for each in self._peeked(INSTANCES)}
+        reads = frozenset(keys | logs)
+        if operation.verb in ("groups", "instances"):
+            return Footprint(reads)
+        new = {
+            f"{INSTANCES}/{name}"
+            for group in self._peeked(GROUPS)
+            if group.name == operation.name
+            for name in _names_ahead(group)
+        }
+        writes = frozenset(keys | logs | new)
+        return Footprint(reads | writes, writes) | self.tails(GROUPS) | self.tails(INSTANCES)
+
+    def _peeked(self, plural: str) -> list[Any]:
+        return [entry.value for entry in self.store.snapshot(f"{plural}/")]
+
+    # -- what it reads --------------------------------------------------------------------------
+
+    def _groups(self) -> list[NodeGroup]:
+        found: list[Any] = [entry.value for entry in self.store.range(f"{GROUPS}/")]
+        return sorted(found, key=lambda group: (group.place, group.name))
+
+    def _group(self, operation: Operation) -> NodeGroup:
+        entry = self.store.get(f"{GROUPS}/{operation.name}")
+        if entry is None:
+            raise NotFound(f"{self.name} has no node group {operation.name!r}")
+        return entry.value  # type: ignore[return-value]
+
+    def _machine(self, operation: Operation) -> CloudInstance:
+        entry = self.store.get(f"{INSTANCES}/{operation.name}")
+        if entry is None:
+            raise NotFound(f"{self.name} has no instance {operation.name!r}")
+        return entry.value  # type: ignore[return-value]
+
+    def _all_machines(self) -> list[CloudInstance]:
+        return [entry.value for entry in self.store.range(f"{INSTANCES}/")]  # type: ignore[misc]
+
+    def _machines(self, group: NodeGroup, now_ms: int) -> list[CloudInstance]:
+        """Those of a group that are not gone, in the order in which they came."""
+        found = [
+            each for each in self._all_machines()
+            if each.group == group.name and not each.is_gone(now_ms)
+        ]  # fmt: skip
+        return sorted(found, key=lambda each: (each.nth, each.meta.name))
+
+    def _seen(self, group: NodeGroup, now_ms: int) -> GroupView:
+        nodes = tuple([each.meta.name for each in self._machines(group, now_ms)])
+        return GroupView(
+            group.name, group.min_size, group.max_size, group.target, nodes, group.template
+        )
+
+    # -- what it changes ------------------------------------------------------------------------
+
+    def _increase(self, group: NodeGroup, by: int, now_ms: int) -> int:
+        if group.increase_errors:
+            self._write(attrs.evolve(group, increase_errors=_one_less(group.increase_errors)))
+            raise Forbidden(group.increase_error)
+        if by < 1 or group.target + by > group.max_size:
+            raise Invalid(
+                f"{group.name} wants {group.target} instances and may want {group.max_size}: it "
+                f"cannot want {by} more"
+            )
+        self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
+        names, room = self._free_names(group, by), self._room(group, now_ms)
+        machines = []
+        for number, name in enumerate(names):
+            nth = group.made + number + 1
+            boots: tuple[Boot, ...] = (STOCK_OUT,)
+            if room is None or number < room:
+                boots = tuple([_limited(boot, nth) for boot in group.boots])
+            machines.append(CloudInstance(
+                Meta(name, uid=f"{group.name}~{nth}"), group=group.name, nth=nth,
+                requested_ms=now_ms, boots=boots, template=group.template,
+            ))  # fmt: skip
+        target = group.target + by
+        self._write(attrs.evolve(group, target=target, made=group.made + by), *machines)
+        return target
+
+    def _free_names(self, group: NodeGroup, count: int) -> list[str]:
+        """The names of so many new machines; Forbidden if there are not as many."""
+        if group.naming == RISING:
+            return [group.slot(group.made + number + 1) for number in range(count)]
+        taken = {each.meta.name for each in self._all_machines()}
+        free = [name for name in group.slots if name not in taken]
+        if len(free) < count:
+            raise Forbidden(f"{group.name} has {len(free)} free names and needs {count}")
+        return free[:count]
+
+    def _room(self, group: NodeGroup, now_ms: int) -> int | None:
+        """How many more machines of it the provider has; None: as many as one likes."""
+        if group.stock is None:
+            return None
+        there = [
+            each for each in self._machines(group, now_ms) if not each.seen(now_ms).error_class
+        ]
+        return max(group.stock - len(there), 0)
+
+    def _decrease(self, group: NodeGroup, by: int) -> int:
+        if not 1 <= by <= group.target:
+            raise Invalid(f"{group.name} wants {group.target} instances, not {by} less")
+        self._write(attrs.evolve(group, target=group.target - by))
+        return group.target - by
+
+    def _delete_machines(self, group: NodeGroup, names: tuple[str, ...], now_ms: int) -> int:
+        if group.delete_errors:
+            self._write(attrs.evolve(group, delete_errors=_one_less(group.delete_errors)))
+            raise InternalError(group.delete_error)
+        machines = self._named(group, names, now_ms)
+        target = max(group.target - len(machines), 0)
+        if group.keeps_min and target < group.min_size:
+            raise Forbidden(f"{group.name} keeps {group.min_size} instances, and has {target} then")
+        gone_ms = now_ms + group.delete_ms
+        going = [attrs.evolve(each, gone_ms=gone_ms) for each in machines]
+        self._write(attrs.evolve(group, target=target), *going)
+        return target
+
+    def _reclaim(self, group: NodeGroup, names: tuple[str, ...], now_ms: int) -> None:
+        self._write(
+            *[attrs.evolve(each, gone_ms=now_ms) for each in self._named(group, names, now_ms)]
+        )
+
+    def _named(self, group: NodeGroup, names: tuple[str, ...], now_ms: int) -> list[CloudInstance]:
+        """The machines of a group by name; NotFound if one is not among them."""
+        there = {each.meta.name: each for each in self._machines(group, now_ms)}
+        for name in names:
+            if name not in there:
+                raise NotFound(f"{group.name} has no instance {name!r}")
+        # One that is being deleted already goes when it was to go, and is counted once.
+        return [there[name] for name in names if there[name].gone_ms is None]
+
+    def _adjust(self, group: NodeGroup, fields: Mapping[str, Any]) -> None:
+        known = {field.name for field in attrs.fields(NodeGroup)} - {"meta", "extra"}
+        for name in fields:
+            if name not in known:
+                raise Invalid(f"a NodeGroup has no {name!r}: it has {', '.join(sorted(known))}")
+        self._write(attrs.evolve(group, **fields))
+
+    def _draw(self, machine: CloudInstance, index: int) -> None:
+        if len(machine.boots) > 1:
+            self._write(attrs.evolve(machine, boots=(machine.boots[index],)))
+
+    def _forget(self, machine: CloudInstance, now_ms: int) -> None:
+        if not machine.is_gone(now_ms):
+            raise Invalid(f"{machine.meta.name} is not gone")
+        self.store.delete(machine.key)
+
+    def _write(self, *items: Object) -> None:
+        """Commit those of these objects together that are not stored like this."""
+        revision, puts = self.store.next_revision, []
+        for item in items:
+            old: Any = self.store.get(item.key)
+            if old is None or not item.is_as(old.value):
+                puts.append(Put(item.key, item.with_meta(revision=revision)))
+        self.store.txn((), puts)
+
+
+def _names_ahead(group: NodeGroup) -> tuple[str, ...]:
+    """The names that a machine of it may get if it is asked for soon."""
+    if group.naming == RISING:
+        ahead = range(group.made + 1, group.made + 2 * group.max_size + 1)
+        return tuple([group.slot(number) for number in ahead])
+    return group.slots
+
+
+def _by(operation: Operation) -> int:
+    by = operation.options.get("by")
+    if type(by) is not int:
+        raise Invalid(f"{operation}: expected how many as the option `by`, such as by=1")
+    return by
+
+
+def _one_less(left: int) -> int:
+    """How many refusals are left after one; -1 stays."""
+    return left if left < 0 else left - 1
+
+
+def _limited(boot: Boot, nth: int) -> Boot:
+    """How the nth machine of a group comes up: not at all if only the ones before it do."""
+    return boot if boot.only is None or nth <= boot.only else LOST

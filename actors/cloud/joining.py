@@ -1,0 +1,79 @@
+"""Joining: a whole cloud put into a World in one line."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Protocol
+
+import attrs
+
+from actors.cloud.cloud import Cloud
+from actors.cloud.controller import CloudController
+from actors.cloud.node_group import SLOTS, NodeGroup
+from actors.cloud.quota import CloudQuota
+from actors.shared.machines.cloud_instance import CloudInstance
+from actors.shared.machines.registering import node_of
+from testbed import Actor, World
+from testbed.errors import ScenarioError
+from testbed.objects.meta import Meta
+
+
+class MachineKind(Protocol):
+    """What makes the kubelet of a machine: `actors.kubelet.Machine`, or a class below it."""
+
+    runtime: Any
+    """What its containers run in: made of the Store and the name of the node."""
+
+    def __call__(self, name: str, node: str, /) -> Actor:
+        """The actor of that name, for the node of that name."""
+
+
+def join_cloud(
+    world: World,
+    *groups: NodeGroup,
+    machine: MachineKind | None = None,
+    quota: CloudQuota | None = None,
+) -> None:
+    """Put a cloud with these node groups into a World, in this order.
+
+    As many instances as a group wants are there from the start, with Ready nodes `g-1`, `g-2`, ….
+    With `machine=Machine` each name that an instance may have gets a kubelet. Without, nodes have
+    none: nothing runs there, and a thousand of them cost little.
+    """
+    world.serve(partial(Cloud, quota=quota))
+    for place, group in enumerate(groups):
+        _check(group, has_kubelets=machine is not None)
+        world.add(attrs.evolve(group, place=place))
+        for number in range(1, group.target + 1):
+            _begin_with(world, group, number)
+        if machine is not None:
+            for node in group.slots:
+                world.serve(partial(machine.runtime, node=node))
+                world.start(machine(f"kubelet-{node}", node))
+    bare = () if machine is not None else tuple([group.name for group in groups])
+    world.start(CloudController(bare=bare))
+
+
+def _check(group: NodeGroup, *, has_kubelets: bool) -> None:
+    if has_kubelets and group.naming != SLOTS:
+        raise ScenarioError(
+            f"join_cloud was given the group {group.name!r} with naming={group.naming!r}: expected "
+            f"{SLOTS!r}, since each of its machines has a kubelet that is started before the Run."
+            "\nNext: leave out `machine`, and its nodes have no kubelets."
+        )
+    if group.target and group.template is None:
+        raise ScenarioError(
+            f"join_cloud was given the group {group.name!r} with target={group.target} and no "
+            "template: expected one, to know its nodes by.\n"
+            'Next: say template=Node.of("any", cpu_m=4000).'
+        )
+
+
+def _begin_with(world: World, group: NodeGroup, number: int) -> None:
+    """An instance that is there from the start, and its Node."""
+    name = f"{group.name}-{number}"
+    meta = Meta(name, uid=f"{group.name}~start-{number}")
+    first = number - group.target
+    world.add(CloudInstance(meta, group=group.name, nth=first, template=group.template))
+    assert group.template is not None
+    world.add(node_of(group.template, name, 0))

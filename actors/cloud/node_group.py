@@ -1,0 +1,79 @@
+"""NodeGroup: a group of like machines at the provider, and how its machines come and fail."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from actors.shared.machines.boot import Boot
+from testbed.objects import Node
+from testbed.objects.meta import Object
+
+SLOTS, RISING = "slots", "rising"
+"""How new instances are named: by the lowest number that is free, `g-2`; or by one that is never
+used again, `g-new-2`."""
+ALWAYS = -1
+"""As a number of refusals: every call is refused."""
+
+
+@attrs.frozen
+class NodeGroup(Object):
+    """A node group, as the provider keeps it; an instance is a CloudInstance of its own.
+
+    It stands in the Store, where claims can see it, but no API server answers for it.
+    """
+
+    kind: ClassVar[str] = "NodeGroup"
+    plural: ClassVar[str] = "nodegroups"
+    is_namespaced: ClassVar[bool] = False
+
+    min_size: int = 0
+    """The autoscaler keeps that many; the provider does not care."""
+    max_size: int = 10
+    """The provider refuses to want more."""
+    target: int = 0
+    """How many instances are wanted."""
+    template: Node | None = None
+    """What a new node of it will be; its name does not matter. None: the provider cannot say, and
+    new machines never become nodes."""
+    boots: tuple[Boot, ...] = (Boot(),)
+    """How new machines come up; of several, one is picked for each machine."""
+    place: int = 0
+    """Where it stands in the provider's list; those of one place stand in order of their names."""
+    stock: int | None = None
+    """How many instances there is room for at the provider. More of them report the error
+    `ZONE_RESOURCE_POOL_EXHAUSTED`; None: there is always room."""
+    increase_errors: int = 0
+    """How many calls that want more it still refuses; -1: all."""
+    increase_error: str = "quota exceeded"
+    """What it says then."""
+    delete_errors: int = 0
+    """How many calls that delete instances it still refuses; -1: all."""
+    delete_error: str = "cloud says no"
+    """What it says then."""
+    keeps_min: bool = False
+    """Whether it refuses to delete below its minimum."""
+    delete_ms: int = 2000
+    """From the call that deletes an instance until that is gone."""
+    naming: str = SLOTS
+    """How new instances are named: `slots` or `rising`."""
+    spare: int = 2
+    """How many names it has beyond its maximum, for instances that are still on their way out. If
+    no name is free, it refuses to want more, as a network without a free address does."""
+    made: int = 0
+    """How many instances it has made so far."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.meta.name
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """All names that its instances may have, if they are named by slots."""
+        return tuple([self.slot(number) for number in range(1, self.max_size + self.spare + 1)])
+
+    def slot(self, number: int) -> str:
+        """The name of its instance of that number."""
+        return f"{self.name}-new-{number}" if self.naming == RISING else f"{self.name}-{number}"
