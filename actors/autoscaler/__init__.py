@@ -2,5 +2,5 @@
 
 May use: framework, shared.
 In order: settings, pass_record, simulation, state, templates, expander, expanders, switches,
-  announcer, listers.
+  announcer, listers, scale_down.
 """

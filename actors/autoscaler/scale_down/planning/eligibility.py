@@ -1,0 +1,95 @@
+"""Eligibility: which nodes a pass looks at, and which of them are worth a simulation."""
+
+from __future__ import annotations
+
+import attrs
+
+from actors.autoscaler.pass_record import Unremovable
+from actors.autoscaler.scale_down.planning.outlook import Outlook
+from actors.autoscaler.scale_down.planning.unremovable import (
+    BEING_DELETED,
+    DISABLED,
+    NOT_UNDERUTILISED,
+    RECENTLY_UNREMOVABLE,
+    UNEXPECTED,
+    UnremovableNodes,
+)
+from actors.autoscaler.scale_down.taints import is_going
+from actors.autoscaler.scale_down.utilisation import UNKNOWN, Utilisation, utilisation_of
+from actors.autoscaler.settings import AutoscalerSettings
+from actors.framework.nodeinfo import NodeInfo
+from testbed.objects import Node
+
+DISABLED_ANNOTATION = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+"""The annotation of a node that is to stay."""
+
+
+def is_disabled(node: Node) -> bool:
+    """Whether an annotation says that the node is to stay."""
+    return node.meta.annotations.get(DISABLED_ANNOTATION) == "true"
+
+
+def candidates(outlook: Outlook) -> list[str]:
+    """The nodes that are looked at: those of a group that wants more nodes than its minimum. Others
+    do not even have their utilisation computed (CA-25)."""
+    group_of = outlook.group_of
+    found = []
+    for node in outlook.nodes:
+        group = group_of.get(node.meta.name)
+        if group is not None and group.target > group.min_size:
+            found.append(node.meta.name)
+    return found
+
+
+@attrs.define
+class Eligible:
+    """What became of the candidates before any simulation."""
+
+    names: list[str] = attrs.field(factory=list)
+    """Those that are used so little that they may go."""
+    utilisation: dict[str, Utilisation] = attrs.field(factory=dict)
+    """Of those that were looked at so far that it was computed."""
+
+
+def eligible(
+    outlook: Outlook, names: list[str], unremovable: UnremovableNodes, settings: AutoscalerSettings
+) -> Eligible:
+    """Sort out the candidates. In this order, a node stays that a simulation found unremovable a
+    short while ago; that is being deleted; that is annotated; that is used enough (CA-26)."""
+    found = Eligible()
+    for name in names:
+        info = outlook.simulation.get(name)
+        if info is None:
+            reason = UNEXPECTED
+        elif unremovable.is_recent(name):
+            reason = RECENTLY_UNREMOVABLE
+        else:
+            reason = _reason(info, outlook.now_ms, settings, found)
+        if reason:
+            unremovable.add(name, Unremovable(reason))
+        else:
+            found.names.append(name)
+    return found
+
+
+def _reason(info: NodeInfo, now_ms: int, settings: AutoscalerSettings, found: Eligible) -> str:
+    """Why a node stays; empty if it may go."""
+    if info.node is None or is_going(info.node, now_ms):
+        return BEING_DELETED
+    if is_disabled(info.node):
+        return DISABLED
+    used = utilisation(info, now_ms, settings)
+    found.utilisation[info.name] = used
+    is_used = used.highest.is_at_least(settings.utilization_threshold_per_mille)
+    return NOT_UNDERUTILISED if is_used else ""
+
+
+def utilisation(info: NodeInfo, now_ms: int, settings: AutoscalerSettings) -> Utilisation:
+    """The utilisation of a node as the settings count it."""
+    used = utilisation_of(
+        info,
+        now_ms,
+        ignore_daemons=settings.ignore_daemonsets_utilization,
+        ignore_mirrors=settings.ignore_mirror_pods_utilization,
+    )
+    return UNKNOWN if used is None else used

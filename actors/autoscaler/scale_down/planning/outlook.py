@@ -1,0 +1,43 @@
+"""Outlook: what one pass of the autoscaler gives its scale-down to decide by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from actors.autoscaler.scale_down.drainability import Owners
+from actors.autoscaler.simulation.simulation import Simulation
+from actors.shared.node_groups import GroupView
+from testbed.objects import Node, PodDisruptionBudget
+
+Order = Callable[[str, Sequence[str]], list[str]]
+"""Puts names into the order in which a map of Go would give them: a label, the sorted names."""
+
+
+def as_sorted(_label: str, names: Sequence[str]) -> list[str]:
+    """The dullest order: as they are."""
+    return list(names)
+
+
+@attrs.frozen
+class Outlook:
+    """The cluster as a pass sees it after its scale-up found nothing to do."""
+
+    now_ms: int
+    simulation: Simulation
+    """Nodes, also those still to come, with the pods that are on them or have been packed there."""
+    nodes: Sequence[Node]
+    """All registered nodes."""
+    groups: Sequence[GroupView]
+    """The node groups, as the cloud told them in this pass."""
+    owners: Owners
+    """Finds the owner of a pod."""
+    budgets: Sequence[PodDisruptionBudget] = ()
+    order: Order = as_sorted
+    """Decides where a map of Go would."""
+
+    @property
+    def group_of(self) -> Mapping[str, GroupView]:
+        """The group of each node that has one."""
+        return {name: group for group in self.groups for name in group.nodes}

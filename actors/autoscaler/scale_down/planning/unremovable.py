@@ -1,0 +1,66 @@
+"""Unremovable nodes: why each stays, and which need not be looked at again for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from actors.autoscaler.pass_record import Unremovable
+
+DISABLED = "ScaleDownDisabledAnnotation"
+NOT_AUTOSCALED = "NotAutoscaled"
+NOT_UNNEEDED_LONG_ENOUGH = "NotUnneededLongEnough"
+NOT_UNREADY_LONG_ENOUGH = "NotUnreadyLongEnough"
+MIN_SIZE_REACHED = "NodeGroupMinSizeReached"
+RESOURCE_LIMIT = "MinimalResourceLimitExceeded"
+BEING_DELETED = "CurrentlyBeingDeleted"
+NOT_UNDERUTILISED = "NotUnderutilized"
+OTHER_REASON = "NotUnneededOtherReason"
+RECENTLY_UNREMOVABLE = "RecentlyUnremovable"
+NO_PLACE = "NoPlaceToMovePods"
+BLOCKED_BY_POD = "BlockedByPod"
+UNEXPECTED = "UnexpectedError"
+"""The reasons, in the words of the autoscaler."""
+
+
+class UnremovableNodes:
+    """The reasons of the last pass, and until when the verdict of a simulation is believed.
+
+    To simulate is dear, so a node that was found unremovable by it is left alone for five minutes.
+    What costs nothing, such as its utilisation, is looked at in every pass (CA-27).
+    """
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, Unremovable] = {}
+        self._until_ms: dict[str, int] = {}
+
+    @property
+    def reasons(self) -> Mapping[str, Unremovable]:
+        """Why each node stays, by name."""
+        return {name: self._reasons[name] for name in sorted(self._reasons)}
+
+    def begin(self, nodes: Container[str], now_ms: int) -> None:
+        """A pass begins with these nodes: forget all reasons, and what is no longer believed."""
+        self._reasons = {}
+        self._until_ms = {
+            name: until
+            for name, until in self._until_ms.items()
+            if name in nodes and until > now_ms
+        }
+
+    def add(self, name: str, why: Unremovable, until_ms: int | None = None) -> None:
+        """A node stays; with `until_ms`, it is not looked at again before."""
+        self._reasons[name] = why
+        if until_ms is not None:
+            self._until_ms[name] = until_ms
+
+    def has_reason(self, name: str) -> bool:
+        """Whether it is known why the node stays."""
+        return name in self._reasons
+
+    def is_recent(self, name: str) -> bool:
+        """Whether a simulation found it unremovable a short while ago."""
+        return name in self._until_ms
+
+    def digest(self, now_ms: int) -> object:
+        """What it believes; times count from now."""
+        return tuple((name, until - now_ms) for name, until in sorted(self._until_ms.items()))
