@@ -1,0 +1,36 @@
+"""Leftovers: taints that an earlier life has put on nodes, and did not live to take off."""
+
+from __future__ import annotations
+
+from actors.autoscaler.scale_down.actuation.surroundings import Surroundings
+from actors.autoscaler.scale_down.actuation.tainting import take_taint
+from actors.autoscaler.scale_down.taints import SHORT_NAMES, has_taint
+from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
+from testbed import ApiError
+from testbed.objects import Node
+from testbed.objects.event import WARNING
+
+CLEANUP = "ClusterAutoscalerCleanup"
+
+
+async def clean_leftovers(around: Surroundings) -> None:
+    """Take off all ToBeDeleted taints, once in a life, before its first pass: what they were put
+    for is forgotten. The soft ones stay, unless they are switched off (CA-31)."""
+    nodes = [node for node in around.nodes() if has_taint(node, TO_BE_DELETED)]
+    for node in nodes:
+        await _clean(around, node, TO_BE_DELETED)
+    if around.settings.max_bulk_soft_taint_count:
+        return
+    for node in around.nodes():
+        if has_taint(node, CANDIDATE):
+            await _clean(around, node, CANDIDATE)
+
+
+async def _clean(around: Surroundings, node: Node, key: str) -> None:
+    what, name = SHORT_NAMES[key], node.meta.name
+    uncordon = key == TO_BE_DELETED and around.settings.cordon_node_before_terminating
+    try:
+        if await take_taint(around.client, node, key, uncordon=uncordon):
+            around.note(node, CLEANUP, f"removed {what} taint from node {name}")
+    except ApiError as error:
+        around.note(node, CLEANUP, f"failed to clean {what} on node {name}: {error}", WARNING)
