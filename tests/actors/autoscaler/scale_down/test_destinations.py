@@ -29,8 +29,9 @@ def test_old_trials_tie_nothing() -> None:
     ties = Destinations()
     ties.note("a", "x", 0)
     ties.note("b", "x", 10)
+    ties.note("c", "x", 11)
     ties.forget_before(10)
-    assert ties.leave("b", "ab") == ["b"]
+    assert ties.leave("c", "abc") == ["b", "c"]
     assert not Destinations().digest(0)
 
 

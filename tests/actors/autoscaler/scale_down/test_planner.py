@@ -185,6 +185,12 @@ def test_the_cluster_keeps_its_least_cores_and_memory() -> None:
     cluster = pair(min_cores=4)
     cluster.went(0)
     assert cluster.went(601)[0] == "NodeDeleteStarted"
+    going = idle_node("x", taints=(Taint("ToBeDeletedByClusterAutoscaler", "601"),))
+    cluster = pair(min_cores=5)
+    cluster.nodes = (*TWO, going)
+    cluster.went(0)
+    cluster.went(601)
+    assert cluster.reasons["n1"] == "MinimalResourceLimitExceeded"
     cluster = pair(min_memory=9 * GIB)
     cluster.went(0)
     cluster.went(601)
