@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import attrs
 
+from actors.autoscaler.announcer import STATUS, Announcer
+from actors.autoscaler.listers import Listers
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.cloud_view import CloudView
 from testbed import Client
@@ -12,27 +13,38 @@ from testbed.objects import Node, Object, Pod, PodDisruptionBudget
 from testbed.objects.event import NORMAL
 
 
-class Surroundings(Protocol):
+@attrs.frozen
+class Surroundings:
     """What the autoscaler lends to its scale-down. It lists what its Caches hold at that time."""
 
     client: Client
     settings: AutoscalerSettings
     cloud: CloudView
+    listers: Listers
+    announcer: Announcer
 
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> list[Node]:
         """All registered nodes."""
+        return self.listers.nodes.all()
 
-    def scheduled_pods(self) -> Sequence[Pod]:
-        """The bound pods that have not ended; expendable ones are left out (CA-12)."""
+    def scheduled_pods(self) -> list[Pod]:
+        """The bound pods that have not ended; expendable ones count for nothing (CA-12)."""
+        cutoff = self.client.switches.expendable_cutoff
+        pods = (pod for pod in self.listers.pods.all() if pod.is_bound and not pod.is_over)
+        return [pod for pod in pods if pod.spec.priority is None or pod.spec.priority >= cutoff]
 
-    def budgets(self) -> Sequence[PodDisruptionBudget]:
+    def budgets(self) -> list[PodDisruptionBudget]:
         """All disruption budgets."""
+        return self.listers.budgets.all()
 
     def owner(self, kind: str, namespace: str, name: str) -> Object | None:
         """The owner of that name, or None."""
+        return self.listers.owner(kind, namespace, name)
 
     def note(self, item: Object, reason: str, message: str, kind: str = NORMAL) -> None:
         """Write an Event about a pod or a node."""
+        self.announcer.note(item, reason, message, kind)
 
-    def note_status(self, reason: str, message: str, kind: str = NORMAL) -> None:
+    def note_status(self, reason: str, message: str) -> None:
         """Write an Event about the cluster."""
+        self.announcer.note(STATUS, reason, message)
