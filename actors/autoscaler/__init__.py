@@ -1,6 +1,12 @@
 """The cluster autoscaler: it adds nodes for pods that find no room, and removes idle ones.
 
 May use: framework, shared.
-In order: settings, pass_record, simulation, state, templates, expander, expanders, switches,
-  announcer, listers, scale_down.
+In order: settings, pass_record, asking, simulation, state, templates, expander, expanders,
+  switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing, autoscaler,
+  __init__.
 """
+
+from actors.autoscaler.autoscaler import Autoscaler
+from actors.autoscaler.settings import AutoscalerSettings
+
+__all__ = ["Autoscaler", "AutoscalerSettings"]

@@ -1,0 +1,299 @@
+"""Passing: one pass of the autoscaler, from what it lists to what it does (CA-1).
+
+1. It lists nodes and pods, and asks the cloud for its groups. From these it makes a Simulation in
+   which expendable pods do not exist. 2. It mends the cloud; that may end the pass. 3. It finds out
+which pods ask for room, and asks the cloud for nodes; if that works, the pass ends. 4. It looks
+which nodes are not needed, and may begin to delete some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from actors.autoscaler import asking, maintenance
+from actors.autoscaler.memory import AutoscalerMemory
+from actors.autoscaler.pass_record import (
+    AWAITING,
+    DAEMON,
+    DELETE_STARTED,
+    EXPENDABLE,
+    IN_COOLDOWN,
+    LEFT,
+    NO_OPTION,
+    NO_OPTIONS,
+    NOMINATED,
+    NOT_NEEDED,
+    SCHEDULABLE,
+    SUCCESSFUL,
+    TRIGGERED,
+    YOUNG,
+    PassRecord,
+    PodFate,
+)
+from actors.autoscaler.scale_down.planning.outlook import Outlook
+from actors.autoscaler.scale_up.events import announce
+from actors.autoscaler.scale_up.scale_up import PassFailed, ScaleUp, ScaleUpOutcome
+from actors.autoscaler.simulation.simulation import Simulation
+from actors.autoscaler.state.readiness import is_usable
+from actors.autoscaler.state.status import status_of
+from actors.autoscaler.templates import NodeTemplate
+from actors.framework.nodeinfo import NodeInfo
+from actors.framework.podinfo import PodInfo, info_of
+from actors.shared.critical import is_mirror, is_static
+from actors.shared.daemon_pods import is_daemon_pod
+from testbed import ApiError
+from testbed.objects import Node, Pod
+
+NOT_CHOSEN = "helpable but not in the chosen option"
+
+
+class Passing:
+    """One pass; `record` says at the end what came of it."""
+
+    def __init__(self, memory: AutoscalerMemory, now_ms: int) -> None:
+        self._memory = memory
+        self._now_ms = now_ms
+        self.record = PassRecord(now_ms)
+        self._nodes: list[Node] = memory.listers.nodes.all()
+        self._usable = [each for each in self._nodes if is_usable(each)]
+        pods = memory.listers.pods.all()
+        self._bound = [pod for pod in pods if pod.is_bound and not pod.is_over]
+        self._unschedulable = [pod for pod in pods if asking.is_unschedulable(pod)]
+        self._simulation = Simulation(())
+        self._templates: Mapping[str, NodeTemplate] = {}
+        self._may_delete = True
+
+    async def run(self) -> None:
+        """Do it. What goes wrong ends it, and stands in its record."""
+        try:
+            await self._run()
+        except PassFailed as error:
+            self.record.error = str(error)
+        except ApiError as error:
+            self.record.error = str(error)
+            self.record.ended_early = True
+        self.record.status = status_of(self._memory.state, self._memory.cloud, self._now_ms)
+
+    async def _run(self) -> None:
+        memory, now_ms = self._memory, self._now_ms
+        await memory.cloud.refresh()
+        self._simulation = Simulation(self._infos(), memory.listers.labels_of_namespaces())
+        self._templates = memory.templates.of_groups(
+            memory.cloud, self._usable, _by_node(self._bound), memory.listers.daemon_sets(),
+            now_ms, memory.client.pick,
+        )  # fmt: skip
+        await memory.state.update(self._nodes, now_ms)
+        if await self._mend():
+            self.record.ended_early = True
+            return
+        pods = self._pods_to_help()
+        if not await self._scale_up(pods):
+            await self._scale_down()
+            if memory.settings.enforce_node_group_min_size:
+                await self._fill_groups()
+
+    # -- what it sees -----------------------------------------------------------------------------
+
+    def _infos(self) -> Iterable[NodeInfo]:
+        cutoff = self._memory.switches.expendable_cutoff
+        infos = {node.meta.name: NodeInfo(node.meta.name, node) for node in self._nodes}
+        for pod in self._bound:
+            info = infos.get(pod.spec.node_name)
+            if info is not None and not asking.is_expendable(pod, cutoff):
+                info.add(info_of(pod))
+        return infos.values()
+
+    # -- maintenance ------------------------------------------------------------------------------
+
+    async def _mend(self) -> bool:
+        """Whether the pass ends with that."""
+        memory, now_ms = self._memory, self._now_ms
+        await maintenance.remove_unregistered(memory, now_ms)
+        if not memory.state.is_healthy:
+            memory.scale_down.forget()
+            memory.announcer.warn("ClusterUnhealthy", "Cluster is unhealthy")
+            return True
+        return await maintenance.remove_failed(memory) or await maintenance.mend_sizes(
+            memory, now_ms
+        )
+
+    # -- which pods ask for room ------------------------------------------------------------------
+
+    def _pods_to_help(self) -> list[PodInfo]:
+        asks = self._neither_expendable_nor_nominated()
+        self._add_upcoming()
+        drained = {info.uid: (info, node) for info, node in self._drained_pods()}
+        packed = asking.most_important_first([*asks, *(info for info, _ in drained.values())])
+        places = self._memory.packer.pack(packed, self._simulation)
+        self._memory.packer.age()
+        rest = []
+        for pod in packed:
+            node = places.get(pod.uid)
+            _, origin = drained.get(pod.uid, (None, ""))
+            if origin:
+                fate = (
+                    PodFate(SCHEDULABLE, node, drained_from=origin)
+                    if node
+                    else PodFate(LEFT, drained_from=origin)
+                )
+                self.record.drained[pod.key] = fate
+            elif node:
+                self.record.pods[pod.key] = PodFate(SCHEDULABLE, node)
+            if not node and not self._is_put_off(pod, origin):
+                rest.append(pod)
+        return rest
+
+    def _neither_expendable_nor_nominated(self) -> list[PodInfo]:
+        switches, simulation = self._memory.switches, self._simulation
+        asks = []
+        names = {node.meta.name for node in self._nodes}
+        for pod in self._unschedulable:
+            info = info_of(pod)
+            nominated = pod.status.nominated_node_name
+            if asking.is_expendable(pod, switches.expendable_cutoff):
+                self.record.pods[info.key] = PodFate(EXPENDABLE)
+            elif asking.is_set_aside(pod, switches.nominated_rule, names):
+                self.record.pods[info.key] = PodFate(NOMINATED, nominated)
+                if nominated in names:
+                    simulation.add_pod(info, nominated)
+            else:
+                asks.append(info)
+        return asks
+
+    def _add_upcoming(self) -> None:
+        for group, count in self._memory.state.upcoming().items():
+            self.record.upcoming[group] = count
+            if group in self._templates:
+                for number in range(count):
+                    node = self._templates[group].copy(f"upcoming:{group}:{number}")
+                    self._simulation.add_node(node)
+
+    def _drained_pods(self) -> Iterable[tuple[PodInfo, str]]:
+        """The pods of nodes that are being drained, as if they were pending; and their nodes. They
+        count beside the pods that replace them (CA-8)."""
+        for name in self._memory.scale_down.deletions.drained:
+            node = self._simulation.get(name)
+            for info in node.pods if node is not None else ():
+                pod = info.pod
+                if not (is_static(pod) or is_mirror(pod) or is_daemon_pod(pod)):
+                    free = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=""))
+                    yield info_of(free), name
+
+    def _is_put_off(self, pod: PodInfo, origin: str) -> bool:
+        """Whether it asks for no room in this pass."""
+        memory = self._memory
+        if memory.switches.filter_daemonset_pods and is_daemon_pod(pod.pod):
+            fate = DAEMON
+        elif asking.is_young(pod.pod, memory.settings.new_pod_scale_up_delay_ms, self._now_ms):
+            fate = YOUNG
+        else:
+            return False
+        self._note(pod, PodFate(fate, drained_from=origin))
+        return True
+
+    def _note(self, pod: PodInfo, fate: PodFate) -> None:
+        (self.record.drained if fate.drained_from else self.record.pods)[pod.key] = fate
+
+    # -- scale-up ---------------------------------------------------------------------------------
+
+    async def _scale_up(self, pods: Sequence[PodInfo]) -> bool:
+        """Whether the pass ends with that."""
+        record, settings = self.record.scale_up, self._memory.settings
+        if not pods:
+            record.result = NOT_NEEDED
+            return False
+        if settings.max_nodes_total and len(self._usable) >= settings.max_nodes_total:
+            self._leave(pods, NO_OPTIONS)
+            return False
+        if asking.are_all_new([pod.pod for pod in pods], self._now_ms):
+            # There are probably more to come. Nodes are not removed meanwhile, either.
+            self._may_delete = False
+            self._leave(pods, IN_COOLDOWN)
+            return False
+        outcome = await self._new_scale_up().for_pods(pods)
+        self._tell(outcome)
+        return self._has_ended(outcome)
+
+    def _new_scale_up(self) -> ScaleUp:
+        return ScaleUp(self._memory, self._simulation, self._templates, self._usable, self._now_ms)
+
+    async def _fill_groups(self) -> None:
+        outcome = await self._new_scale_up().to_minimum()
+        announce(outcome, self._memory.announcer)
+        if outcome.record.result != NOT_NEEDED:
+            self.record.scale_up = outcome.record
+        self._has_ended(outcome)
+
+    def _has_ended(self, outcome: ScaleUpOutcome) -> bool:
+        if outcome.error:
+            raise PassFailed(outcome.error)
+        if outcome.record.result == SUCCESSFUL:
+            self._memory.scale_down.cool_downs.added(self._now_ms)
+            self.record.scale_down.result = IN_COOLDOWN
+            return True
+        return False
+
+    def _leave(self, pods: Iterable[PodInfo], why: str) -> None:
+        self.record.scale_up.result = why
+        for pod in pods:
+            origin = self.record.drained.get(pod.key, PodFate(LEFT)).drained_from
+            self._note(pod, PodFate(LEFT, why=why, drained_from=origin))
+
+    def _tell(self, outcome: ScaleUpOutcome) -> None:
+        """Note what became of each pod, and write the Events."""
+        self.record.scale_up = outcome.record
+        chosen = {pod.uid for pod in outcome.chosen}
+        best = outcome.record.best
+        for alike in outcome.alike:
+            for pod in alike.pods:
+                old = self.record.drained.get(pod.key)
+                origin = old.drained_from if old is not None and not old.node else ""
+                if pod.uid in chosen:
+                    fate = PodFate(TRIGGERED, drained_from=origin)
+                elif not alike.is_helpable:
+                    fate = PodFate(
+                        NO_OPTION, rejected=dict(alike.rejected), skipped=dict(outcome.skipped),
+                        drained_from=origin,
+                    )  # fmt: skip
+                elif best and best in alike.rejected:
+                    fate = PodFate(AWAITING, drained_from=origin)
+                else:
+                    fate = PodFate(LEFT, why=NOT_CHOSEN, drained_from=origin)
+                self._note(pod, fate)
+        announce(outcome, self._memory.announcer)
+
+    # -- scale-down -------------------------------------------------------------------------------
+
+    async def _scale_down(self) -> None:
+        memory, record = self._memory, self.record.scale_down
+        if not memory.settings.scale_down_enabled:
+            return
+        outlook = Outlook(
+            self._now_ms, self._simulation, self._nodes, memory.cloud.groups, memory.listers.owner,
+            memory.listers.budgets.all(),
+        )  # fmt: skip
+        memory.scale_down.look(outlook, record)
+        memory.state.candidates = _by_group(record.unneeded_since, outlook)
+        error = await memory.scale_down.act(outlook, record, may_delete=self._may_delete)
+        if record.result == DELETE_STARTED:
+            memory.state.recalculate()
+        if error:
+            raise PassFailed(error)
+
+
+def _by_group(nodes: Iterable[str], outlook: Outlook) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for node in nodes:
+        group = outlook.group_of.get(node)
+        if group is not None:
+            found[group.name] = (*found.get(group.name, ()), node)
+    return found
+
+
+def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
+    found: dict[str, list[Pod]] = {}
+    for pod in pods:
+        found.setdefault(pod.spec.node_name, []).append(pod)
+    return found
