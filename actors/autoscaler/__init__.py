@@ -2,8 +2,8 @@
 
 May use: framework, shared.
 In order: settings, pass_record, asking, simulation, state, templates, expander, expanders,
-  switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing, autoscaler,
-  __init__.
+  switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing, quiet,
+  autoscaler, __init__.
 """
 
 from actors.autoscaler.autoscaler import Autoscaler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import attrs
@@ -11,12 +11,13 @@ from actors.autoscaler.announcer import STATUS, Announcer
 from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.pass_record import PassRecord
 from actors.autoscaler.passing import Passing
+from actors.autoscaler.quiet import is_quiet
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.status import readable
 from actors.autoscaler.switches import AUTOSCALER
 from actors.shared.node_groups import CLOUD
 from testbed import Actor, ApiError, Client, NotFound
-from testbed.objects import ConfigMap, Map
+from testbed.objects import Map
 from testbed.switches import Component, switch_texts, told
 
 
@@ -30,57 +31,72 @@ class AutoscalerLoop:
         """All that it knows."""
         self.last: PassRecord | None = None
         """What the last pass came to."""
+        self._next = client.alarm("next pass")
+        self._ended_ms = client.elapsed()
+        self._published: dict[str, dict[str, str]] = {}
         client.show("loop", self)
 
     def digest(self, now_ms: int) -> object:
         """The memory, beside its Caches, that its next actions depend on. Times count from now."""
-        return self.memory.digest(now_ms)
+        last = attrs.evolve(self.last, at_ms=0) if self.last is not None else None
+        return self.memory.digest(now_ms), last, now_ms - self._ended_ms
 
     async def run(self) -> None:
         """Pass after pass, for ever or as often as the settings say."""
-        await self.memory.listers.synced()
-        is_first = True
-        for wait_ms in self._waits():
-            await self._client.sleep(wait_ms, "next pass")
-            if is_first:
-                await self.memory.scale_down.begin()
-                is_first = False
+        memory, settings = self.memory, self._settings
+        await memory.listers.synced()
+        if settings.passes_ms:
+            await self._run_at(settings.passes_ms)
+            return
+        memory.listers.on_news(self._news)
+        self._next.set(settings.scan_interval_ms)
+        while True:
+            await self._next.wait()
+            before = self.last
             await self._pass()
+            assert self.last is not None
+            if not is_quiet(memory, before, self.last):
+                self._next.set(settings.scan_interval_ms)
 
-    def _waits(self) -> Iterator[int]:
-        """How long to wait before each pass."""
-        if not self._settings.passes_ms:
-            while True:
-                yield self._settings.scan_interval_ms
-        for at_ms in self._settings.passes_ms:
+    async def _run_at(self, times_ms: Sequence[int]) -> None:
+        """Make passes at these times; those that are past were of an earlier life."""
+        for at_ms in times_ms:
             if at_ms >= self._client.now():
-                yield at_ms - self._client.now()
+                await self._client.sleep(at_ms - self._client.now(), "next pass")
+                await self._pass()
+
+    def _news(self, *_: object) -> None:
+        """There is something that the last pass did not know."""
+        if self._next.due_ms is None:
+            period_ms = self._settings.scan_interval_ms
+            ago_ms = self._client.elapsed() - self._ended_ms
+            self._next.set(period_ms - ago_ms % period_ms)
 
     async def _pass(self) -> None:
+        if self.last is None:
+            await self.memory.scale_down.begin()
         passing = Passing(self.memory, self._client.now())
         await passing.run()
         self.last = passing.record
         self._client.show("pass", passing.record)
-        if self._client.switches.status and passing.record.status:
+        if self._client.switches.status and passing.record.status != self._published:
             await self._publish(passing.record)
+        self._ended_ms = self._client.elapsed()
 
     async def _publish(self, record: PassRecord) -> None:
-        """Write the status ConfigMap. If that fails, the next pass will."""
-        now_s = self._client.now() // 1000
-        text = f"Cluster-autoscaler status at {now_s} s:\n{readable(record.status)}"
-        item = attrs.evolve(STATUS, data=Map({"status": text}))
+        """Write the status ConfigMap, if it has changed. If that fails, the next pass will."""
+        text = readable(record.status)
+        try:
+            await self._patch_or_create(text)
+            self._published = record.status
+        except ApiError as error:
+            self._client.record("no status", error=error.reason)
+
+    async def _patch_or_create(self, text: str) -> None:
         try:
             await self._client.patch(STATUS, {"data": {"status": text}})
         except NotFound:
-            await self._create(item)
-        except ApiError as error:
-            self._client.record("no status", error=error.reason)
-
-    async def _create(self, item: ConfigMap) -> None:
-        try:
-            await self._client.create(item)
-        except ApiError as error:
-            self._client.record("no status", error=error.reason)
+            await self._client.create(attrs.evolve(STATUS, data=Map({"status": text})))
 
 
 @attrs.frozen

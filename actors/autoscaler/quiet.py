@@ -1,0 +1,37 @@
+"""Quiet: whether passes would go on to find what the last one found, until there is news.
+
+Kubernetes makes each pass. Here passes that can find nothing new are left out; all it changes is
+that the World may come to rest. What the cloud does is no news, unless it shows in a Node: a target
+that someone else changes meanwhile is noticed at the next pass.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from actors.autoscaler.memory import AutoscalerMemory
+from actors.autoscaler.pass_record import YOUNG, PassRecord
+from actors.autoscaler.state.readiness import ready_since_ms
+from actors.autoscaler.templates import STABLE_MS
+
+
+def is_quiet(memory: AutoscalerMemory, before: PassRecord | None, record: PassRecord) -> bool:
+    """Whether the last two passes are alike, and time alone changes nothing."""
+    if before is None or attrs.evolve(before, at_ms=record.at_ms) != record:
+        return False
+    return not (record.error or _runs_a_clock(memory, record))
+
+
+def _runs_a_clock(memory: AutoscalerMemory, record: PassRecord) -> bool:
+    state, deletions = memory.state, memory.scale_down.deletions
+    total = state.total
+    return bool(
+        state.requests or state.unregistered or state.wrong_sizes or total.not_started
+        or total.unready or record.scale_down.unneeded_since
+        or deletions.empty or deletions.drained
+        or any(fate.fate == YOUNG for fate in record.pods.values())
+        or any(state.backoff.is_on(group.name, record.at_ms) for group in memory.cloud.groups)
+        or any(
+            ready_since_ms(node) + STABLE_MS >= record.at_ms for node in memory.listers.nodes.all()
+        )
+    )  # fmt: skip
