@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from actors.framework.cluster_events import NOMINATED as NOMINATED_NODE
 from actors.framework.podinfo import PodInfo
 from testbed.objects import Pod
 from testbed.objects.calendar import whole_second
@@ -39,10 +40,15 @@ def is_expendable(pod: Pod, cutoff: int) -> bool:
 
 def is_set_aside(pod: Pod, rule: str, nodes: Collection[str]) -> bool:
     """Whether it waits for preemption to make room, so asks for none (CA-10)."""
-    nominated = pod.status.nominated_node_name
-    if not nominated or rule == "never":
+    node = nominated_node(pod)
+    if not node or rule == "never":
         return False
-    return rule == "always" or nominated in nodes
+    return rule == "always" or node in nodes
+
+
+def nominated_node(pod: Pod) -> str:
+    """The node that a pod is nominated to, where the status or, of old, an annotation says it."""
+    return pod.status.nominated_node_name or pod.meta.annotations.get(NOMINATED_NODE, "")
 
 
 def most_important_first(pods: Iterable[PodInfo]) -> list[PodInfo]:

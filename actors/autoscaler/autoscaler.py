@@ -15,10 +15,14 @@ from actors.autoscaler.quiet import is_quiet
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.status import readable
 from actors.autoscaler.switches import AUTOSCALER
+from actors.shared.leader import Leader
 from actors.shared.node_groups import CLOUD
 from testbed import Actor, ApiError, Client, NotFound
 from testbed.objects import Map
 from testbed.switches import Component, switch_texts, told
+
+AGAIN_MS = 10_000
+"""How long after its life has ended the kubelet starts a replica again."""
 
 
 class AutoscalerLoop:
@@ -26,6 +30,7 @@ class AutoscalerLoop:
 
     def __init__(self, actor: Autoscaler, client: Client) -> None:
         self._settings = actor.settings
+        self._elects = actor.elects
         self._client = client
         self.memory = AutoscalerMemory(actor.settings, client, actor.cloud, actor.announcer(client))
         """All that it knows."""
@@ -44,6 +49,8 @@ class AutoscalerLoop:
     async def run(self) -> None:
         """Pass after pass, for ever or as often as the settings say."""
         memory, settings = self.memory, self._settings
+        if self._elects:
+            await self._lead()
         await memory.listers.synced()
         if settings.passes_ms:
             await self._run_at(settings.passes_ms)
@@ -57,6 +64,17 @@ class AutoscalerLoop:
             assert self.last is not None
             if not is_quiet(memory, before, self.last):
                 self._next.set(settings.scan_interval_ms)
+
+    async def _lead(self) -> None:
+        """Wait until this replica leads. When it no longer does, its life ends, and a new one
+        begins ten seconds later (T-21)."""
+        leader = Leader(self._client, "cluster-autoscaler")
+        await leader.lead()
+        self._client.spawn("keep lease", self._keep, leader)
+
+    async def _keep(self, leader: Leader) -> None:
+        await leader.keep()
+        self._client.exit(AGAIN_MS)
 
     async def _run_at(self, times_ms: Sequence[int]) -> None:
         """Make passes at these times; those that are past were of an earlier life."""
@@ -116,6 +134,8 @@ class Autoscaler(Actor):
     """Its options."""
     cloud: str = CLOUD
     """The provider that it asks."""
+    elects: bool = False
+    """Whether it is one of several replicas, of which one at a time makes passes."""
     profile: str = attrs.field(default="", kw_only=True)
     """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern` or `seed`."""
     switches: Map[str] = attrs.field(factory=Map, converter=switch_texts, kw_only=True)

@@ -31,7 +31,9 @@ class AutoscalerMemory:
         self.listers = Listers(client)
         """Its Caches."""
         self.cloud = CloudView(client, cloud)
-        self.state = ClusterState(settings, self.cloud, announcer.warn)
+        self.state = ClusterState(
+            settings, self.cloud, announcer.warn, has_instance=self.switches.has_instance
+        )
         self.templates = Templates()
         self.round_robin = RoundRobin()
         self.packer = Packer(self.round_robin)

@@ -151,7 +151,7 @@ class Passing:
         names = {node.meta.name for node in self._nodes}
         for pod in self._unschedulable:
             info = info_of(pod)
-            nominated = pod.status.nominated_node_name
+            nominated = asking.nominated_node(pod)
             if asking.is_expendable(pod, switches.expendable_cutoff):
                 self.record.pods[info.key] = PodFate(EXPENDABLE)
             elif asking.is_set_aside(pod, switches.nominated_rule, names):

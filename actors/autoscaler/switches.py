@@ -26,6 +26,9 @@ class AutoscalerSwitches:
     (CA-10)."""
     filter_daemonset_pods: bool = on_off(False)
     """Whether daemon pods never ask for room (CA-15)."""
+    has_instance: bool = on_off(False)
+    """Whether its provider can say that an instance still exists. If not, a node that is tainted
+    to go counts as gone already, and for a while it seems that another one comes (CA-21)."""
     events: bool = on_off(True)
     """Whether it writes Events. No program decides by them; without them, Runs are shorter."""
     status: bool = on_off(True)

@@ -14,7 +14,7 @@ import attrs
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.backoff import GroupBackoff
 from actors.autoscaler.state.cloud_view import CloudView
-from actors.autoscaler.state.readiness import Readiness
+from actors.autoscaler.state.readiness import Readiness, is_being_deleted
 from actors.shared.node_groups import CREATING, GroupView, Instance
 from testbed.objects import Node
 
@@ -64,8 +64,11 @@ class Unregistered:
 class ClusterState:
     """What is remembered of groups, and what was counted in this pass."""
 
-    def __init__(self, settings: AutoscalerSettings, cloud: CloudView, warn: Warn) -> None:
+    def __init__(
+        self, settings: AutoscalerSettings, cloud: CloudView, warn: Warn, *, has_instance: bool
+    ) -> None:
         self._settings = settings
+        self._knows_instances = has_instance
         self._cloud = cloud
         self._warn = warn
         self.backoff = GroupBackoff(settings)
@@ -212,15 +215,21 @@ class ClusterState:
     def _count(self, nodes: Iterable[Node], now_ms: int) -> None:
         self.total, self.readiness = Readiness(), {}
         for node in nodes:
-            self.total.count(node, now_ms)
             group = self._cloud.group_of(node.meta.name)
+            counts = [self.total]
             if group is not None:
-                self.readiness.setdefault(group.name, Readiness()).count(node, now_ms)
+                counts.append(self.readiness.setdefault(group.name, Readiness()))
+            for count in counts:
+                count.count(node, now_ms, is_deleted=self._is_deleted(node, group))
         for name, each in self.unregistered.items():
             is_long = self.is_long_unregistered(name, now_ms)
             for has in (self.total, self.readiness.setdefault(each.group, Readiness())):
                 has.long_unregistered += is_long
                 has.unregistered += not is_long
+
+    def _is_deleted(self, node: Node, group: GroupView | None) -> bool:
+        """Whether a node counts as gone: by the provider if that can say so, else by its taint."""
+        return group is None if self._knows_instances else is_being_deleted(node)
 
     def _end_requests(self, now_ms: int) -> None:
         self.backoff.forgive(now_ms)

@@ -75,11 +75,11 @@ class Readiness:
     unregistered: int = 0
     """Instances without a Node object."""
 
-    def count(self, node: Node, now_ms: int) -> None:
+    def count(self, node: Node, now_ms: int, *, is_deleted: bool) -> None:
         """Count one node."""
         self.registered += 1
         created_ms = whole_second(node.meta.created_ms or 0)
-        if is_being_deleted(node):
+        if is_deleted:
             self.deleted += 1
         elif is_ready(node):
             self.ready += 1

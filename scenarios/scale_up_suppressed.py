@@ -1,0 +1,50 @@
+"""A pod is nominated, and a node is added for it all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.apiserver import ApiServer
+from actors.autoscaler import Autoscaler
+from actors.cloud import Boot, NodeGroup, join_cloud
+from actors.kubelet import Machine
+from actors.scheduler import Scheduler
+from actors.shared.user import User
+from testbed import Evidence, World, always
+from testbed.objects import Map, Meta, Node, Pod, PriorityClass
+
+COMES_MS = 7_000
+"""When the pod comes: the first pass of the autoscaler is at 10 s, and passes over younger pods."""
+HORIZON_MS = 60_000
+
+
+def no_node_is_wanted(see: Evidence) -> str | None:
+    """The group wants no second node: preemption makes the room that is needed."""
+    for change in see.changes:
+        group: Any = change.new and change.new.value
+        if getattr(group, "kind", "") == "NodeGroup" and group.target > 1:
+            return f"{group.name} wants {group.target} nodes"
+    return None
+
+
+def scale_up_suppressed(world: World, *, guard: bool = False) -> None:
+    """An important pod displaces another one while the autoscaler looks (kubernetes PR#89111).
+
+    The scheduler once wrote that a pod is unschedulable, and after that where it is nominated. A
+    pass in between sees a pod that waits for nothing, and asks for a node: the victim dies, and
+    the node comes, too. Guarded, both stand in one write.
+    """
+    world.serve(ApiServer)
+    template = Node.of("any", cpu_m=1000)
+    group = NodeGroup("g", max_size=2, target=1, template=template, boots=(Boot(20_000),))
+    join_cloud(world, group, machine=Machine)
+    world.add(PriorityClass(Meta("high"), value=1000))
+    world.add(Pod.of("batch", cpu_m=1000, grace_s=30, node_name="g-1"))
+    storage = Map(nnn_storage="status" if guard else "annotation")
+    world.start(Scheduler("default-scheduler", switches=storage))
+    quiet = Map(events="off", status="off")
+    world.start(Autoscaler(switches=quiet))
+    urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="high")
+    world.start(User("user", ((COMES_MS, urgent),)))
+    world.limit(horizon_ms=HORIZON_MS)
+    world.claim(always(no_node_is_wanted, reads=("log:nodegroups",)))
