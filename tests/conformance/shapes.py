@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from conformance.autoscale.shape import Autoscale
 from conformance.kubelet.admit import Admit
 from conformance.kubelet.evict import Evict
 from conformance.preempt import Preempt
 from conformance.shape import Line, Shape
 from conformance.timeline import FirstQueue, OneSlot, Timeline
 
-SHAPES: tuple[Shape, ...] = (Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict())
+SHAPES: tuple[Shape, ...] = (
+    Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict(), Autoscale()
+)  # fmt: skip
 
 
 def shape_of(line: Line) -> Shape | None:

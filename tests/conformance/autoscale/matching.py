@@ -1,0 +1,150 @@
+"""Matching: whether ours is one of the results that were seen, and where it is not.
+
+A leaf `{"any_of": […]}` may be any of these, one `{"varies": true}` anything, or nothing at all. A
+log of which only that is said does not bind. Of several outcomes one has to be met as a whole.
+
+The writes of one pass are in order, but alike ones in a row are not, nor is what several tasks did
+side by side within one instant, between passes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby, zip_longest
+from typing import Any
+
+Told = dict[str, Any]
+NEAR_SHARE, NEAR_TIME = 2e-9, 1.1e-3
+"""How far two shares, and two times, may be apart that were rounded."""
+SHARES = ("cpu", "memory")
+UNBOUND = (["varies"], ["any_of"])
+"""What a log is of which nothing binds."""
+ABSENT = object()
+LISTS = ("options", "infos")
+"""What is a list in no order."""
+
+
+def mismatches(expect: Told, ours: Told) -> list[str]:
+    """Where ours differs from what was recorded; from the nearest outcome if there are several."""
+    seen = expect.get("outcomes") or [expect]
+    found = [list(_of_outcome(each, ours)) for each in seen]
+    nearest = min(found, key=len)
+    if nearest and len(seen) > 1:
+        return [f"none of {len(seen)} outcomes; of the nearest differs:", *nearest]
+    return nearest
+
+
+def _of_outcome(expect: Told, ours: Told) -> Iterator[str]:
+    passes = list(spelled_out(expect["passes"]))
+    for one, other in zip_longest(passes, ours["passes"]):
+        if one is None or other is None:
+            at = (one or other)["t"]
+            yield f"pass at {at}: {'ours has none' if other is None else 'only ours has it'}"
+            continue
+        yield from (f"pass at {one['t']}: {each}" for each in unlike_at(one, other, ""))
+    if expect["log"] not in UNBOUND:
+        yield from _of_logs(expect["log"], ours["log"], {_instant(each["t"]) for each in passes})
+    yield from (f"final: {each}" for each in unlike_at(expect["final"], ours["final"], ""))
+
+
+def spelled_out(passes: Iterable[Told]) -> Iterator[Told]:
+    """Each pass in full: one that is the `same` as the one before has that one's fields."""
+    before: Told = {}
+    for each in passes:
+        before = {**before, "t": each["t"]} if each.get("same") else each
+        yield before
+
+
+# -- leaves ---------------------------------------------------------------------------------------
+
+
+def unlike_at(expect: Any, ours: Any, path: str) -> Iterator[str]:
+    """Each leaf that differs."""
+    if isinstance(expect, dict) and set(expect) <= {"varies", "any_of"} and expect:
+        if not fits_choice(expect, ours):
+            yield f"{path or 'all'}: expected one of {expect['any_of']}, found {_shown(ours)}"
+    elif isinstance(expect, dict) and isinstance(ours, dict):
+        for name in [*expect, *(each for each in ours if each not in expect)]:
+            below = f"{path}.{name}" if path else name
+            yield from unlike_at(expect.get(name, ABSENT), ours.get(name, ABSENT), below)
+    elif isinstance(expect, list) and isinstance(ours, list) and len(expect) == len(ours):
+        for place, (one, other) in enumerate(zip(_in_order(expect), _in_order(ours), strict=True)):
+            yield from unlike_at(one, other, f"{path}[{place}]")
+    elif not _is_same(expect, ours, NEAR_SHARE if path.endswith(SHARES) else NEAR_TIME):
+        yield f"{path}: expected {_shown(expect)}, found {_shown(ours)}"
+
+
+def fits_choice(expect: Told, ours: Any) -> bool:
+    """Whether ours is one of several that were seen."""
+    if "varies" in expect:
+        return True
+    return any(not list(unlike_at(each, ours, "")) for each in expect["any_of"])
+
+
+def _in_order(items: list[Any]) -> list[Any]:
+    """A list of plain texts has no order in the recording; any other is as it is."""
+    return sorted(items) if all(isinstance(each, str) for each in items) else items
+
+
+def _is_same(expect: Any, ours: Any, near: float) -> bool:
+    if isinstance(expect, bool) or isinstance(ours, bool):
+        return expect is ours
+    if isinstance(expect, int | float) and isinstance(ours, int | float):
+        return abs(expect - ours) < near
+    return bool(expect == ours) and (expect is ABSENT) == (ours is ABSENT)
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is ABSENT else json.dumps(value)
+
+
+# -- logs -----------------------------------------------------------------------------------------
+
+
+def _of_logs(expect: list[Told], ours: list[Told], passes: set[int]) -> Iterator[str]:
+    """The first instant at which the two logs differ."""
+    theirs, mine = _by_time(expect), _by_time(ours)
+    for at in sorted({*theirs, *mine}):
+        one, other = theirs.get(at, []), mine.get(at, [])
+        if not is_same_instant(one, other, has_order=at in passes):
+            yield f"log at {at / 100}:"
+            yield from (f"  recorded {json.dumps(each, sort_keys=True)}" for each in one)
+            yield from (f"  ours     {json.dumps(each, sort_keys=True)}" for each in other)
+            return
+
+
+def _by_time(log: list[Told]) -> dict[int, list[Told]]:
+    """By the time in pieces of ten milliseconds: no two instants of a case are as near."""
+    found: dict[int, list[Told]] = {}
+    for entry in log:
+        at = entry["t"]
+        found.setdefault(-1 if isinstance(at, dict) else _instant(at), []).append(entry)
+    return found
+
+
+def _instant(at: float) -> int:
+    return round(100 * at - 0.2)
+
+
+def is_same_instant(expect: list[Told], ours: list[Told], *, has_order: bool) -> bool:
+    """Whether the same was done in one instant; in the same order, if a pass was then."""
+    if len(expect) != len(ours):
+        return False
+    left = list(ours)
+    for entry in expect:
+        place = next(
+            (n for n, each in enumerate(left) if not list(unlike_at(entry, each, ""))), None
+        )
+        if place is None:
+            return False
+        del left[place]
+    return not has_order or _sorts(expect) == _sorts(ours)
+
+
+def _sorts(entries: list[Told]) -> list[str]:
+    """What was done, one thing after another; alike things in a row are one. What others did
+    around the autoscaler is left out."""
+    sorts = [f"{each.get('verb')} {each.get('reason', each.get('key', ''))} {each.get('kind', '')}"
+             for each in entries if "actor" not in each]  # fmt: skip
+    return [sort for sort, _ in groupby(sorts)]
