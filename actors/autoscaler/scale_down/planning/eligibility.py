@@ -48,7 +48,7 @@ class Eligible:
     names: list[str] = attrs.field(factory=list)
     """Those that are used so little that they may go."""
     utilisation: dict[str, Utilisation] = attrs.field(factory=dict)
-    """Of those that were looked at so far that it was computed."""
+    """Of all candidates, also of those that stay for another reason."""
 
 
 def eligible(
@@ -59,6 +59,8 @@ def eligible(
     found = Eligible()
     for name in names:
         info = outlook.simulation.get(name)
+        if info is not None:
+            found.utilisation[name] = utilisation(info, outlook.now_ms, settings)
         if info is None:
             reason = UNEXPECTED
         elif unremovable.is_recent(name):
@@ -78,8 +80,7 @@ def _reason(info: NodeInfo, now_ms: int, settings: AutoscalerSettings, found: El
         return BEING_DELETED
     if is_disabled(info.node):
         return DISABLED
-    used = utilisation(info, now_ms, settings)
-    found.utilisation[info.name] = used
+    used = found.utilisation[info.name]
     is_used = used.highest.is_at_least(settings.utilization_threshold_per_mille)
     return NOT_UNDERUTILISED if is_used else ""
 
