@@ -16,14 +16,15 @@ CLEANUP = "ClusterAutoscalerCleanup"
 async def clean_leftovers(around: Surroundings) -> None:
     """Take off all ToBeDeleted taints, once in a life, before its first pass: what they were put
     for is forgotten. The soft ones stay, unless they are switched off (CA-31)."""
-    nodes = [node for node in around.nodes() if has_taint(node, TO_BE_DELETED)]
-    for node in nodes:
-        await _clean(around, node, TO_BE_DELETED)
-    if around.settings.max_bulk_soft_taint_count:
-        return
-    for node in around.nodes():
-        if has_taint(node, CANDIDATE):
-            await _clean(around, node, CANDIDATE)
+    keys = [TO_BE_DELETED]
+    if not around.settings.max_bulk_soft_taint_count:
+        keys.append(CANDIDATE)
+    marked = [(node, key) for key in keys for node in around.nodes() if has_taint(node, key)]
+    for node, key in marked:
+        await _clean(around, node, key)
+    if marked:
+        # The pass that follows lists from the Caches, which have mostly heard of it by then.
+        await around.client.sleep(0, "hear of clean nodes")
 
 
 async def _clean(around: Surroundings, node: Node, key: str) -> None:

@@ -73,8 +73,7 @@ class NodeDeletion:
         for each in departures:
             self._announce(each, drains=drains)
             self._deletions.start(RunningDeletion(each.name, each.group, drains))
-        name = f"delete-{'-'.join(each.name for each in departures)}"
-        self._around.client.spawn(name, self._delete_all, list(departures), drains)
+        self._around.client.spawn("look-again", self._delete_all, list(departures), drains)
 
     def moving_from(self, departure: Departure) -> list[str]:
         """The names of the pods that are to move from a node that is drained."""
