@@ -128,19 +128,14 @@ class Passing:
         packed = asking.most_important_first([*asks, *(info for info, _ in drained.values())])
         places = self._memory.packer.pack(packed, self._simulation)
         self._memory.packer.age()
-        rest = []
+        aside, rest = {*self.record.pods}, []
         for pod in packed:
-            node = places.get(pod.uid)
+            node = places.get(pod.uid, "")
             _, origin = drained.get(pod.uid, (None, ""))
-            if origin:
-                fate = (
-                    PodFate(SCHEDULABLE, node, drained_from=origin)
-                    if node
-                    else PodFate(LEFT, drained_from=origin)
-                )
-                self.record.drained[pod.key] = fate
-            elif node:
-                self.record.pods[pod.key] = PodFate(SCHEDULABLE, node)
+            # A nominated pod whose node is drained is packed as well, but stays one that waits.
+            if pod.key not in aside:
+                fate = SCHEDULABLE if node else LEFT
+                self._note(pod, PodFate(fate, node, drained_from=origin))
             if not node and not self._is_put_off(pod, origin):
                 rest.append(pod)
         return rest
@@ -229,11 +224,12 @@ class Passing:
     def _has_ended(self, outcome: ScaleUpOutcome) -> bool:
         if outcome.error:
             raise PassFailed(outcome.error)
-        if outcome.record.result == SUCCESSFUL:
-            self._memory.scale_down.cool_downs.added(self._now_ms)
+        if outcome.record.result != SUCCESSFUL:
+            return False
+        self._memory.scale_down.cool_downs.added(self._now_ms)
+        if not self.record.scale_down.ran:
             self.record.scale_down.result = IN_COOLDOWN
-            return True
-        return False
+        return True
 
     def _leave(self, pods: Iterable[PodInfo], why: str) -> None:
         self.record.scale_up.result = why
@@ -252,7 +248,7 @@ class Passing:
                 origin = old.drained_from if old is not None and not old.node else ""
                 if pod.uid in chosen:
                     fate = PodFate(TRIGGERED, drained_from=origin)
-                elif not alike.is_helpable:
+                elif not alike.is_helpable and (best or not outcome.error):
                     fate = PodFate(
                         NO_OPTION, rejected=dict(alike.rejected), skipped=dict(outcome.skipped),
                         drained_from=origin,

@@ -70,9 +70,7 @@ class NodeTemplate:
 
     def copy(self, name: str) -> NodeInfo:
         """A new node of that name like it."""
-        labels = self.node.meta.labels
-        if HOSTNAME in labels:
-            labels = labels.having(**{HOSTNAME: name})
+        labels = self.node.meta.labels.having(**{HOSTNAME: name})
         meta = attrs.evolve(self.node.meta, name=name, labels=labels, uid=name)
         info = NodeInfo(name, attrs.evolve(self.node, meta=meta))
         for pod in self.pods:
