@@ -23,12 +23,11 @@ def is_quiet(memory: AutoscalerMemory, before: PassRecord | None, record: PassRe
 
 
 def _runs_a_clock(memory: AutoscalerMemory, record: PassRecord) -> bool:
-    state, deletions = memory.state, memory.scale_down.deletions
+    state = memory.state
     total = state.total
     return bool(
         state.requests or state.unregistered or state.wrong_sizes or total.not_started
-        or total.unready or record.scale_down.unneeded_since
-        or deletions.empty or deletions.drained
+        or total.unready or memory.scale_down.is_waiting(record.at_ms)
         or any(fate.fate == YOUNG for fate in record.pods.values())
         or any(state.backoff.is_on(group.name, record.at_ms) for group in memory.cloud.groups)
         or any(

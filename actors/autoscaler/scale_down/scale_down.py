@@ -31,7 +31,9 @@ from actors.autoscaler.scale_down.drainability import DrainRules
 from actors.autoscaler.scale_down.planning.eligibility import utilisation
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
+from actors.autoscaler.scale_down.taints import has_taint, is_going
 from actors.autoscaler.simulation.packer import Packer, RoundRobin
+from actors.autoscaler.state.readiness import CANDIDATE
 from testbed.objects import Node
 
 
@@ -90,6 +92,22 @@ class ScaleDown:
         if error:
             self.cool_downs.failed(now_ms)
         return error
+
+    def is_waiting(self, now_ms: int) -> bool:
+        """Whether time alone may change what a later pass does: a clock runs, a verdict will no
+        longer be believed, a deletion goes on; a taint will be too old, or a pod late; or soft
+        taints wait for the end of a cool-down."""
+        around, planner = self._around, self._planner
+        nodes = around.nodes()
+        return bool(
+            planner.unneeded.nodes
+            or planner.unremovable.has_recent
+            or self.deletions.empty
+            or self.deletions.drained
+            or any(is_going(node, now_ms) for node in nodes)
+            or any(pod.meta.is_terminating for pod in around.scheduled_pods())
+            or (self.cool_downs.are_on(now_ms) and any(has_taint(n, CANDIDATE) for n in nodes))
+        )
 
     def digest(self, now_ms: int) -> object:
         """The memory that its next actions depend on; times count from now."""

@@ -61,6 +61,11 @@ class UnremovableNodes:
         """Whether a simulation found it unremovable a short while ago."""
         return name in self._until_ms
 
+    @property
+    def has_recent(self) -> bool:
+        """Whether any verdict is still believed."""
+        return bool(self._until_ms)
+
     def digest(self, now_ms: int) -> object:
         """What it believes; times count from now."""
         return tuple((name, until - now_ms) for name, until in sorted(self._until_ms.items()))

@@ -14,6 +14,7 @@ from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.autoscaler.announcer import Announcer
 from actors.cloud import NodeGroup, join_cloud
 from testbed import Client, World
+from testbed.faults.server_error import ServerError
 from testbed.objects import DeleteOptions, Map, Node, Object, Pod, PriorityClass, ReplicaSet
 from testbed.objects.event import NORMAL
 
@@ -35,9 +36,10 @@ class Stage:
         self.world = World("scale-down")
         self.world.serve(ApiServer)
         template = Node.of("any", cpu_m=4000, memory=8 * GIB)
-        join_cloud(self.world, NodeGroup("g", target=2, template=template, **group))
+        join_cloud(self.world, NodeGroup("g", **{"target": 2, "template": template, **group}))
         self.world.add(ReplicaSet("rs"), LOAD, *pods)
         self.passes_ms = tuple(int(1000 * at) for at in passes)
+        self.cues: list[str] = []
 
     def at(self, seconds: float, deed: Deed) -> None:
         """Somebody does this then."""
@@ -61,7 +63,7 @@ class Stage:
 
         options = AutoscalerSettings(passes_ms=self.passes_ms, **settings)
         self.world.start(Told("autoscaler", settings=options), Puppet("others", others))
-        self.played = play(self.world)
+        self.played = play(self.world, *self.cues)
         return [line for line in said if line[1] != "cluster-autoscaler-status"]
 
     def writes(self, pattern: str) -> list[float]:
@@ -314,3 +316,40 @@ def test_soft_taints_are_put_within_bounds() -> None:
     stage.at(0, soft)
     stage.play(max_bulk_soft_taint_count=1)
     assert (stage.writes("update nodes/g-2"), stage.writes("update nodes/g-1")) == ([1], [2])
+
+
+@pytest.mark.spec("CA-30")
+def test_only_a_taint_that_fails_cools_down() -> None:
+    """Three minutes later it tries again, however long the node has been unneeded."""
+    stage = Stage(passes=(0, 61, 70, 240, 241))
+    stage.world.allow(ServerError("autoscaler"))
+    stage.cues = [
+        "serve autoscaler/* update nodes/g-1", "serve autoscaler/* groups nodegroups#2",
+        "fault * autoscaler* update nodes/g-1*",
+    ]  # fmt: skip
+    said = stage.play(unneeded_time_ms=60_000)
+    assert [line[0] for line in said] == [61, 241, 246]
+    assert said[0][2].startswith("failed to mark the node as toBeDeleted/unschedulable: ")
+
+
+@pytest.mark.spec("CA-28")
+def test_running_deletions_count_as_a_part_of_the_ten() -> None:
+    """A node that is chosen beyond the number is not deleted, but its clock begins again; so its
+    soft taint goes, and comes back in the next pass."""
+    stage = Stage(passes=(0, 600.5, 602, 604), target=3)
+    stage.play(max_empty_bulk_delete=1)
+    assert stage.writes("update nodes/g-1") == [0, 600.5]
+    assert stage.writes("update nodes/g-3") == [0, 602, 604]
+
+
+def test_several_nodes_are_tainted_or_none() -> None:
+    """If the second taint fails, the first is taken off again, and nothing is deleted."""
+    stage = Stage(passes=(0, 600.5), target=3)
+    stage.world.allow(ServerError("autoscaler"))
+    stage.cues = [
+        "serve autoscaler/* update nodes/g-1", "serve autoscaler/* update nodes/g-1#2",
+        "fault * autoscaler* update nodes/g-3*",
+    ]  # fmt: skip
+    stage.play()
+    assert TAINT not in stage.taints("g-1") + stage.taints("g-3")
+    assert stage.writes("delete nodegroups") == []
