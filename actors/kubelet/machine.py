@@ -113,11 +113,11 @@ class Machine(Kubelet):
             now, now_ms = watch.machines.get(self.node), client.elapsed()
             if now is None or not now.is_on(machine.meta.uid, now_ms):
                 return
-            ready_ms = machine.ready_ms or 0
-            if not is_ready and ready_ms <= now_ms:
+            ready_ms = machine.ready_ms
+            if not is_ready and ready_ms is not None and ready_ms <= now_ms:
                 await make_ready(client, self.node)
                 is_ready = True
                 continue
             dues = [] if now.gone_ms is None else [now.gone_ms]
-            dues += [] if is_ready else [ready_ms]
+            dues += [] if is_ready or ready_ms is None else [ready_ms]
             await watch.wait(min(dues, default=None))

@@ -16,6 +16,8 @@ class Boot:
     """When it has a Node object; None: never."""
     ready_ms: int | None = attrs.field(default=None, validator=at_least(0))
     """When that is Ready; None: as soon as it is there."""
+    stays_unready: bool = False
+    """Whether its Node never is Ready."""
     error_ms: int | None = attrs.field(default=None, validator=at_least(0))
     """When the provider says that it cannot create it; None: it never says so."""
     error_class: str = OUT_OF_RESOURCES

@@ -50,8 +50,8 @@ class CloudInstance(Object):
 
     @property
     def ready_ms(self) -> int | None:
-        """When that is Ready; None if it never becomes a Node."""
-        if self.register_ms is None:
+        """When that is Ready; None: never."""
+        if self.register_ms is None or self.boot.stays_unready:
             return None
         in_ms = self.boot.ready_ms
         return self.register_ms if in_ms is None else (self.requested_ms or 0) + in_ms

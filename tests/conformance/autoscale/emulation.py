@@ -13,6 +13,7 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.cloud import CloudInstance, NodeGroup
+from actors.shared.machines.registering import NOT_READY
 from conformance.autoscale.clock import CaseClock
 from conformance.autoscale.objects import CaseObjects, Tree, boot_of
 from testbed import BETWEEN, Actor, Cache, Client, Operation
@@ -276,7 +277,11 @@ class Deed:
 
         def changed(node: Node) -> Node:
             found = condition.having(node.status.conditions, new, self.client.elapsed())
-            return attrs.evolve(node, status=attrs.evolve(node.status, conditions=found))
+            others = tuple([each for each in node.spec.taints if each.key != NOT_READY.key])
+            return attrs.evolve(
+                node, status=attrs.evolve(node.status, conditions=found),
+                spec=attrs.evolve(node.spec, taints=others if is_ready else (*others, NOT_READY)),
+            )  # fmt: skip
 
         if await self._change_node(changed):
             self.client.record("node-ready", node=self.tree["node"], ready=is_ready)

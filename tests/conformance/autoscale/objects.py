@@ -204,10 +204,12 @@ class CaseObjects:
 def boot_of(tree: Tree | None) -> Boot:
     """How the machines of a group come up; without a word of it, never."""
     said = tree or {}
+    code = said.get("error_code", "")
     return Boot(
         register_ms=_ms(said.get("register_s")), ready_ms=_ms(said.get("ready_s")),
-        only=said.get("only"), error_ms=_ms(said.get("error_s")),
-        error_code=said.get("error_code", ""), error_class=said.get("error_class", ""),
+        stays_unready="ready_s" not in said, only=said.get("only"),
+        error_ms=_ms(said.get("error_s")), error_code=code,
+        error_class=said.get("error_class", ""), error_message=f"message of {code}",
     )  # fmt: skip
 
 
@@ -217,18 +219,16 @@ def _ms(seconds: float | None) -> int | None:
 
 def requests_of_case(tree: Tree | None) -> dict[str, str | int]:
     """What a pod asks for, as a manifest says it."""
-    said = tree or {}
+    said = dict(tree or {})
     found: dict[str, str | int] = {}
     if "cpu_milli" in said:
-        found["cpu"] = f"{said['cpu_milli']}m"
-    if "memory" in said:
-        found["memory"] = said["memory"]
-    return found
+        found["cpu"] = f"{said.pop('cpu_milli')}m"
+    return {**found, **said}
 
 
 def has_of(tree: Tree) -> Map[Any]:
     """What a node has."""
-    return amounts({**requests_of_case(tree), "pods": tree["pods"]})
+    return amounts(requests_of_case(tree))
 
 
 def affinity_of(tree: Tree) -> Affinity | None:

@@ -73,8 +73,10 @@ def pass_of(record: PassRecord, clock: CaseClock) -> Told:
     if record.ended_early:
         return {**told, "ended": ENDED}
     told["pods"] = {_name(key): fate_of(fate) for key, fate in record.pods.items()}
-    if record.drained:
-        told["drained_pods"] = {_name(key): fate_of(each) for key, each in record.drained.items()}
+    # A pod that is nominated to a node that is drained was told of once only.
+    drained = {key: each for key, each in record.drained.items() if key not in record.pods}
+    if drained:
+        told["drained_pods"] = {_name(key): fate_of(each) for key, each in drained.items()}
     if upcoming := {group: count for group, count in record.upcoming.items() if count}:
         told["upcoming"] = upcoming
     told["scale_up"] = scale_up_of(record.scale_up)
