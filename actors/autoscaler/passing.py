@@ -164,6 +164,8 @@ class Passing:
                 for number in range(count):
                     node = self._templates[group].copy(f"upcoming:{group}:{number}")
                     self._simulation.add_node(node)
+                    if group not in self._memory.templates.reused:
+                        self._memory.packer.forget_place(node.name)
 
     def _drained_pods(self) -> Iterable[tuple[PodInfo, str]]:
         """The pods of nodes that are being drained, as if they were pending; and their nodes. They

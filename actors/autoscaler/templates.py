@@ -89,6 +89,9 @@ class Templates:
 
     def __init__(self) -> None:
         self._remembered: dict[str, NodeTemplate] = {}
+        self.reused: tuple[str, ...] = ()
+        """The groups whose template is that of an earlier pass. Each other pass makes a template
+        with a new name, and so are the nodes that are imagined from it."""
 
     def of_groups(
         self,
@@ -109,12 +112,14 @@ class Templates:
                 is_good = is_usable(node) and ready_since_ms(node) + STABLE_MS < now_ms
                 (good if is_good else others).setdefault(group.name, []).append(node)
         found = {}
+        self.reused = ()
         for group in cloud.groups:
             name = group.name
             if name in good:
                 found[name] = self._remembered[name] = _one(name, good[name], pods_on, pick)
             elif name in self._remembered:
                 found[name] = self._remembered[name]
+                self.reused = (*self.reused, name)
             elif group.template is not None:
                 found[name] = _imagined(group, daemon_sets)
             elif name in others:

@@ -74,6 +74,12 @@ class Packer:
         """A pass is over: what was not asked for in two passes is forgotten."""
         self._old_hints, self._hints = self._hints, {}
 
+    def forget_place(self, node: str) -> None:
+        """Forget which pods were put there: what has this name now is another node."""
+        for hints in (self._hints, self._old_hints):
+            for uid in [uid for uid, place in hints.items() if place == node]:
+                del hints[uid]
+
     def digest(self) -> object:
         """What it remembers."""
         return self._old_hints, self._hints

@@ -15,11 +15,19 @@ from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.backoff import GroupBackoff
 from actors.autoscaler.state.cloud_view import CloudView
 from actors.autoscaler.state.readiness import Readiness, is_being_deleted
-from actors.shared.node_groups import CREATING, GroupView, Instance
+from actors.shared.node_groups import (
+    CREATING,
+    OTHER_ERROR,
+    OUT_OF_RESOURCES,
+    GroupView,
+    Instance,
+)
 from testbed.objects import Node
 
 Warn = Callable[[str, str], None]
 """Writes a warning Event: its reason and its message."""
+CLASSES = {OUT_OF_RESOURCES: "OutOfResource", OTHER_ERROR: "Other"}
+"""The classes of errors, as an Event says them."""
 ErrorCode = tuple[str, str]
 """The class and the code of an instance's error."""
 
@@ -265,7 +273,7 @@ class ClusterState:
             self._warn(
                 "ScaleUpFailed",
                 f"Failed adding {len(new)} nodes to group {group.name} due to "
-                f"{'.'.join(code)}; source errors: {', '.join(texts)}{more}",
+                f"{CLASSES.get(code[0], code[0])}.{code[1]}; source errors: {', '.join(texts)}{more}",
             )
             self.asked(group.name, -len(new), now_ms)
             self.backoff.failed(group.name, now_ms)

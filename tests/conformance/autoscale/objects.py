@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from actors.cloud import Boot, CloudInstance, NodeGroup
+from actors.shared.node_groups import OTHER_ERROR, OUT_OF_RESOURCES
 from conformance.autoscale.clock import CaseClock
 from testbed.objects import (
     Condition,
@@ -36,6 +37,7 @@ from testbed.objects.workload import DaemonSetSpec, JobSpec, PodTemplate, Replic
 
 Tree = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
+CLASSES = {"OutOfResources": OUT_OF_RESOURCES, "Other": OTHER_ERROR}
 VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 
 
@@ -209,7 +211,7 @@ def boot_of(tree: Tree | None) -> Boot:
         register_ms=_ms(said.get("register_s")), ready_ms=_ms(said.get("ready_s")),
         stays_unready="ready_s" not in said, only=said.get("only"),
         error_ms=_ms(said.get("error_s")), error_code=code,
-        error_class=said.get("error_class", ""), error_message=f"message of {code}",
+        error_class=CLASSES.get(said.get("error_class", ""), ""), error_message=f"message of {code}",
     )  # fmt: skip
 
 
