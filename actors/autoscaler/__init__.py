@@ -1,9 +1,9 @@
 """The cluster autoscaler: it adds nodes for pods that find no room, and removes idle ones.
 
 May use: framework, shared.
-In order: settings, pass_record, asking, simulation, state, templates, expander, expanders,
-  switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing, quiet,
-  autoscaler, __init__.
+In order: settings, pass_record, listing_order, asking, simulation, state, templates, expander,
+  expanders, switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing,
+  quiet, autoscaler, __init__.
 """
 
 from actors.autoscaler.autoscaler import Autoscaler

@@ -7,6 +7,7 @@ from typing import Any
 
 from actors.autoscaler.announcer import Announcer
 from actors.autoscaler.listers import Listers
+from actors.autoscaler.listing_order import Order, as_sorted, picked_by
 from actors.autoscaler.scale_down.actuation.surroundings import Surroundings
 from actors.autoscaler.scale_down.scale_down import ScaleDown
 from actors.autoscaler.settings import AutoscalerSettings
@@ -28,6 +29,9 @@ class AutoscalerMemory:
         self.client = client
         self.switches: AutoscalerSwitches = client.switches
         self.announcer = announcer
+        is_picked = self.switches.list_order == "picked"
+        self.order: Order = picked_by(client) if is_picked else as_sorted
+        """In which order it takes what it lists."""
         self.listers = Listers(client)
         """Its Caches."""
         self.cloud = CloudView(client, cloud)

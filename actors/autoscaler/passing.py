@@ -9,6 +9,7 @@ which nodes are not needed, and may begin to delete some.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
@@ -44,8 +45,9 @@ from actors.framework.podinfo import PodInfo, info_of
 from actors.shared.critical import is_mirror, is_static
 from actors.shared.daemon_pods import is_daemon_pod
 from testbed import ApiError
-from testbed.objects import Node, Pod
+from testbed.objects import Node, Object, Pod
 
+O = TypeVar("O", bound=Object)  # noqa: E741
 NOT_CHOSEN = "helpable but not in the chosen option"
 
 
@@ -56,11 +58,13 @@ class Passing:
         self._memory = memory
         self._now_ms = now_ms
         self.record = PassRecord(now_ms)
-        self._nodes: list[Node] = memory.listers.nodes.all()
+        self._nodes: list[Node] = self._in_order("nodes", memory.listers.nodes.all())
         self._usable = [each for each in self._nodes if is_usable(each)]
         pods = memory.listers.pods.all()
         self._bound = [pod for pod in pods if pod.is_bound and not pod.is_over]
-        self._unschedulable = [pod for pod in pods if asking.is_unschedulable(pod)]
+        self._unschedulable = self._in_order(
+            "pods", [pod for pod in pods if asking.is_unschedulable(pod)]
+        )
         self._simulation = Simulation(())
         self._templates: Mapping[str, NodeTemplate] = {}
         self._may_delete = True
@@ -93,6 +97,10 @@ class Passing:
             await self._scale_down()
             if memory.settings.enforce_node_group_min_size:
                 await self._fill_groups()
+
+    def _in_order(self, label: str, items: Sequence[O]) -> list[O]:
+        by_key = {item.key: item for item in items}
+        return [by_key[key] for key in self._memory.order(label, sorted(by_key))]
 
     # -- what it sees -----------------------------------------------------------------------------
 
@@ -270,7 +278,7 @@ class Passing:
             return
         outlook = Outlook(
             self._now_ms, self._simulation, self._nodes, memory.cloud.groups, memory.listers.owner,
-            memory.listers.budgets.all(),
+            memory.listers.budgets.all(), memory.order,
         )  # fmt: skip
         memory.scale_down.look(outlook, record)
         memory.state.candidates = _by_group(record.unneeded_since, outlook)

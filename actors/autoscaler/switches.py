@@ -29,6 +29,9 @@ class AutoscalerSwitches:
     has_instance: bool = on_off(False)
     """Whether its provider can say that an instance still exists. If not, a node that is tainted
     to go counts as gone already, and for a while it seems that another one comes (CA-21)."""
+    list_order: str = one_of("sorted", "picked")
+    """In which order it takes nodes and pods: by name, or in any, as a program does that keeps
+    them in maps."""
     events: bool = on_off(True)
     """Whether it writes Events. No program decides by them; without them, Runs are shorter."""
     status: bool = on_off(True)

@@ -273,7 +273,7 @@ class ClusterState:
             self._warn(
                 "ScaleUpFailed",
                 f"Failed adding {len(new)} nodes to group {group.name} due to "
-                f"{CLASSES.get(code[0], code[0])}.{code[1]}; source errors: {', '.join(texts)}{more}",
+                f"{'.'.join(code)}; source errors: {', '.join(texts)}{more}",
             )
             self.asked(group.name, -len(new), now_ms)
             self.backoff.failed(group.name, now_ms)
@@ -293,7 +293,7 @@ class ClusterState:
 def _codes(instances: Iterable[Instance]) -> dict[str, ErrorCode]:
     """By instance, its error, for those that could not be created."""
     return {
-        each.name: (each.error_class, each.error_code)
+        each.name: (CLASSES.get(each.error_class, each.error_class), each.error_code)
         for each in instances
         if each.state == CREATING and each.error_class
     }

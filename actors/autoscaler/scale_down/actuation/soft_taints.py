@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from actors.autoscaler.listing_order import Order
 from actors.autoscaler.scale_down.actuation.tainting import put_taint, take_taint
-from actors.autoscaler.scale_down.planning.outlook import Order
 from actors.autoscaler.scale_down.taints import has_taint
 from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
 from testbed import ApiError, Client

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
+from actors.autoscaler.listing_order import Order, as_sorted
 from actors.autoscaler.scale_down.drainability import Owners
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.shared.node_groups import GroupView
 from testbed.objects import Node, PodDisruptionBudget
-
-Order = Callable[[str, Sequence[str]], list[str]]
-"""Puts names into the order in which a map of Go would give them: a label, the sorted names."""
-
-
-def as_sorted(_label: str, names: Sequence[str]) -> list[str]:
-    """The dullest order: as they are."""
-    return list(names)
 
 
 @attrs.frozen
