@@ -18,6 +18,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from importlib.machinery import PathFinder
+from itertools import chain
 from pathlib import Path
 
 import attrs
@@ -176,12 +177,15 @@ def allowed(named: Named, trust: Trust) -> Scenario:
 
 
 def is_installed(name: str) -> bool:
-    """Whether it comes with the testbed, by its short name or as `scenarios.module:function`."""
+    """Whether it comes with the testbed, by its short name or as `scenarios.module:function`, of
+    which the module may stand in a room of `scenarios`."""
     module, _, function = name.partition(":")
-    package, _, short = module.rpartition(".")
+    package, *parts = module.split(".")
     if function:
-        return package == PACKAGE and (INSTALLED / f"{short}.py").is_file()
-    return not package and (INSTALLED / f"{module}.py").is_file()
+        file = INSTALLED.joinpath(*parts).with_suffix(".py")
+        return package == PACKAGE and 0 < len(parts) <= 2 and file.is_file()
+    files = INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py")
+    return not parts and any(file.stem == module for file in chain(*files))
 
 
 def _check_shadow() -> None:

@@ -7,7 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -281,9 +281,7 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
 
 def known() -> list[Scenario]:
     """The scenarios with short names, in order."""
-    package = imported(PACKAGE)
-    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
-    return [_short(name) for name in names]
+    return [_short(name) for name in sorted(_shelf())]
 
 
 def find(name: str) -> Scenario:
@@ -293,10 +291,9 @@ def find(name: str) -> Scenario:
         return _in_folder(folder, module, name.rpartition(":")[0])
     if ":" in name:
         return of(_function(name), name)
-    names = {scenario.name for scenario in known()}
-    if name not in names:
+    if name not in _shelf():
         see = "testbed list, or name one of your own as FILE.py:function"
-        raise UnknownName("scenario", name, names, see=see)
+        raise UnknownName("scenario", name, [*_shelf()], see=see)
     return _short(name)
 
 
@@ -312,7 +309,22 @@ def _in_folder(folder: str, name: str, file: str) -> Scenario:
 
 
 def _short(name: str) -> Scenario:
-    return of(_function(f"{PACKAGE}.{name}:{name}"), name)
+    return of(_function(f"{_shelf()[name]}:{name}"), name)
+
+
+@cache
+def _shelf() -> Mapping[str, str]:
+    """The module of each scenario that comes along, by its short name: it stands in the package, or
+    in a room of it."""
+    found, packages = {}, [PACKAGE]
+    for package in packages:
+        for info in pkgutil.iter_modules(imported(package).__path__):
+            module = f"{package}.{info.name}"
+            if info.ispkg:
+                packages.append(module)
+            else:
+                found[info.name] = module
+    return found
 
 
 def _function(name: str) -> Callable[..., None]:

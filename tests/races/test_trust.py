@@ -40,7 +40,7 @@ def mark(own: Path) -> Path:
 def test_what_is_installed_may_be_run() -> None:
     """By its short name, and by its place."""
     for scenario in known():
-        for name in (scenario.name, f"scenarios.{scenario.name}:{scenario.name}"):
+        for name in (scenario.name, f"{scenario.build.__module__}:{scenario.name}"):
             assert is_installed(name)
             assert allowed(named(name), NOTHING).build is scenario.build
 
