@@ -18,6 +18,7 @@ class Preempt:
     name: str = "preempt"
     why_not: str = ""
     tally: str = "conformance"
+    spread: int = 1
     paths: tuple[Path, ...] = (ByReference(), ByScheduler())
 
     def fits(self, line: Line) -> bool:

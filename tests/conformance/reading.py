@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -65,6 +65,17 @@ def cases_in(path: Path) -> Iterator[Recorded]:
                 known = ", ".join(each.name for each in SHAPES)
                 raise _bad(where, f"a case of a kind that is known ({known})", path, text)
             yield Recorded(where, line, shape)
+
+
+def spread_over(cases: Iterable[Recorded]) -> list[Recorded]:
+    """The cases of the usual run: of a kind that takes long, one of several, all over the file."""
+    counts: dict[str, int] = {}
+    found = []
+    for case in cases:
+        nth = counts[case.shape.name] = counts.get(case.shape.name, -1) + 1
+        if nth % case.shape.spread == 0:
+            found.append(case)
+    return found
 
 
 def _lines(path: Path) -> list[str]:

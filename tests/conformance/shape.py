@@ -35,6 +35,11 @@ class Shape(Protocol):
         """The line of the summary in which its cases are counted."""
         ...
 
+    @property
+    def spread(self) -> int:
+        """Of that many cases of it, one is compared in the usual run; of 1, all are."""
+        ...
+
     def fits(self, line: Line) -> bool:
         """Whether a line is of this kind, by its fields."""
         ...

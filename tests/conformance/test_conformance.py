@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from conformance.reading import BadCorpus, cases_in
+from conformance.reading import BadCorpus, Recorded, cases_in, spread_over
 from conformance.tally import SHOWN, Tally
 
 
-def test_every_case_agrees(corpus_file: Path, tally: Tally) -> None:
-    """No case of the file differs from what was recorded."""
+def test_every_case_agrees(corpus_file: Path, tally: Tally, pytestconfig: pytest.Config) -> None:
+    """No case of the file differs from what was recorded. Of those that come along and take long,
+    it compares one of several; of another folder, all."""
+    is_ours = pytestconfig.getoption("corpus", None) is None
+    _compare(corpus_file, tally, spread_over if is_ours else list)
+
+
+@pytest.mark.long
+def test_every_single_case_agrees(corpus_file: Path, tally: Tally) -> None:
+    """The same without leaving any out."""
+    _compare(corpus_file, tally, list)
+
+
+def _compare(
+    file: Path, tally: Tally, chosen: Callable[[Iterable[Recorded]], list[Recorded]]
+) -> None:
     try:
-        cases = [case for case in cases_in(corpus_file) if not case.shape.why_not]
+        cases = chosen(case for case in cases_in(file) if not case.shape.why_not)
         differing = {case.name: found for case in cases if (found := case.differences())}
     except BadCorpus as error:
         pytest.fail(str(error), pytrace=False)

@@ -21,6 +21,7 @@ class Timeline:
     name: str = "timeline"
     why_not: str = ""
     tally: str = TIMELINES
+    spread: int = 1
 
     def fits(self, line: Line) -> bool:
         """Whether its cycles are told."""
@@ -46,6 +47,7 @@ class OneSlot:
     name: str = "one slot"
     why_not: str = ""
     tally: str = TIMELINES
+    spread: int = 1
 
     def fits(self, line: Line) -> bool:
         """Whether it was counted by how far apart the pods were created."""
@@ -71,6 +73,7 @@ class FirstQueue:
     name: str = "first queue"
     why_not: str = ""
     tally: str = TIMELINES
+    spread: int = 1
 
     def fits(self, line: Line) -> bool:
         """Whether it was counted by how late the watch was."""

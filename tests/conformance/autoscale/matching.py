@@ -21,8 +21,8 @@ SHARES = ("cpu", "memory")
 UNBOUND = (["varies"], ["any_of"])
 """What a log is of which nothing binds."""
 ABSENT = object()
-LISTS = ("options", "infos")
-"""What is a list in no order."""
+ABOUT = ("object", "nodes", "message")
+"""What an entry of a log is about; messages have names in them, too."""
 
 
 def mismatches(expect: Told, ours: Told) -> list[str]:
@@ -140,11 +140,39 @@ def is_same_instant(expect: list[Told], ours: list[Told], *, has_order: bool) ->
     return not has_order or _sorts(expect) == _sorts(ours)
 
 
+def loosened(entries: list[Told]) -> list[Told]:
+    """Entries that are alike but for what they are about, each with all that any of them was about.
+
+    Alike ones were sorted before the repetitions were laid over each other. So which place a node
+    has in the list says nothing of it.
+    """
+    alike: dict[str, list[Told]] = {}
+    for entry in entries:
+        alike.setdefault(_sort(entry), []).append(entry)
+    return [{**entry, **_about(alike[_sort(entry)])} for entry in entries]
+
+
+def _about(entries: list[Told]) -> Told:
+    """What any of them is about, if that was not always the same."""
+    found: Told = {}
+    for name in ABOUT:
+        leaves = [entry[name] for entry in entries if name in entry]
+        if any("varies" in leaf for leaf in leaves if isinstance(leaf, dict)):
+            found[name] = {"varies": True}
+        elif any(isinstance(leaf, dict) for leaf in leaves):
+            found[name] = {"any_of": [each for leaf in leaves for each in _seen(leaf)]}
+    return found
+
+
+def _seen(leaf: Any) -> list[Any]:
+    return list(leaf["any_of"]) if isinstance(leaf, dict) else [leaf]
+
+
 def _have_pairs(expect: list[Told], ours: list[Told]) -> bool:
     """Whether each entry of one list can be paired with another one of the other."""
     fits = [
         [n for n, other in enumerate(ours) if not any(unlike_at(entry, other, ""))]
-        for entry in expect
+        for entry in loosened(expect)
     ]
     taken: dict[int, int] = {}
 
@@ -163,6 +191,11 @@ def _have_pairs(expect: list[Told], ours: list[Told]) -> bool:
 def _sorts(entries: list[Told]) -> list[str]:
     """What was done, one thing after another; alike things in a row are one. What others did
     around the autoscaler is left out."""
-    sorts = [f"{each.get('verb')} {each.get('reason', each.get('key', ''))} {each.get('kind', '')}"
-             for each in entries if "actor" not in each]  # fmt: skip
+    sorts = [_sort(each) for each in entries if "actor" not in each]
     return [sort for sort, _ in groupby(sorts)]
+
+
+def _sort(entry: Told) -> str:
+    return (
+        f"{entry.get('verb')} {entry.get('reason', entry.get('key', ''))} {entry.get('kind', '')}"
+    )

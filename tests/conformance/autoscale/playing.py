@@ -12,9 +12,10 @@ from actors.cloud import Cloud, CloudController
 from conformance.autoscale.clock import CaseClock
 from conformance.autoscale.emulation import Hand, Holding, Kubelets, LenientServer, Others
 from conformance.autoscale.journal import AUTOSCALER, Journal
+from conformance.autoscale.lots import Lots
 from conformance.autoscale.objects import CaseObjects, Tree
 from conformance.autoscale.telling import Told, outcome_of
-from testbed import Calm, Client, World
+from testbed import Client, World
 from testbed.objects import Object
 from testbed.objects.event import NORMAL
 from testbed.turns.trace import Trace
@@ -129,12 +130,12 @@ def world_of(case: Tree, clock: CaseClock) -> World:
     return world
 
 
-def play(case: Tree) -> Told:
-    """What ours does in a case, in the words of the recording."""
+def play(case: Tree, seed: int = 0) -> Told:
+    """What ours does in a case, in the words of the recording, by these lots."""
     clock = CaseClock.of(case)
     world, journal = world_of(case, clock), Journal(clock)
     world.claim(journal)
-    verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=False))
+    verdict = world.run(Lots(seed), driver="direct", trace=Trace({}, keep=False))
     if verdict.violations:
         raise AssertionError(str(verdict))
     return outcome_of(journal, world.store, clock)

@@ -27,7 +27,7 @@ def outcome_of(journal: Journal, store: Store, clock: CaseClock) -> Told:
     """All of a play: its passes, its log, and how it ends."""
     return {
         "passes": [pass_of(each, clock) for each in journal.passes],
-        "log": folded(journal.log),
+        "log": deletions_in_order(folded(journal.log)),
         "final": final_of(store),
     }
 
@@ -60,6 +60,21 @@ def folded(log: list[Entry]) -> list[Entry]:
             known[key] = entry = dict(entry)
         found.append(entry)
     return found
+
+
+def deletions_in_order(log: list[Entry]) -> list[Entry]:
+    """The log with the calls of one instant that delete nodes of one group in order of the nodes:
+    which of them comes first was not recorded, only by how much the target falls."""
+    calls: dict[tuple[Any, str], list[Entry]] = {}
+    for entry in log:
+        if entry["verb"] == "delete-instances" and entry["result"] == "ok":
+            calls.setdefault((entry["t"], entry["object"]), []).append(entry)
+    nodes = {
+        id(entry): names
+        for each in calls.values()
+        for entry, names in zip(each, sorted(e["nodes"] for e in each), strict=True)
+    }
+    return [{**entry, "nodes": nodes[id(entry)]} if id(entry) in nodes else entry for entry in log]
 
 
 # -- passes ---------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Admit:
     name: str = "admit"
     why_not: str = ""
     tally: str = "conformance"
+    spread: int = 1
 
     def fits(self, line: Line) -> bool:
         """Whether the line says who has rejected a pod."""

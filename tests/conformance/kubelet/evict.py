@@ -36,6 +36,7 @@ class Evict:
     name: str = "evict"
     why_not: str = ""
     tally: str = "conformance"
+    spread: int = 1
 
     def fits(self, line: Line) -> bool:
         """Whether the line ranks pods."""
