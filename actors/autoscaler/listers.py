@@ -16,11 +16,12 @@ from testbed.objects import (
     Pod,
     PodDisruptionBudget,
     ReplicaSet,
+    ReplicationController,
     StatefulSet,
 )
 
 O = TypeVar("O", bound=Object)  # noqa: E741
-OWNERS: tuple[type[Object], ...] = (ReplicaSet, Job, StatefulSet)
+OWNERS: tuple[type[Object], ...] = (ReplicaSet, ReplicationController, Job, StatefulSet)
 """The kinds of owners that it knows, beside DaemonSets."""
 
 

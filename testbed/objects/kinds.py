@@ -18,7 +18,7 @@ from testbed.objects.note import Note
 from testbed.objects.pod import Pod
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quota import ResourceQuota
-from testbed.objects.workload import DaemonSet, Job, ReplicaSet
+from testbed.objects.workload import DaemonSet, Job, ReplicaSet, ReplicationController
 
 KINDS: tuple[type[Object], ...] = (
     Binding,
@@ -36,6 +36,7 @@ KINDS: tuple[type[Object], ...] = (
     PodDisruptionBudget,
     PriorityClass,
     ReplicaSet,
+    ReplicationController,
     ResourceQuota,
     StatefulSet,
 )

@@ -1,4 +1,4 @@
-"""ReplicaSet, Job, DaemonSet: what pods to make from a template, and how many."""
+"""ReplicaSet, ReplicationController, Job, DaemonSet: what pods to make, and how many."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from testbed.objects.condition import Condition
 from testbed.objects.labels import LabelSelector
-from testbed.objects.meta import Meta, Object, wire
+from testbed.objects.meta import Map, Meta, Object, texts, wire
 from testbed.objects.pod import PodSpec
 
 
@@ -63,6 +63,34 @@ class ReplicaSet(Object):
     api_version: ClassVar[str] = "apps/v1"
 
     spec: ReplicaSetSpec = ReplicaSetSpec()
+    """What is wanted of it."""
+    status: ReplicaSetStatus = ReplicaSetStatus()
+    """What is observed of it."""
+
+
+@attrs.frozen
+class ReplicationControllerSpec:
+    """The desired state of a ReplicationController."""
+
+    replicas: int | None = None
+    """The desired number of pods; None means one."""
+    min_ready_s: int = attrs.field(default=0, metadata=wire("minReadySeconds"))
+    """How long a pod must be ready before it counts as available."""
+    selector: Map[str] = attrs.field(factory=Map, converter=texts)
+    """The labels of its pods."""
+    template: PodTemplate | None = None
+    """What each of its pods is made from."""
+
+
+@attrs.frozen
+class ReplicationController(Object):
+    """What kept a number of pods running before there were ReplicaSets. None of the controllers
+    here looks at it."""
+
+    kind: ClassVar[str] = "ReplicationController"
+    plural: ClassVar[str] = "replicationcontrollers"
+
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
     """What is wanted of it."""
     status: ReplicaSetStatus = ReplicaSetStatus()
     """What is observed of it."""

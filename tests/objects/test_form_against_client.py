@@ -34,6 +34,7 @@ from testbed.objects import (
     PodDisruptionBudget,
     PriorityClass,
     ReplicaSet,
+    ReplicationController,
     ResourceQuota,
     StatefulSet,
 )
@@ -58,6 +59,7 @@ EVERY: dict[type[Object], Any] = {
     Lease: client.V1Lease,
     Namespace: client.V1Namespace,
     ReplicaSet: client.V1ReplicaSet,
+    ReplicationController: client.V1ReplicationController,
     ResourceQuota: client.V1ResourceQuota,
     StatefulSet: client.V1StatefulSet,
 }

@@ -167,6 +167,22 @@ TREES: dict[str, dict[str, Any]] = {
             "conditions": [CONDITION],
         },
     },
+    "v1 ReplicationController": {
+        "spec": {
+            "replicas": 0,
+            "minReadySeconds": 1,
+            "selector": {"app": "web"},
+            "template": TEMPLATE,
+        },
+        "status": {
+            "replicas": 0,
+            "fullyLabeledReplicas": 1,
+            "readyReplicas": 1,
+            "availableReplicas": 1,
+            "observedGeneration": 1,
+            "conditions": [CONDITION],
+        },
+    },
     "apps/v1 Deployment": {
         "spec": {
             "replicas": 0,

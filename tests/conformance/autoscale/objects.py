@@ -23,6 +23,8 @@ from testbed.objects import (
     PodSpec,
     PodStatus,
     ReplicaSet,
+    ReplicationController,
+    ReplicationControllerSpec,
     StatefulSet,
 )
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, Taint, Toleration
@@ -181,6 +183,8 @@ class CaseObjects:
         match kind:
             case "ReplicaSet":
                 yield ReplicaSet(meta, spec=ReplicaSetSpec(replicas=count))
+            case "ReplicationController":
+                yield ReplicationController(meta, spec=ReplicationControllerSpec(replicas=count))
             case "StatefulSet":
                 yield StatefulSet(meta, spec=StatefulSetSpec(replicas=count))
             case "Job":
