@@ -110,8 +110,8 @@ def switches_of(case: Tree) -> dict[str, str]:
     return found
 
 
-def world_of(case: Tree, clock: CaseClock) -> World:
-    """The World of a case."""
+def world_of(case: Tree, clock: CaseClock, order: str = "sorted") -> World:
+    """The World of a case. The autoscaler takes what it lists in that order."""
     world, holding = World(case["id"]), Holding.of(case, clock)
     world.serve(lambda store: LenientServer(store, holding))
     world.serve(Hand)
@@ -119,7 +119,7 @@ def world_of(case: Tree, clock: CaseClock) -> World:
     world.add(*CaseObjects(clock).all(case))
     script = tuple(case.get("script") or ())
     restarts = tuple([clock.ms(deed["t"]) for deed in script if deed["op"] == "restart"])
-    settings, switches = settings_of(case, clock), switches_of(case)
+    settings, switches = settings_of(case, clock), {**switches_of(case), "list_order": order}
     world.start(
         Others("others", script=script, clock=clock), Kubelets("kubelets", holding=holding),
         Restarted(AUTOSCALER, settings=settings, switches=switches, restarts_ms=restarts),
@@ -133,7 +133,8 @@ def world_of(case: Tree, clock: CaseClock) -> World:
 def play(case: Tree, seed: int = 0) -> Told:
     """What ours does in a case, in the words of the recording, by these lots."""
     clock = CaseClock.of(case)
-    world, journal = world_of(case, clock), Journal(clock)
+    order = "picked" if seed else "sorted"
+    world, journal = world_of(case, clock, order), Journal(clock)
     world.claim(journal)
     verdict = world.run(Lots(seed), driver="direct", trace=Trace({}, keep=False))
     if verdict.violations:
