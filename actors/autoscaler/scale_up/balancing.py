@@ -24,17 +24,27 @@ ALLOCATABLE_PER_MILLE, FREE_PER_MILLE, CAPACITY_PER_MILLE = 50, 50, 15
 
 
 def balanced(groups: Sequence[GroupView], new_nodes: int) -> list[GroupResize]:
-    """How large each group becomes: one node after the other goes to the smallest group that may
-    still grow; among equals to the first."""
+    """How large each group becomes: one node after the other goes to a smallest group that may
+    still grow.
+
+    The groups stand in order of their sizes. It goes along them as long as the next one is smaller
+    than the one that has just grown, and then begins again at the first. A group that turns out to
+    be full changes places with the first of those that were not known to be. So full groups come
+    first in the result, and are asked for first.
+    """
     order = sorted((g for g in groups if g.target != g.max_size), key=lambda g: g.target)
     sizes = {group.name: group.target for group in order}
-    room = sum(max(group.max_size - group.target, 0) for group in order)
-    for _ in range(min(new_nodes, room)):
-        smallest = min(
-            (group for group in order if sizes[group.name] < group.max_size),
-            key=lambda group: sizes[group.name],
-        )
-        sizes[smallest.name] += 1
+    left = min(new_nodes, sum(max(group.max_size - group.target, 0) for group in order))
+    first = at = 0
+    while left > 0:
+        if sizes[order[at].name] < order[at].max_size:
+            sizes[order[at].name] += 1
+            left -= 1
+        else:
+            order[first], order[at] = order[at], order[first]
+            first += 1
+        is_next = at + 1 < len(order) and sizes[order[at].name] > sizes[order[at + 1].name]
+        at = at + 1 if is_next else first
     return [
         GroupResize(group.name, group.target, sizes[group.name], group.max_size)
         for group in order
