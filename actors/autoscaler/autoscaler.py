@@ -18,7 +18,7 @@ from actors.autoscaler.switches import AUTOSCALER
 from actors.shared.leader import Leader
 from actors.shared.node_groups import CLOUD
 from testbed import Actor, ApiError, Client, NotFound
-from testbed.objects import Map
+from testbed.objects import ConfigMap, Map
 from testbed.switches import Component, switch_texts, told
 
 AGAIN_MS = 10_000
@@ -83,8 +83,10 @@ class AutoscalerLoop:
                 await self._client.sleep(at_ms - self._client.now(), "next pass")
                 await self._pass()
 
-    def _news(self, *_: object) -> None:
+    def _news(self, *states: object) -> None:
         """There is something that the last pass did not know."""
+        if not isinstance(states[-1], ConfigMap):
+            self.memory.scale_down.heard()
         if self._next.due_ms is None:
             period_ms = self._settings.scan_interval_ms
             ago_ms = self._client.elapsed() - self._ended_ms

@@ -28,6 +28,7 @@ from actors.autoscaler.scale_down.actuation.surroundings import Surroundings
 from actors.autoscaler.scale_down.cool_downs import CoolDowns
 from actors.autoscaler.scale_down.deletions import Deletions
 from actors.autoscaler.scale_down.drainability import DrainRules
+from actors.autoscaler.scale_down.overtime import is_long_terminating
 from actors.autoscaler.scale_down.planning.eligibility import utilisation
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
@@ -93,19 +94,24 @@ class ScaleDown:
             self.cool_downs.failed(now_ms)
         return error
 
+    def heard(self) -> None:
+        """The Caches have news."""
+        self._planner.unremovable.doubt()
+
     def is_waiting(self, now_ms: int) -> bool:
-        """Whether time alone may change what a later pass does: a clock runs, a verdict will no
-        longer be believed, a deletion goes on; a taint will be too old, or a pod late; or soft
-        taints wait for the end of a cool-down."""
-        around, planner = self._around, self._planner
-        nodes = around.nodes()
+        """Whether time alone may change what a later pass does: a clock runs, an old verdict is
+        believed, a deletion goes on; a taint will be too old, or a pod late; or soft taints wait
+        for the end of a cool-down."""
+        around, nodes = self._around, self._around.nodes()
         return bool(
-            planner.unneeded.nodes
-            or planner.unremovable.has_recent
+            self._planner.is_waiting
             or self.deletions.empty
             or self.deletions.drained
             or any(is_going(node, now_ms) for node in nodes)
-            or any(pod.meta.is_terminating for pod in around.scheduled_pods())
+            or any(
+                pod.meta.is_terminating and not is_long_terminating(pod, now_ms)
+                for pod in around.scheduled_pods()
+            )
             or (self.cool_downs.are_on(now_ms) and any(has_taint(n, CANDIDATE) for n in nodes))
         )
 

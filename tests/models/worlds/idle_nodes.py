@@ -7,9 +7,10 @@ from typing import Any
 
 import attrs
 
+from actors.autoscaler.listing_order import Order, as_sorted
 from actors.autoscaler.scale_down.deletions import Deletions
 from actors.autoscaler.scale_down.drainability import DrainRules
-from actors.autoscaler.scale_down.planning.outlook import Order, Outlook, as_sorted
+from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import ScaleDownPlanner
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.simulation.packer import Packer, RoundRobin

@@ -30,7 +30,9 @@ class Outlook:
     order: Order = as_sorted
     """Decides where a map of Go would."""
 
-    @property
-    def group_of(self) -> Mapping[str, GroupView]:
-        """The group of each node that has one."""
+    group_of: Mapping[str, GroupView] = attrs.field(init=False, eq=False, repr=False)
+    """The group of each node that has one."""
+
+    @group_of.default
+    def _(self) -> Mapping[str, GroupView]:
         return {name: group for group in self.groups for name in group.nodes}

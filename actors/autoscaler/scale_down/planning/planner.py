@@ -88,6 +88,7 @@ class ScaleDownPlanner:
         settings, now_ms = self._settings, outlook.now_ms
         self._destinations.forget_before(now_ms - settings.unneeded_time_ms)
         self.unremovable.begin(outlook.simulation.nodes, now_ms)
+        self._forget_imagined(outlook)
         looked_at = candidates(outlook)
         found = eligible(outlook, looked_at, self.unremovable, settings)
         empty = self._empty(outlook, found.names, Removable())
@@ -103,6 +104,13 @@ class ScaleDownPlanner:
                 self.unremovable.add(name, Unremovable(OTHER_REASON))
         self._packer.age()
         self.utilisation = found.utilisation
+
+    def _forget_imagined(self, outlook: Outlook) -> None:
+        """A node that is still to come is another one in each pass, though it has the same name."""
+        known = {node.meta.name for node in outlook.nodes}
+        for name in outlook.simulation.snapshot.names:
+            if name not in known:
+                self._packer.forget_place(name)
 
     def _try_others(
         self, outlook: Outlook, names: list[str]
@@ -225,6 +233,18 @@ class ScaleDownPlanner:
             for name in self._destinations.leave(each.name, unneeded):
                 self.unneeded.drop(name)
         return tuple(each.node for each in removals)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether time alone may change what it decides: a clock runs, or a verdict is believed
+        that may be wrong by now."""
+        lasting = {DISABLED, NOT_AUTOSCALED, MIN_SIZE_REACHED, RESOURCE_LIMIT}
+        reasons = self.unremovable.reasons
+        names = self.unneeded.since_ms
+        is_clock_running = any(
+            name not in reasons or reasons[name].reason not in lasting for name in names
+        )
+        return is_clock_running or self.unremovable.has_doubtful
 
     def digest(self, now_ms: int) -> object:
         """What its next decisions depend on; times count from now."""

@@ -32,6 +32,7 @@ class UnremovableNodes:
     def __init__(self) -> None:
         self._reasons: dict[str, Unremovable] = {}
         self._until_ms: dict[str, int] = {}
+        self._doubtful: dict[str, None] = {}
 
     @property
     def reasons(self) -> Mapping[str, Unremovable]:
@@ -41,17 +42,16 @@ class UnremovableNodes:
     def begin(self, nodes: Container[str], now_ms: int) -> None:
         """A pass begins with these nodes: forget all reasons, and what is no longer believed."""
         self._reasons = {}
-        self._until_ms = {
-            name: until
-            for name, until in self._until_ms.items()
-            if name in nodes and until > now_ms
-        }
+        believed = [name for name, until in self._until_ms.items() if until > now_ms]
+        self._until_ms = {name: self._until_ms[name] for name in believed if name in nodes}
+        self._doubtful = {name: None for name in self._doubtful if name in self._until_ms}
 
     def add(self, name: str, why: Unremovable, until_ms: int | None = None) -> None:
         """A node stays; with `until_ms`, it is not looked at again before."""
         self._reasons[name] = why
         if until_ms is not None:
             self._until_ms[name] = until_ms
+            self._doubtful.pop(name, None)
 
     def has_reason(self, name: str) -> bool:
         """Whether it is known why the node stays."""
@@ -61,10 +61,14 @@ class UnremovableNodes:
         """Whether a simulation found it unremovable a short while ago."""
         return name in self._until_ms
 
+    def doubt(self) -> None:
+        """There is news: to simulate again might come to another verdict, if it was done."""
+        self._doubtful = dict.fromkeys(self._until_ms)
+
     @property
-    def has_recent(self) -> bool:
-        """Whether any verdict is still believed."""
-        return bool(self._until_ms)
+    def has_doubtful(self) -> bool:
+        """Whether any verdict is believed that is older than the news."""
+        return bool(self._doubtful)
 
     def digest(self, now_ms: int) -> object:
         """What it believes; times count from now."""

@@ -353,3 +353,19 @@ def test_several_nodes_are_tainted_or_none() -> None:
     stage.play()
     assert TAINT not in stage.taints("g-1") + stage.taints("g-3")
     assert stage.writes("delete nodegroups") == []
+
+
+def test_passes_end_when_time_alone_changes_nothing() -> None:
+    """A pod that holds its node holds it in every pass, so the World comes to rest."""
+    stage = Stage(owned("a", "g-1", owner=""), passes=())
+    assert stage.play() == []
+    assert len(stage.writes("groups nodegroups")) < 10
+
+
+def test_passes_go_on_while_an_old_verdict_is_believed() -> None:
+    """The pod ends after a minute; the node is looked at again after five, and goes ten later."""
+    stage = Stage(owned("a", "g-1", owner=""), passes=())
+    stage.at(60, end("a"))
+    stage.play()
+    (gone,) = stage.writes("delete nodegroups")
+    assert 910 < gone < 930
