@@ -1,0 +1,87 @@
+"""Callbacks: what the shim does in Kubernetes for the core: it binds pods, and deletes victims."""
+
+from __future__ import annotations
+
+from actors.shared.recorder import Recorder
+from actors.shared.verbs import bind
+from actors.yunikorn.messages import (
+    PREEMPTED,
+    CoreEvent,
+    NewAllocation,
+    ReleasedAllocation,
+    ToShim,
+)
+from actors.yunikorn.shim.context import ShimContext
+from actors.yunikorn.shim.pods import ALLOCATED, BOUND, ShimTask
+from testbed import ApiError, Client
+from testbed.objects.event import WARNING
+
+BIND_TRIES, BIND_RETRY_MS, BIND_RETRY_MS_MAX = 8, 1_000, 30_000
+"""How often it tries to bind a pod, and how long it waits in between: it doubles."""
+
+
+class Callbacks:
+    """Does what the core's messages ask for, in their order; binds run beside them."""
+
+    def __init__(self, client: Client, context: ShimContext, component: str) -> None:
+        self._client = client
+        self._context = context
+        self._recorder = Recorder(client, component)
+
+    async def call(self, message: ToShim) -> None:
+        """Do what one message asks for. A pod that is gone meanwhile needs nothing."""
+        task = self._context.tasks.get(message.key)
+        if task is None:
+            return
+        match message:
+            case NewAllocation():
+                self._allocated(task, message.node)
+            case ReleasedAllocation():
+                await self._released(task, message)
+            case CoreEvent():
+                self._recorder.note(task.pod, message.reason, message.message, WARNING)
+
+    def _allocated(self, task: ShimTask, node: str) -> None:
+        """Assume the pod on its node, and bind it (YK-31)."""
+        if not task.pod.is_bound:
+            task.state, task.node = ALLOCATED, node
+            self._client.spawn("bind", self._bind, task, node)
+
+    async def _bind(self, task: ShimTask, node: str) -> None:
+        """Bind a pod, several times if that fails; at last ask for another place."""
+        because = self._client.record("binds", pod=task.pod.key, node=node)
+        wait_ms = BIND_RETRY_MS
+        for _ in range(BIND_TRIES):
+            try:
+                await bind(self._client, task.pod, node, because=because)
+            except ApiError as error:
+                self._client.record("not bound", pod=task.pod.key, error=error.reason)
+            else:
+                task.state = BOUND
+                return
+            await self._client.sleep(wait_ms, f"bind {task.pod.key} again")
+            wait_ms = min(2 * wait_ms, BIND_RETRY_MS_MAX)
+            if not self._is_wanted(task, node):
+                return
+        self._context.place_again(task)
+
+    def _is_wanted(self, task: ShimTask, node: str) -> bool:
+        """Whether the pod is still to be bound there: it is not gone, and not known to be bound."""
+        is_there = self._context.tasks.get(task.key) is task
+        return is_there and task.state == ALLOCATED and task.node == node
+
+    async def _released(self, task: ShimTask, message: ReleasedAllocation) -> None:
+        """Delete a victim with its own grace period (YK-29). If that fails, nobody tries again
+        (YK-33). One that is terminating already is left alone: a second request would change
+        nothing."""
+        if message.why != PREEMPTED:
+            return
+        task.why = message.why
+        if task.pod.meta.is_terminating:
+            return
+        because = self._client.record("preempts", pod=task.pod.key, message=message.message)
+        try:
+            # By name alone, as the real shim does: a new pod of the same name would go, too.
+            await self._client.delete(task.pod, whatever_it_was=True, because=because)
+        except ApiError as error:
+            self._client.record("not deleted", pod=task.pod.key, error=error.reason)
