@@ -4,7 +4,7 @@ core/  the books, the scheduling cycle, the simple preemptor: an Endpoint, which
 shim/  the actor that tells the core of pods and nodes, binds what it places, deletes its victims
 
 May use: shared.
-In order: switches, amounts, messages, core, shim, __init__.
+In order: switches, amounts, messages, core, shim, __init__, invariants, proving_ground, mutants.
 """
 
 from actors.yunikorn.core.core import YuniKornCore

@@ -89,6 +89,8 @@ class ReleasedAllocation:
     """The termination type."""
     message: str = ""
     """For whom, in a sentence."""
+    ask: str = ""
+    """The uid of the pod for which it is released, if there is one."""
 
 
 @attrs.frozen

@@ -74,6 +74,11 @@ class YuniKornCore:
         """Begin with empty books, and without a session."""
         self._begin_anew("")
 
+    @property
+    def announced(self) -> int:
+        """How many messages for the shim there were in this session."""
+        return self._taken + len(self.partition.to_shim)
+
     def digest_at(self, now_ms: int) -> dict[str, object]:
         """What its next cycles depend on, with times as distances from now."""
         return {"session": bool(self.session), "books": self.partition.digest(now_ms)}
@@ -136,7 +141,7 @@ class YuniKornCore:
 
     def _cycle(self, now_ms: int, first: Sequence[str]) -> CycleResult:
         result = self.cycles(self.partition, self.switches, now_ms, first).run()
-        return attrs.evolve(result, told=self._told)
+        return attrs.evolve(result, told=self.announced)
 
     def _preempt(self, key: str) -> CycleResult:
         """What a workflow does for its ask (YK-11). It does not look whether there is room by now,
@@ -147,7 +152,7 @@ class YuniKornCore:
             node = self.partition.nodes[app.reservations[key].node]
             preemptor = self.cycles.preemptor(self.partition, self.switches)
             ask.has_workflow = preemptor.try_preemption(ask, node)
-        return CycleResult(told=self._told)
+        return CycleResult(told=self.announced)
 
     def _reserved(self, key: str) -> tuple[Application, Allocation] | None:
         """An ask that has reserved a node, with its application."""
@@ -161,11 +166,6 @@ class YuniKornCore:
         del self.partition.to_shim[: got - self._taken]
         self._taken = got
         return tuple(self.partition.to_shim)
-
-    @property
-    def _told(self) -> int:
-        """How many messages for the shim there were in this session."""
-        return self._taken + len(self.partition.to_shim)
 
     @property
     def _memory(self) -> str:

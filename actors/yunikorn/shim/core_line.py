@@ -28,14 +28,15 @@ class CoreLine:
     def __init__(self, client: Client, core: str) -> None:
         self._client = client
         self._core = core
-        self._session = ""
+        self.session = ""
+        """The name of its session; empty until it has one."""
         self._news = client.queue("news", idle=True)
         self._told = 0
         """How many pieces of news the core has been told."""
 
     async def register(self) -> None:
         """Begin a session, with empty books."""
-        self._session = await self._answer(Operation("register", "sessions", endpoint=self._core))
+        self.session = await self._answer(Operation("register", "sessions", endpoint=self._core))
 
     def tell(self, verb: str, plural: str, key: str, body: Any = None, **options: Any) -> None:
         """Queue a piece of news; `key` is what it is about, as people name it."""
@@ -64,7 +65,7 @@ class CoreLine:
         return await self._ask(Operation(verb, "cycles", uid=key, options=Map(options)))
 
     async def _ask(self, operation: Operation) -> Any:
-        options = operation.options.having(session=self._session)
+        options = operation.options.having(session=self.session)
         return await self._answer(attrs.evolve(operation, options=options, endpoint=self._core))
 
     async def _answer(self, operation: Operation) -> Any:

@@ -21,10 +21,13 @@ from testbed import Actor, Client
 class ShimLife:
     """One life of the shim."""
 
+    contexts: ClassVar[type[ShimContext]] = ShimContext
+    """What it knows and tells; a mutant has another."""
+
     def __init__(self, settings: YuniKornShim, client: Client) -> None:
         self._client = client
         self._line = CoreLine(client, settings.core)
-        self.context = ShimContext(client, self._line)
+        self.context = self.contexts(client, self._line)
         self._callbacks = settings.callbacks(client, self.context, settings.name)
         self._due = client.alarm("cycle")
         self._calls = client.queue("calls", idle=True)
@@ -37,6 +40,11 @@ class ShimLife:
         self._got = 0
         """How many of them it has done."""
         client.show("shim", self)
+
+    @property
+    def session(self) -> str:
+        """The name of its session with the core, for claims."""
+        return self._line.session
 
     async def run(self) -> None:
         """Register, tell the core all there is, and go on until it crashes."""

@@ -38,10 +38,15 @@ class RequiredNodePreemptor:
             return False
         message = f"preempted to make room for {ask.request.pod} on {node.name}"
         for victim in victims:
-            self.partition.mark_preempted(victim)
-            self.partition.to_shim.append(ReleasedAllocation(victim.key, PREEMPTED, message))
+            self.release(victim, ask, message)
         ask.has_triggered = True
         return True
+
+    def release(self, victim: Allocation, ask: Allocation, message: str) -> None:
+        """Mark a victim, and have the shim told of it."""
+        self.partition.mark_preempted(victim)
+        release = ReleasedAllocation(victim.key, PREEMPTED, message, ask.key)
+        self.partition.to_shim.append(release)
 
     def victims(self, ask: Allocation, node: CoreNode) -> list[Allocation]:
         """Who has to go, in the order in which they are released."""

@@ -1,0 +1,75 @@
+"""The core's books balance at every time (INV-42)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from actors.yunikorn.invariants.looks import cores, same, total
+from testbed import Evidence, Invariant
+from testbed.invariant import SERVED
+from testbed.turns.trace import Step
+
+
+class BooksBalance(Invariant):
+    """Of each node, what is allocated is what its allocations and its foreign pods hold, and with
+    what is left it is all that there is. Of each queue, what is held is what its applications hold,
+    and what is about to be given back is what its victims hold. Who requires a node is on no other
+    one, and nodes and applications agree on who is where and who has reserved what."""
+
+    name = "yunikorn_books_balance"
+    looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        served = evidence.served
+        for core in cores(evidence):
+            if served is not None and served.post.name == core.name:
+                found = next(_wrong_with(core.partition), None)
+                if found is not None:
+                    return f"{core.name}: {found}"
+        return None
+
+
+def _wrong_with(books: Any) -> Iterator[str]:
+    yield from _wrong_on_nodes(books)
+    yield from _wrong_in_queues(books)
+    reserved = {(key, each.node) for app in books.apps.values()
+                for key, each in app.reservations.items()}  # fmt: skip
+    kept = {(key, name) for name, node in books.nodes.items() for key in node.reservations}
+    for key, name in sorted(reserved ^ kept):
+        yield f"its application and {name} disagree on whether {key} has reserved it"
+    held = {(key, each.node) for app in books.apps.values()
+            for key, each in app.allocations.items()}  # fmt: skip
+    here = {(key, name) for name, node in books.nodes.items() for key in node.allocations}
+    for key, name in sorted(held ^ here):
+        yield f"its application and {name} disagree on whether {key} is there"
+
+
+def _wrong_on_nodes(books: Any) -> Iterator[str]:
+    for name, node in sorted(books.nodes.items()):
+        held = total(each.amounts for each in (*node.allocations.values(), *node.foreign.values()))
+        if not same(held, node.allocated):
+            yield f"{name} has allocated {dict(node.allocated)}, and its pods hold {held}"
+        if not same(total([node.allocated, node.available]), node.news.room):
+            left = dict(node.available)
+            yield f"{name} has {left} left of {dict(node.news.room)}, and its pods hold {held}"
+        for each in node.allocations.values():
+            if each.request.required_node not in ("", name):
+                yield f"{each.request.pod} requires {each.request.required_node}, and is on {name}"
+
+
+def _wrong_in_queues(books: Any) -> Iterator[str]:
+    queues = [books.root]
+    while queues:
+        queue = queues.pop()
+        queues += queue.children.values()
+        below = [
+            each for app in books.apps.values() if queue in app.queue.above()
+            for each in app.allocations.values()
+        ]  # fmt: skip
+        held = total(each.amounts for each in below)
+        if not same(held, queue.allocated):
+            yield f"{queue.path} holds {dict(queue.allocated)}, and its applications hold {held}"
+        given = total(each.amounts for each in below if each.is_preempted)
+        if not same(given, queue.preempting):
+            yield f"{queue.path} is to get {dict(queue.preempting)}, and its victims hold {given}"
