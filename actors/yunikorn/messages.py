@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.objects import Map, Node, PodSpec
+from testbed.objects import Map, PodSpec, Taint
 
 PREEMPTED, STOPPED = "PREEMPTED_BY_SCHEDULER", "STOPPED_BY_RM"
 """Why an allocation is released: for another ask, or because its pod is over."""
@@ -19,10 +19,14 @@ NO_SPEC = PodSpec()
 class NodeNews:
     """From the shim: how a node is now."""
 
-    node: Node
-    """Its labels and taints decide which pods may be there."""
+    name: str
+    """Its name."""
     room: Map[int]
     """All that pods may use of it, by resource."""
+    labels: Map[str] = attrs.field(factory=Map)
+    """Its labels: with its taints they decide which pods may be there."""
+    taints: tuple[Taint, ...] = ()
+    """Its taints."""
     is_schedulable: bool = True
     """Whether asks that do not require this node may be placed on it."""
 

@@ -20,7 +20,7 @@ from actors.yunikorn.messages import AllocationRelease, AllocationRequest
 from actors.yunikorn.proving_ground import shared_nodes
 from actors.yunikorn.shim.callbacks import Callbacks
 from actors.yunikorn.shim.context import ShimContext
-from actors.yunikorn.shim.pods import ShimTask
+from actors.yunikorn.shim.pods import ShimTask, is_over
 from actors.yunikorn.shim.shim import ShimLife, YuniKornShim
 from testbed.objects import Pod
 from testbed.testing.mutant import Mutant
@@ -100,7 +100,7 @@ class DeafContext(ShimContext):
     """Does not say that a pod has ended as long as it is there."""
 
     def _heed(self, pod: Pod) -> None:
-        if not pod.is_over:
+        if not is_over(pod):
             super()._heed(pod)
 
 
@@ -109,7 +109,7 @@ class HastyContext(ShimContext):
 
     def _heed_bound(self, task: ShimTask) -> None:
         super()._heed_bound(task)
-        if task.pod.meta.is_terminating:
+        if task.pod.meta.deleted_ms is not None:
             self.release(task)
 
 

@@ -34,7 +34,7 @@ class CoreNode:
     @property
     def name(self) -> str:
         """Its name."""
-        return self.news.node.meta.name
+        return self.news.name
 
     def update(self, news: NodeNews) -> None:
         """Take over what it is now; what is left changes as its total does."""
@@ -71,10 +71,10 @@ class CoreNode:
 
     def allows(self, ask: Allocation) -> bool:
         """Whether the pod may be here by its selector, its affinity and its tolerations."""
-        node, spec = self.news.node, ask.request.spec
+        news, spec = self.news, ask.request.spec
         kept_out = (NO_SCHEDULE, NO_EXECUTE)
-        taints = [taint for taint in node.spec.taints if taint.effect in kept_out]
-        return spec.may_be_on(node.meta.name, node.meta.labels) and all(
+        taints = [taint for taint in news.taints if taint.effect in kept_out]
+        return spec.may_be_on(news.name, news.labels) and all(
             tolerated(taint, spec.tolerations) for taint in taints
         )
 

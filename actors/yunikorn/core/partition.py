@@ -38,7 +38,7 @@ class PartitionContext:
 
     def put_node(self, news: NodeNews) -> None:
         """A node is new, or has changed."""
-        name = news.node.meta.name
+        name = news.name
         if name in self.nodes:
             self.nodes[name].update(news)
         else:

@@ -43,7 +43,7 @@ class Callbacks:
 
     def _allocated(self, task: ShimTask, node: str) -> None:
         """Assume the pod on its node, and bind it (YK-31)."""
-        if not task.pod.is_bound:
+        if not task.pod.spec.node_name:
             task.state, task.node = ALLOCATED, node
             self._client.spawn("bind", self._bind, task, node)
 
@@ -77,7 +77,7 @@ class Callbacks:
         if message.why != PREEMPTED:
             return
         task.why = message.why
-        if task.pod.meta.is_terminating:
+        if task.pod.meta.deleted_ms is not None:
             return
         because = self._client.record("preempts", pod=task.pod.key, message=message.message)
         try:

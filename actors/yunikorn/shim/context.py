@@ -11,7 +11,15 @@ from collections.abc import Callable
 
 from actors.yunikorn.messages import AllocationRelease, NodeNews
 from actors.yunikorn.shim.core_line import CoreLine
-from actors.yunikorn.shim.pods import BOUND, READS, SCHEDULING, ShimTask, app_of, request_for
+from actors.yunikorn.shim.pods import (
+    BOUND,
+    READS,
+    SCHEDULING,
+    ShimTask,
+    app_of,
+    is_over,
+    request_for,
+)
 from testbed import Cache, Client
 from testbed.objects import Node, Pod, PriorityClass, room_of
 
@@ -89,7 +97,7 @@ class ShimContext:
 
     def _heed(self, pod: Pod) -> None:
         """Tell the core what is new of a pod."""
-        if pod.is_over:
+        if is_over(pod):
             self._complete(pod)
         elif not (app := app_of(pod)):
             self._heed_foreign(pod)
@@ -99,7 +107,7 @@ class ShimContext:
         elif not pod.spec.scheduling_gates:
             first = self._originators.setdefault(app, pod.meta.uid)
             task = ShimTask(pod, app, is_originator=first == pod.meta.uid)
-            if pod.is_bound:
+            if pod.spec.node_name:
                 task.state, task.node = BOUND, pod.spec.node_name
             self.tasks[pod.meta.uid] = task
             self.submit(task)
@@ -117,7 +125,7 @@ class ShimContext:
 
     def _heed_foreign(self, pod: Pod) -> None:
         """A pod of another scheduler takes room once it is bound (YK-1)."""
-        if pod.is_bound and pod.meta.uid not in self._foreign:
+        if pod.spec.node_name and pod.meta.uid not in self._foreign:
             self._foreign[pod.meta.uid] = pod
             self._line.tell("submit", "pods", pod.key, request_for(pod, ""))
 
@@ -155,7 +163,9 @@ class ShimContext:
             self._line.tell("drop_node", "nodes", node.meta.name)
 
     def _tell_node(self, node: Node, *, is_open: bool = True) -> None:
-        news = NodeNews(node, room_of(node), is_open and not node.spec.unschedulable)
+        meta, spec = node.meta, node.spec
+        is_schedulable = is_open and not spec.unschedulable
+        news = NodeNews(meta.name, room_of(node), meta.labels, spec.taints, is_schedulable)
         self._line.tell("put_node", "nodes", node.meta.name, news)
 
     def digest(self) -> object:

@@ -9,6 +9,7 @@ import attrs
 from actors.yunikorn.amounts import plus
 from actors.yunikorn.messages import PREEMPTED, STOPPED, AllocationRequest
 from testbed.objects import Map, Pod, PriorityClass, requests_of
+from testbed.objects.pod import FAILED, SUCCEEDED
 
 YUNIKORN_SCHEDULER = "yunikorn"
 """The `schedulerName` of its pods."""
@@ -53,6 +54,11 @@ class ShimTask:
     def is_victim(self) -> bool:
         """Whether the core wants it back."""
         return self.why == PREEMPTED
+
+
+def is_over(pod: Pod) -> bool:
+    """Whether it has ended for good."""
+    return pod.status.phase in (SUCCEEDED, FAILED)
 
 
 def app_of(pod: Pod) -> str:
@@ -105,7 +111,7 @@ def request_for(
         app,
         queue_of(pod) if app else "",
         plus(ONE_POD, requests_of(pod)),
-        pod.priority,
+        pod.spec.priority or 0,
         meta.created_ms or 0,
         pod.spec.node_name,
         required_node_of(pod),

@@ -69,7 +69,11 @@ class Talk:
 
     def node(self, node: Node, *, is_open: bool = True) -> None:
         """A node as it is."""
-        self.tell("put_node", node.meta.name, NodeNews(node, room_of(node), is_open))
+        self.tell(
+            "put_node",
+            node.meta.name,
+            NodeNews(node.meta.name, room_of(node), node.meta.labels, node.spec.taints, is_open),
+        )
 
     def pod(self, key: str, cpu: int, app: str = "batch", **request: Any) -> None:
         """A pod that asks for so many cpus, or has a `node`."""
