@@ -145,10 +145,11 @@ def sweep(
 
 
 STRIDES = {
-    "crash_and_resync": 97, "descheduler_pingpong": 61, "grace_gap": 61, "hostile_schedulers": 97,
-    "leader_overlap": 29, "out_of_cpu": 97, "own_writes_unseen": 5, "partitioned_node": 61,
-    "pdb_overspent": 61, "pressure_pingpong": 67, "restart_readmission": 61,
-    "rollout_and_preemption": 97, "starvation": 127, "stolen_slot": 83, "time_travel": 3,
+    "crash_and_resync": 97, "daemonset_preemption": 83, "descheduler_pingpong": 61,
+    "grace_gap": 61, "hostile_schedulers": 97, "leader_overlap": 29, "out_of_cpu": 97,
+    "own_writes_unseen": 5, "partitioned_node": 61, "pdb_overspent": 61, "pressure_pingpong": 67,
+    "restart_readmission": 61, "rollout_and_preemption": 97, "starvation": 127, "stolen_slot": 83,
+    "time_travel": 3,
 }  # fmt: skip
 """Where a Run has hundreds of turns the crash is at one of so many; at each in `long` tests."""
 EACH = [

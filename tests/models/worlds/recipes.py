@@ -9,8 +9,8 @@ import pytest
 from testbed.world.scenario import known
 
 BUSY = (
-    "descheduler_pingpong", "out_of_cpu", "partitioned_node", "pdb_overspent", "pressure_pingpong",
-    "restart_readmission", "rollout_and_preemption",
+    "daemonset_preemption", "descheduler_pingpong", "out_of_cpu", "partitioned_node",
+    "pdb_overspent", "pressure_pingpong", "restart_readmission", "rollout_and_preemption",
 )  # fmt: skip
 """They have many real actors, and nothing in their Runs that no other scenario has: what costs many
 Runs of each scenario is `long` for these."""
