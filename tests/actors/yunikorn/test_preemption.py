@@ -246,7 +246,7 @@ def test_a_workflow_that_finds_nobody_may_run_again() -> None:
     assert talk.said() == []
 
 
-@pytest.mark.spec("YK-27", "YK-28")
+@pytest.mark.spec("YK-28", "YK-30")
 def test_what_a_victim_holds_stays_booked_until_it_is_gone() -> None:
     """It is counted once as about to be given back, in its queue and every queue above."""
     talk = gt_y1()

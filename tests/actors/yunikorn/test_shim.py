@@ -23,7 +23,17 @@ from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.server_error import ServerError
-from testbed.objects import Map, Meta, Node, Owner, Pod, PriorityClass
+from testbed.objects import (
+    LabelSelector,
+    Map,
+    Meta,
+    Node,
+    Owner,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PriorityClass,
+)
 from testbed.world.world import World
 
 X = "x-vbbhn"
@@ -190,6 +200,17 @@ def test_a_victim_whose_delete_fails_is_forgotten_by_later_versions(
     assert [each.facts["pod"] for each in world.table.records if each.name == "not deleted"] == [
         "pods/default/r3"
     ]
+
+
+@pytest.mark.spec("YK-27")
+def test_no_disruption_budget_is_asked() -> None:
+    """All pods of the application must stay, and two of them are deleted."""
+    world = node_of_y1(CREATED)
+    spec = PodDisruptionBudgetSpec(
+        min_available="100%", selector=LabelSelector(Map(applicationId="batch"))
+    )
+    world.add(PodDisruptionBudget("all", spec=spec))
+    assert victims_of(calm(world)) == ["r3", "r2"]
 
 
 # -- crashes --------------------------------------------------------------------------------------
