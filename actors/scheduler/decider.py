@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+import attrs
+
 from actors.framework.filter import Filter
 from actors.framework.podinfo import PodInfo, info_of
 from actors.framework.snapshot import Snapshot
@@ -17,6 +19,7 @@ from actors.scheduler.placing.judging import Nominated
 from actors.scheduler.placing.scoring import scores_of
 from actors.scheduler.preemption import preempt
 from actors.scheduler.preemption.dry_run import VictimSelector
+from actors.scheduler.preemption.ignoring import without_less_important
 from actors.scheduler.score import Score
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod, PodDisruptionBudget
@@ -72,7 +75,11 @@ class Decider:
         if found.rows:
             return self._placed(found)
         preemption: Preemption | None = None
-        if not self._switches.disable_preemption:
+        if self._switches.disable_preemption:
+            return _unschedulable(found, None)
+        if self._switches.preemptor == "kubelet":
+            return self._in_place_of_others(found) or _unschedulable(found, None)
+        if self._switches.preemptor == "scheduler":
             preemption = preempt(
                 found,
                 known(found.pod.pod),
@@ -99,6 +106,19 @@ class Decider:
         )
         self._start = found.next_start
         return found
+
+    def _in_place_of_others(self, found: Feasibility) -> Decision | None:
+        """Place the pod as if no less important pod were there: its kubelet makes them go (CTL-54).
+        None if it fits nowhere even so."""
+        emptied = without_less_important(found.pod, found.snapshot)
+        if emptied is None:
+            return None
+        start, self._start = self._start, 0
+        again = self.feasibility(found.pod.pod, emptied, found.judging)
+        self._start = start
+        if not again.rows:
+            return None
+        return attrs.evolve(self._placed(again), displaces=True)
 
     def _placed(self, found: Feasibility) -> Decision:
         snapshot, pod = found.snapshot, found.pod

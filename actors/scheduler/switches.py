@@ -69,10 +69,17 @@ class SchedulerSwitches:
     # -- preemption -----------------------------------------------------------------------------
     disable_preemption: bool = on_off(False)
     """Whether preemption is off, whatever the priority of a pod."""
+    preemptor: str = one_of("scheduler", "rescheduler", "kubelet", "none")
+    """Which program makes room for a pod that fits nowhere: the scheduler, as in Kubernetes; a
+    Rescheduler, every now and then; the kubelet, which gets the pod bound to its node although less
+    important ones are still there; or none, so that only the queue goes by priority (CTL-50)."""
     eligibility_terminating: str = one_of("any_lower", "preempted_only")
     """Which terminating pods on its nominated node keep a pod from preempting again."""
     preempt_offset: str = one_of("0", "random")
     """The node at which the search for candidates starts."""
+    victim_primary: str = one_of("priority", "qos")
+    """What makes a pod more important in the first place: its priority, or, as an alternative that
+    Kubernetes rejected, its QoS class, with priority for ties (CTL-56)."""
     victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
     """Which of two pods of equal priority is more important: the one that started earlier, the one
     of the better QoS class, that and then the earlier, or neither (SCH-82)."""
@@ -113,6 +120,16 @@ class SchedulerSwitches:
     """Whether such a node is the last resort, or excluded (SCH-108)."""
     hostile: bool = on_off(False)
     """Whether it treats the pods of other schedulers as less important than its own."""
+    # -- the rescheduler ------------------------------------------------------------------------
+    rescheduler_interval_ms: int = whole(10_000, least=1)
+    """How long a Rescheduler rests between two scans (CTL-51)."""
+    rescheduler_min_pending_ms: int = whole(0)
+    """For how long a pod is unschedulable until a Rescheduler makes room for it."""
+    rescheduler_nominates: bool = on_off(False)
+    """Whether it also writes the nomination, so that schedulers keep the room free (CTL-52)."""
+    rescheduler_taints: bool = on_off(False)
+    """Whether it also taints the node, until the pod is bound or ten minutes are over, if the pod
+    tolerates that (CTL-53)."""
 
 
 DEFAULT = USUAL

@@ -92,7 +92,7 @@ class ByScheduler:
                 pod,
                 snapshot.get(own),
                 found.refusals.get(own),
-                outranked_by(pod, hostile=SWITCHES.hostile),
+                outranked_by(pod, SWITCHES),
                 SWITCHES.eligibility_terminating,
             ),
             dry.candidates,

@@ -184,6 +184,8 @@ switches = st.builds(
     cross_node_victims=some([0, 0, 1, 2]),
     cross_node_nodes=some([1, 2]),
     hostile=rarely,
+    victim_primary=some(["priority", "priority", "qos"]),
+    preemptor=some(["scheduler"] * 6 + ["kubelet", "rescheduler"]),
 )
 """All that concern a decision; half of what is drawn is as it is in 1.26."""
 

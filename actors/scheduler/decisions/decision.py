@@ -65,6 +65,8 @@ class Decision:
     """The points of each feasible node, by score; empty if there was nothing to compare."""
     best: tuple[str, ...] = ()
     """The nodes that scored best; one of them was picked."""
+    displaces: bool = False
+    """Whether less important pods were ignored, which its kubelet has to end first (CTL-54)."""
     preemption: Preemption | None = None
     nominate: str | None = KEEP
     """The node it is nominated to from now on; empty: none; KEEP: no change."""

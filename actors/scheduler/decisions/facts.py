@@ -28,11 +28,12 @@ def facts_of(queued: QueuedPod, decision: Decision) -> dict[str, Any]:
         "refused": _refusals(decision.refusals),
         "scores": _scores(decision),
         "best": list(decision.best[:NODES_MAX]) if len(decision.best) > 1 else [],
+        "displaces": decision.displaces,
     }
     if decision.nominate is not None:
         facts["nominated"] = decision.nominate
     if decision.preemption is not None:
-        facts["preemption"] = _preemption(decision.preemption)
+        facts["preemption"] = preemption_facts(decision.preemption)
     return {name: value for name, value in facts.items() if value or name == "nominated"}
 
 
@@ -49,7 +50,7 @@ def _scores(decision: Decision) -> Any:
     return {node: dict(scores) for node, scores in decision.scores.items()}
 
 
-def _preemption(found: Preemption) -> dict[str, Any]:
+def preemption_facts(found: Preemption) -> dict[str, Any]:
     """Whether the pod was eligible, each candidate with its cost, and the one chosen."""
     facts: dict[str, Any] = {"eligible": found.is_eligible, "said": found.said}
     if found.chosen is not None:

@@ -23,6 +23,8 @@ WHYS = (
 def sentence_of(decision: Decision) -> str:
     """Which node was chosen, or which pods are evicted, and why; or why neither."""
     pod, preemption = decision.pod.key, decision.preemption
+    if decision.displaces:
+        return f"chose {decision.node} for {pod}, in place of less important pods there"
     if decision.node:
         return f"chose {decision.node} for {pod}: {_why_this_node(decision)}"
     if preemption is not None and preemption.chosen is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from actors.scheduler.reference.decide import outranked
 from actors.scheduler.reference.filters import refusal
 
 
@@ -11,8 +12,9 @@ class PodsGoWhereTheyFit(CycleClaim):
     there and those nominated there that are no less important; and without the nominated ones
     (SCH-59).
 
-    A scheduler that ignores nominations violates it: that is how room is stolen. Nothing is claimed
-    if a filter is not built in.
+    A scheduler that ignores nominations violates it: that is how room is stolen. Where kubelets
+    preempt, the pods that they will end are not counted, but only if the pod fits nowhere else
+    (CTL-54). Nothing is claimed if a filter is not built in.
     """
 
     name = "pods_go_where_they_fit"
@@ -21,10 +23,15 @@ class PodsGoWhereTheyFit(CycleClaim):
         node = cycle.decision.node
         if not node or not cycle.is_by_rule:
             return ""
-        place = cycle.cluster.places.get(node)
+        cluster = cycle.cluster
+        if cycle.decision.displaces:
+            if cycle.findings.feasible:
+                return f"{cycle.pod.key} goes to {node} in place of others, and fits elsewhere"
+            cluster = cluster.without(outranked(cycle.guest, cluster))
+        place = cluster.places.get(node)
         if place is None:
             return f"{cycle.pod.key} goes to {node}, which is not there"
-        refused = refusal(cycle.guest, place, cycle.cluster)
+        refused = refusal(cycle.guest, place, cluster)
         if refused is None:
             return ""
         return f"{cycle.pod.key} goes to {node}: {', '.join(refused.reasons)}"

@@ -7,8 +7,10 @@ from actors.scheduler.reference.importance import may_displace
 
 
 class VictimsAreLessImportant(CycleClaim):
-    """When it is decided on, every victim has a lower priority than the preemptor. A pod with
-    `preemptionPolicy: Never` has no victims; nor has any pod if preemption is switched off."""
+    """When it is decided on, every victim has a lower priority than the preemptor, or a lower QoS
+    class, if `victim_primary` says that this comes first (CTL-56). A pod with
+    `preemptionPolicy: Never` has no victims; nor has any pod if preemption is switched off,
+    or is another program's (CTL-50)."""
 
     name = "victims_are_less_important"
 
@@ -16,7 +18,7 @@ class VictimsAreLessImportant(CycleClaim):
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""
-        if cycle.switches.disable_preemption:
+        if cycle.switches.disable_preemption or cycle.switches.preemptor != "scheduler":
             return f"{pod.key} preempts, though preemption is off"
         if pod.spec.preemption_policy == "Never":
             return f"{pod.key} preempts, and must never"

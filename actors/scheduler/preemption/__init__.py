@@ -3,7 +3,7 @@
 May use: switches, cluster, decisions, placing.
 In order: budgets, eligibility, importance, preemptor, choice, quick_trial, trial,
   affinity_to_victims, cross_node, lower_nominations, dry_run, candidate, victims, preemption,
-  __init__.
+  ignoring, __init__.
 """
 
 from actors.scheduler.preemption.preemption import preempt

@@ -27,15 +27,27 @@ def quality(pod: Pod) -> int:
     return QUALITY.get(pod.status.qos_class, QUALITY[BEST_EFFORT])
 
 
-def outranked_by(pod: Pod, *, hostile: bool) -> Callable[[PodInfo], bool]:
-    """Return whether another pod is a potential victim of this one: has lower priority (SCH-79).
+def outranked_by(pod: Pod, switches: SchedulerSwitches) -> Callable[[PodInfo], bool]:
+    """Return whether another pod is a potential victim of this one: has lower priority (SCH-79), or
+    a lower QoS class, if that comes first (CTL-56).
 
     A hostile scheduler also outranks all pods of other schedulers.
     """
     priority, owner = pod.priority, pod.spec.scheduler_name
-    if not hostile:
-        return lambda other: other.priority < priority
-    return lambda other: other.priority < priority or other.pod.spec.scheduler_name != owner
+    if switches.victim_primary == "qos":
+        ours = (quality(pod), -priority)
+
+        def is_lower(other: PodInfo) -> bool:
+            return (quality(other.pod), -other.priority) > ours
+
+    else:
+
+        def is_lower(other: PodInfo) -> bool:
+            return other.priority < priority
+
+    if not switches.hostile:
+        return is_lower
+    return lambda other: is_lower(other) or other.pod.spec.scheduler_name != owner
 
 
 def by_importance(switches: SchedulerSwitches, pod: Pod, now_ms: int) -> ByImportance:
@@ -44,13 +56,15 @@ def by_importance(switches: SchedulerSwitches, pod: Pod, now_ms: int) -> ByImpor
     last_tie = LAST_TIES[switches.victim_last_tie]
     owner = pod.spec.scheduler_name if switches.hostile else None
     counts_starts = switches.victim_tiebreak in ("start_time", "qos_then_start")
+    is_by_class = switches.victim_primary == "qos"
 
-    def rank(placed: tuple[int, PodInfo]) -> tuple[bool, int, Rank, Rank]:
+    def rank(placed: tuple[int, PodInfo]) -> tuple[bool, int, int, Rank, Rank]:
         place, other = placed
         is_foreign = owner is not None and other.pod.spec.scheduler_name != owner
         if counts_starts and other.pod.status.start_ms is None:
             place = -place  # see _by_start
-        return is_foreign, -other.priority, tie(other.pod), last_tie(other.pod, place)
+        group = quality(other.pod) if is_by_class else 0
+        return is_foreign, group, -other.priority, tie(other.pod), last_tie(other.pod, place)
 
     return lambda pods: [info for _, info in sorted(enumerate(pods), key=rank)]
 

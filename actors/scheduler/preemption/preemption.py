@@ -115,7 +115,7 @@ def _why_not(feasibility: Feasibility, pod: Pod, switches: SchedulerSwitches) ->
         pod,
         feasibility.snapshot.get(node),
         feasibility.refusals.get(node),
-        outranked_by(pod, hostile=switches.hostile),
+        outranked_by(pod, switches),
         switches.eligibility_terminating,
     )
 

@@ -32,6 +32,6 @@ class Preemptor:
             pod,
             now_ms,
             switches,
-            outranked_by(pod.pod, hostile=switches.hostile),
+            outranked_by(pod.pod, switches),
             by_importance(switches, pod.pod, now_ms),
         )

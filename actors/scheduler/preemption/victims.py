@@ -7,6 +7,7 @@ from itertools import combinations
 
 from actors.framework.podinfo import PodInfo
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
+from actors.scheduler.preemption.importance import quality
 from actors.scheduler.switches import SchedulerSwitches
 
 SETS_MAX = 10_000
@@ -46,9 +47,11 @@ class Fewest:
 
     name = "min_count"
 
-    def __init__(self, *, hostile: bool = False) -> None:
+    def __init__(self, *, hostile: bool = False, is_by_class: bool = False) -> None:
         self.hostile = hostile
         """Whether any pod of the preemptor's own scheduler counts more than all of others."""
+        self.is_by_class = is_by_class
+        """Whether a better QoS class counts more than any priority."""
 
     def victims(self, dry: DryRun) -> Sequence[PodInfo]:
         """The best set; the greedy one if there are too many sets to try."""
@@ -83,18 +86,19 @@ class Fewest:
 
     def _loss(
         self, dry: DryRun, gone: Sequence[PodInfo]
-    ) -> tuple[list[tuple[bool, int]], list[int]]:
+    ) -> tuple[list[tuple[bool, int, int]], list[int]]:
         """The priorities lost, the highest first; if they are equal, less important pods win."""
         owner = dry.pod.pod.spec.scheduler_name
         places = sorted(dry.potential.index(info) for info in gone)
         lost = [dry.potential[n] for n in places]
         own = [not self.hostile or info.pod.spec.scheduler_name == owner for info in lost]
+        classes = [-quality(info.pod) if self.is_by_class else 0 for info in lost]
         priorities = [info.priority for info in lost]
-        return list(zip(own, priorities, strict=True)), [-n for n in places]
+        return list(zip(own, classes, priorities, strict=True)), [-n for n in places]
 
 
 def selector_of(switches: SchedulerSwitches) -> VictimSelector:
     """The selector that the switches name."""
     if switches.victim_minimisation == "min_count":
-        return Fewest(hostile=switches.hostile)
+        return Fewest(hostile=switches.hostile, is_by_class=switches.victim_primary == "qos")
     return Greedy(switches.reprieve_order)

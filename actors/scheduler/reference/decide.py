@@ -42,7 +42,8 @@ def decide(
     1. Without nodes there is nothing to decide, and its nomination is cleared (SCH-52).
     2. It gets the feasible node with the most points; among equals, one is picked (SCH-61).
     3. If no node is feasible, and there was no error, it may preempt: the pod as `known` gives it
-       by then (SCH-70).
+       by then (SCH-70). Where kubelets preempt, it gets a node as if no less important pod were
+       there (CTL-54).
     """
     decision = Decision(pod, len(cluster.places))
     if not cluster.places:
@@ -50,16 +51,17 @@ def decide(
     findings = find(Guest.of(pod), cluster, switches, start)
     if findings.error:
         return attrs.evolve(decision, nominate="", message=findings.error, is_error=True)
-    decision = attrs.evolve(
-        decision,
-        feasible=findings.feasible,
-        refusals=findings.refusals,
-        failed=tuple(sorted({each.filter for each in findings.refusals.values()})),
-    )
+    decision = _told(decision, findings)
     if findings.feasible:
         return _placed(decision, cluster, switches, pick)
     fresh, preemption = known(pod), None
-    if switches.disable_preemption:
+    if not switches.disable_preemption and switches.preemptor == "kubelet":
+        emptied = cluster.without(outranked(Guest.of(pod), cluster))
+        alone = find(Guest.of(pod), emptied, switches)
+        if alone.feasible:
+            placed = _placed(_told(decision, alone), emptied, switches, pick)
+            return attrs.evolve(placed, displaces=True)
+    if switches.disable_preemption or switches.preemptor != "scheduler":
         pass
     elif fresh is None:
         said = f'pod "{pod.meta.name}" not found'
@@ -67,6 +69,19 @@ def decide(
     else:
         preemption = preempt(Guest.of(fresh), cluster, findings.refusals, switches, pick)
     return _pending(decision, findings, preemption)
+
+
+def _told(decision: Decision, findings: FilterResults) -> Decision:
+    refusals = findings.refusals
+    failed = tuple(sorted({each.filter for each in refusals.values()}))
+    return attrs.evolve(decision, feasible=findings.feasible, refusals=refusals, failed=failed)
+
+
+def outranked(guest: Guest, cluster: Cluster) -> list[Guest]:
+    """The pods of lower priority, anywhere; none if the pod must never preempt."""
+    if guest.pod.spec.preemption_policy == "Never":
+        return []
+    return [each for _, each in cluster.guests() if each.pod.priority < guest.pod.priority]
 
 
 def _placed(

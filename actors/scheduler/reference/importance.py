@@ -13,9 +13,17 @@ QUALITIES = (GUARANTEED, BURSTABLE, BEST_EFFORT)
 
 
 def may_displace(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
-    """Whether a pod may preempt another one (SCH-79). To a hostile scheduler all pods of other
-    schedulers are less important."""
-    return other.priority < pod.priority or is_foreign(pod, other, switches)
+    """Whether a pod may preempt another one (SCH-79, CTL-56). To a hostile scheduler all pods of
+    other schedulers are less important."""
+    ours, theirs = standing(pod, switches), standing(other, switches)
+    return theirs < ours or is_foreign(pod, other, switches)
+
+
+def standing(pod: Pod, switches: SchedulerSwitches) -> tuple[int, int]:
+    """What is compared first of two pods, the larger the more important: the QoS class, if that
+    comes first, and the priority."""
+    grade = -QUALITIES.index(pod.status.qos_class or BEST_EFFORT)
+    return grade if switches.victim_primary == "qos" else 0, pod.priority
 
 
 def is_foreign(pod: Pod, other: Pod, switches: SchedulerSwitches) -> bool:
@@ -40,7 +48,7 @@ def by_importance(
         named = switches.victim_last_tie == "name"
         return (
             is_foreign(pod, other, switches),
-            -other.priority,
+            *(-part for part in standing(other, switches)),
             QUALITIES.index(quality) if "qos" in tiebreak else 0,
             started(other, cluster) if is_timed else 0,
             waits,

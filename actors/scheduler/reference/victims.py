@@ -17,6 +17,7 @@ from actors.scheduler.reference.importance import (
     by_importance,
     is_foreign,
     may_displace,
+    standing,
     started,
 )
 from actors.scheduler.switches import SchedulerSwitches
@@ -106,9 +107,11 @@ def fewest(
     counts less than any of its own (see `may_displace`).
     """
 
-    def loss(some: Sequence[Guest]) -> tuple[int, int, list[tuple[bool, int]], list[int]]:
+    def loss(some: Sequence[Guest]) -> tuple[int, int, list[tuple[bool, int, int]], list[int]]:
         order = sorted(some, key=lambda each: rank[each.uid])
-        priorities = [(not is_foreign(pod, e.pod, switches), e.pod.priority) for e in order]
+        priorities = [
+            (not is_foreign(pod, e.pod, switches), *standing(e.pod, switches)) for e in order
+        ]
         ranks = [-rank[each.uid] for each in order]
         return sum(each in groups[0] for each in some), len(some), priorities, ranks
 
