@@ -5,12 +5,12 @@ Its main loop admits pods, one after another; a task for each pod does the rest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import attrs
 
-from actors.kubelet.admission import AdmissionRefusal, admission_of
+from actors.kubelet.admission import AdmissionRefusal, Displacement, admission_of
 from actors.kubelet.containers import Report
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.eviction import EvictionSettings
@@ -24,7 +24,7 @@ from actors.kubelet.runtime import runtime_of
 from actors.kubelet.runtime_client import ask_runtime, draw_usage
 from actors.kubelet.static_pods import MirrorPod, static_pod
 from actors.kubelet.status_writer import StatusWriter
-from actors.kubelet.switches import AT_EXIT, KUBELET, OFF, SCORE
+from actors.kubelet.switches import AT_EXIT, KUBELET, LOWER, OFF, SCORE
 from actors.kubelet.usage import behave_alike
 from actors.shared.critical import is_mirror
 from actors.shared.recorder import Recorder
@@ -39,6 +39,11 @@ PREEMPTED = PodEnding(
     "Preempting",
     "Preempted in order to admit critical pod",
     "Pod was preempted by Kubelet to accommodate a critical pod.",
+)
+DISPLACED = PodEnding(
+    "Preempting",
+    "Preempted in order to admit a more important pod",
+    "Pod was preempted by Kubelet to accommodate a more important pod.",
 )
 NODE_READS = ("meta.labels", "spec.taints", "status.allocatable")
 """The fields of its node that admission looks at."""
@@ -269,7 +274,7 @@ class _MainLoop:
             return
         active = [each.pod for each in self.pods.values() if each.holds_room]
         pressures = () if self.eviction is None else self.eviction.pressures
-        admission = admission_of(pod, node, active, pressures)
+        admission = admission_of(pod, node, active, pressures, self.displacement())
         self.is_preempting = bool(admission.victims)
         for victim in admission.victims:
             await self.preempt(victim, pod)
@@ -284,7 +289,30 @@ class _MainLoop:
             if self.oom is not None:
                 await self.oom.limit(node)
             await draw_usage(self.client, self.kubelet.node, pod)
-        self.begin(pod, refusal, holds_room=refusal is None, because=because)
+        behind = [self.displace(each, pod) for each in admission.displaced]
+        self.begin(pod, refusal, holds_room=refusal is None, because=because, behind=behind)
+
+    def displacement(self) -> Displacement | None:
+        """How it makes less important pods end; None if it does so for critical pods only."""
+        if self.switches.preempts != LOWER:
+            return None
+        pods, now_ms = self.pods, self.client.now()
+        return Displacement(
+            self.switches.victim_tiebreak, lambda pod: pods[pod.meta.uid].is_ending, now_ms
+        )
+
+    def displace(self, victim: Pod, pod: Pod) -> Lifecycle:
+        """Let a pod end with its own grace, unless it is ending, so that another can start after
+        it; returns its Lifecycle, to be waited for (CTL-54)."""
+        lifecycle = self.pods[victim.meta.uid]
+        if not lifecycle.is_ending:
+            said = f"ended {victim.key}, to admit {pod.key}, which is more important"
+            because = self.client.record(
+                "preempting", {"pod": victim.key, "for": pod.key, "uid": pod.meta.uid, "said": said}
+            )
+            self.recorder.note(victim, DISPLACED.reason, DISPLACED.message, WARNING)
+            lifecycle.end(DISPLACED, None, because)
+        return lifecycle
 
     async def preempt(self, victim: Pod, pod: Pod) -> None:
         """Kill a pod with its own grace, to admit a critical one. The admission goes on even if the
@@ -317,12 +345,14 @@ class _MainLoop:
         holds_room: bool,
         is_gone: bool = False,
         because: Because | None = None,
+        behind: Sequence[Lifecycle] = (),
     ) -> None:
-        """Start the Lifecycle of a pod, in a task of its own."""
+        """Start the Lifecycle of a pod, in a task of its own; its containers only when those it is
+        `behind` have stopped."""
         uid = pod.meta.uid
         lifecycle = self.kubelet.lifecycle(
             self.client, self.settings, self.statuses, pod, refusal, holds_room=holds_room,
-            is_gone=is_gone, because=because,
+            is_gone=is_gone, because=because, behind=behind,
         )  # fmt: skip
         self.pods[uid] = lifecycle
         if self.eviction is not None:
@@ -333,6 +363,8 @@ class _MainLoop:
             del self.pods[uid]
 
         self.client.spawn(f"pod-{pod.meta.name}", run_to_end)
+        if behind:
+            self.client.spawn(f"room-for-{pod.meta.name}", lifecycle.wait_for_room)
 
 
 def _in_order(updates: list[_PodUpdate]) -> list[_PodUpdate]:

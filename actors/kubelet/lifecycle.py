@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import attrs
@@ -70,6 +70,7 @@ class Lifecycle:
         holds_room: bool = False,
         is_gone: bool,
         because: Because | None = None,
+        behind: Sequence[Lifecycle] = (),
     ) -> None:
         self.pod = pod
         """The pod as last heard of."""
@@ -89,6 +90,8 @@ class Lifecycle:
         """Why the kubelet itself ends it. A crash forgets that: the next life admits it again."""
         self._ending_grace_ms: int | None = None
         """The grace that goes with it; None: the pod's own."""
+        self._behind = tuple(behind)
+        """Pods of less importance that have to stop before it starts (CTL-54)."""
         self.stopped = client.signal(f"stopped-{pod.meta.name}")
         """Set once nothing of it runs, and nothing ever will."""
         self._began_ms = client.now()
@@ -107,6 +110,7 @@ class Lifecycle:
             self.pod, self.is_gone, self.mirror, self.holds_room, self._refusal, self._ending,
             self._ending_grace_ms, self._status, max(starts_in_ms, 0),
             None if at_ms is None else max(at_ms - now_ms, 0), self._back_off.digest(now_ms),
+            [each.pod for each in self._awaited],
         )  # fmt: skip
 
     def update(self, pod: Pod, *, is_gone: bool = False) -> None:
@@ -152,6 +156,12 @@ class Lifecycle:
         timer = self._client.sleep(patience_ms, f"give up on {self.pod.key}")
         await self._client.first(self.stopped.wait(), timer)
 
+    async def wait_for_room(self) -> None:
+        """Look again once each pod has stopped that this one is to start behind."""
+        for each in self._behind:
+            await each.stopped.wait()
+        self.wake()
+
     async def run(self) -> None:
         """Do what there is to do; wait for an update, or for the time of the next thing to do."""
         while True:
@@ -167,6 +177,16 @@ class Lifecycle:
                 await self._ask("remove")
                 return
             await self._wait(report)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its room will be free, without anything being done for that."""
+        return self._must_not_run
+
+    @property
+    def _awaited(self) -> list[Lifecycle]:
+        """The pods that it waits for."""
+        return [each for each in self._behind if not each.stopped.is_set]
 
     @property
     def _must_not_run(self) -> bool:
@@ -194,7 +214,7 @@ class Lifecycle:
                 await self._ask("signal", grace_ms=grace_ms)
             elif not report.grace_left_ms:
                 await self._ask("kill")
-        elif report is None and self._starts_in_ms() <= 0:
+        elif report is None and self._starts_in_ms() <= 0 and not self._awaited:
             await self._ask("start", self.pod)
             self._client.record("started", pod=self.pod.key)
         elif report is not None and report.ended_ms is not None and restarts(self.pod, report):
@@ -299,8 +319,8 @@ class Lifecycle:
         now_ms = self._client.now()
         ahead: list[tuple[int, str]] = []
         if report is None:
-            if not self._must_not_run:
-                ahead.append((self._starts_in_ms(), "start"))
+            if not self._must_not_run and not self._awaited:
+                ahead.append((max(self._starts_in_ms(), 0), "start"))
         elif report.is_running:
             if report.ends_in_ms is not None:
                 ahead.append((report.ends_in_ms, "end"))

@@ -12,6 +12,8 @@ AFTER_STOP, AT_EXIT = "after_stop", "at_exit"
 SHIPPED, SEED_PCT = "shipped", "seed_pct"
 OFF, EVERY, ON_CHANGE = "off", "every", "on_change"
 SCORE = "score"
+CRITICAL, LOWER = "for_critical", "for_any"
+"""The values of `preempts`."""
 
 
 @attrs.frozen
@@ -33,6 +35,12 @@ class KubeletSwitches:
     again (kubernetes#105523)."""
     mirror_delay_ms: int = whole(0)
     """How long after its start a kubelet creates the mirror pods of static pods."""
+    preempts: str = one_of(CRITICAL, LOWER)
+    """For which pods it ends others at admission if resources are lacking: critical ones; or any
+    that are more important than those others, an alternative that Kubernetes rejected. The
+    scheduler's switch `preemptor` is its counterpart (CTL-54)."""
+    victim_tiebreak: str = one_of("start_time", "qos", "qos_then_start", "none")
+    """Of two such others of equal priority, which stays: as the scheduler's switch of that name."""
     # -- eviction -------------------------------------------------------------------------------
     evict_rank: str = one_of(SHIPPED, SEED_PCT)
     """Which pod is evicted first: one that uses more than it requests, then the less important,

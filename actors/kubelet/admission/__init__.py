@@ -3,10 +3,11 @@
 It is the last check before a pod runs: a bind looks at nothing of the node.
 
 May use: ending.
-In order: refusal, pressure, predicates, preemption, chain, __init__.
+In order: refusal, pressure, predicates, preemption, displacement, chain, __init__.
 """
 
 from actors.kubelet.admission.chain import Admission, admission_of
+from actors.kubelet.admission.displacement import Displacement
 from actors.kubelet.admission.refusal import AdmissionRefusal
 
-__all__ = ["Admission", "AdmissionRefusal", "admission_of"]
+__all__ = ["Admission", "AdmissionRefusal", "Displacement", "admission_of"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from actors.kubelet.admission.displacement import Displacement
 from actors.kubelet.admission.predicates import Lack, failures_of
 from actors.kubelet.admission.preemption import NotEnough, victims_for
 from actors.kubelet.admission.pressure import refusal_under
@@ -35,15 +36,23 @@ class Admission:
     """The pods to kill first, in order. A pod may be rejected even then, by a later check."""
     failures: tuple[Lack, ...] = ()
     """The checks that failed. A critical pod is admitted even if resources are lacking."""
+    displaced: tuple[Pod, ...] = ()
+    """The pods that have to stop before it starts (CTL-54), the least important first. Those that
+    are not about to end are to be ended; meanwhile other pods are handled."""
 
 
 def admission_of(
-    pod: Pod, node: Node | None, active: Iterable[Pod], pressures: Sequence[str] = ()
+    pod: Pod,
+    node: Node | None,
+    active: Iterable[Pod],
+    pressures: Sequence[str] = (),
+    displacement: Displacement | None = None,
 ) -> Admission:
     """Admit or reject a pod, given the pods that are active on the node and its pressures.
 
     1. Pressure. 2. The predicates. 3. If only resources are lacking and the pod is critical, others
-    are killed for it (KUB-11). 4. The operating system.
+    are killed for it (KUB-11); with a `displacement`, for any pod that is more important than they
+    are (CTL-54). 4. The operating system.
     """
     refusal = refusal_under(pressures, pod)
     if refusal is not None:
@@ -53,14 +62,21 @@ def admission_of(
     others = list(active)
     failures = tuple(failures_of(pod, node, others))
     victims: tuple[Pod, ...] = ()
-    if failures:
+    displaced: tuple[Pod, ...] | None = ()
+    if failures and displacement is not None:
+        refusal = next((each.refusal for each in failures if not each.resource), None)
+        displaced = None if refusal else displacement.ahead_of(pod, node, others)
+        if displaced is None:
+            refusal = refusal or failures[0].refusal
+    elif failures:
         try:
             refusal, victims = _after(failures, pod, others)
         except NotEnough as error:
             refusal = _unexpected(error)
     if refusal is None and pod.meta.labels.get(OS_LABEL, OS) != OS:
         refusal = WRONG_OS
-    return Admission(refusal, PREDICATES if refusal is not None else "", victims, failures)
+    by, goes = PREDICATES if refusal is not None else "", () if refusal else displaced
+    return Admission(refusal, by, victims, failures, goes or ())
 
 
 def _after(

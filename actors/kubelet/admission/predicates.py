@@ -33,7 +33,7 @@ class Lack:
 def failures_of(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
     """All that is against the pod, given the pods that are active on the node. The order is:
     resources, node affinity, node name, ports, taints; a static pod is above taints."""
-    yield from _lacking(pod, node, others)
+    yield from lacking(pod, node, others)
     if not pod.spec.may_be_on(node.meta.name, node.meta.labels):
         yield _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
     if pod.spec.node_name not in ("", node.meta.name):
@@ -45,7 +45,7 @@ def failures_of(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
         yield _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 
 
-def _lacking(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
+def lacking(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
     """Each resource that is insufficient; the number of pods is checked first."""
     room, asked = room_of(node), requests_of(pod)
     if len(others) + 1 > room.get(PODS, 0):

@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 
 from actors.kubelet.invariants.on_nodes import is_reachable, kubelets
 from actors.kubelet.invariants.together import wrong_with
+from actors.kubelet.switches import LOWER
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
-from testbed.objects import Node, Pod, room_of
+from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.affinity import PodAffinityTerm
 from testbed.turns.trace import Step
 
 RACE = "scheduler_race"
+PREEMPTOR = "kubelet_preemptor"
 Binder = tuple[str, int]
 """An actor and which of its lives; an empty name for what was there from the start."""
 
@@ -26,6 +28,10 @@ class NodesAreNotOverbooked(Invariant):
     pods there; a bind was answered as failed, and has taken effect; or the node has shrunk. At
     rest, each kubelet that can be reached has rejected what does not fit its node. A kubelet does
     not check anti-affinity.
+
+    Where kubelets preempt (`kubelet_preemptor`, CTL-55), a scheduler binds a pod beside less
+    important ones that are still to end, and to a kubelet that will end them. That is allowed, and
+    noted, if all pods there that are as important, or more, fit together and keep apart.
     """
 
     name = "nodes_are_not_overbooked"
@@ -35,15 +41,16 @@ class NodesAreNotOverbooked(Invariant):
         self._binders: dict[str, Binder] = {}
         """By uid, who has bound the pod, or created it bound."""
         self._shrunk: set[str] = set()
-        self._races: dict[str, None] = {}
+        self._races: dict[str, str] = {}
+        """What was wrong and is allowed, with the word for it."""
 
     @property
     def note(self) -> str:
-        return "; ".join(f"{RACE}: {each}" for each in self._races)
+        return "; ".join(f"{word}: {each}" for each, word in self._races.items())
 
     @property
     def allowed(self) -> str:
-        return RACE if self._races else ""
+        return RACE if RACE in self._races.values() else next(iter(self._races.values()), "")
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served
@@ -59,20 +66,28 @@ class NodesAreNotOverbooked(Invariant):
                 continue
             self._binders[new.meta.uid] = (request.role.name, request.life.number)
             is_bind = request.operation.subresource == "binding"
-            if breach := self._judge(evidence, new) if is_bind else "":
+            if breach := self._judge(evidence, new, request.role) if is_bind else "":
                 return breach
         return None
 
-    def _judge(self, evidence: Evidence, new: Pod) -> str:
-        """What is wrong with having bound this pod, unless it is a race of schedulers."""
+    def _judge(self, evidence: Evidence, new: Pod, binder: Any) -> str:
+        """What is wrong with having bound this pod, unless it is a race of schedulers, or a kubelet
+        is to make room for it."""
         node = new.spec.node_name
         wrong = _wrong_on(evidence, node) or _too_near(evidence, new)
         if not wrong:
             return ""
+        if _makes_room(evidence, binder, node):
+            # A pod that asks for nothing has not filled the node, whoever is there.
+            asks, rank = any(requests_of(new).values()), new.priority
+            is_full = asks and _wrong_on(evidence, node, rank)
+            if not is_full and not _too_near(evidence, new, rank):
+                self._races[wrong] = PREEMPTOR
+                return ""
         pods = [pod for pod in _active(evidence) if pod.spec.node_name == node]
         binders = {self._binders.get(pod.meta.uid, ("", 0)) for pod in pods} - {("", 0)}
         if len(binders) > 1 or node in self._shrunk or _had_failed(evidence, pods):
-            self._races[wrong] = None
+            self._races[wrong] = RACE
             return ""
         return f"{wrong}, all by {next(iter(binders), ('one actor', 0))[0]}"
 
@@ -90,11 +105,27 @@ def _active(evidence: Evidence) -> list[Pod]:
     return [pod for pod in pods if pod.is_bound and not pod.is_over]
 
 
-def _wrong_on(evidence: Evidence, node: str) -> str:
+def _makes_room(evidence: Evidence, binder: Any, node: str) -> bool:
+    """Whether that scheduler leaves it to kubelets to make room, and the one of that node does."""
+    if getattr(binder.switches, "preemptor", "") != "kubelet":
+        return False
+    for role in evidence.actors:
+        if getattr(role.switches, "preempts", "") == LOWER:
+            # Before its first life a role has no actor yet; to make one does nothing.
+            kubelet = role.actor or role.factory()
+            if getattr(kubelet, "node", "") == node:
+                return True
+    return False
+
+
+def _wrong_on(evidence: Evidence, node: str, rank: int | None = None) -> str:
+    """Why the pods of a node do not fit it; with a `rank`, those of at least that priority."""
     entry: Any = evidence.store.peek(f"nodes/{node}")
     if entry is None:
         return ""
     pods = [pod for pod in _active(evidence) if pod.spec.node_name == node]
+    if rank is not None:
+        pods = [pod for pod in pods if pod.priority >= rank]
     return wrong_with(node, pods, room_of(entry.value))
 
 
@@ -112,10 +143,11 @@ def _had_failed(evidence: Evidence, pods: list[Pod]) -> bool:
     return any(r.name == "forgot" and r.facts.get("pod") in keys for r in evidence.records)
 
 
-def _too_near(evidence: Evidence, new: Pod) -> str:
-    """Which pods are too near to each other for the anti-affinity of one (INV-8); empty: none."""
+def _too_near(evidence: Evidence, new: Pod, rank: int | None = None) -> str:
+    """Which pods are too near to each other for the anti-affinity of one (INV-8); empty: none. With
+    a `rank`, only those of at least that priority are looked at."""
     for other in _active(evidence):
-        if other.meta.uid == new.meta.uid:
+        if other.meta.uid == new.meta.uid or (rank is not None and other.priority < rank):
             continue
         for one, two in ((new, other), (other, new)):
             affinity = one.spec.affinity
