@@ -19,8 +19,8 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
-from actors.controllers.frame.looks import Looks
 from actors.controllers.frame.pod_status import patch_status
+from actors.shared.looks import Looks
 from actors.shared.settings import at_least
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Condition, Map, Node, Pod, condition

@@ -25,7 +25,7 @@ from actors.controllers.descheduler.restarts import restarts
 from actors.controllers.descheduler.sight import Evictions, Sight
 from actors.controllers.descheduler.violations import violations
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
-from actors.controllers.frame.looks import Looks
+from actors.shared.looks import Looks
 from actors.shared.settings import at_least
 from actors.shared.verbs import evict
 from testbed import ApiError, Client

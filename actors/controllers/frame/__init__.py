@@ -2,5 +2,5 @@
 
 May use: switches.
 In order: control_loop, expectations, pod_state, wanted, ranking, owned, pod_control,
-  pod_status, looks.
+  pod_status.
 """

@@ -21,7 +21,6 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
-from actors.controllers.frame.looks import Looks
 from actors.controllers.frame.pod_status import patch_status
 from actors.controllers.node_lifecycle.health import Health, noticed, silenced
 from actors.controllers.node_lifecycle.patching import swap_taints
@@ -38,6 +37,7 @@ from actors.controllers.node_lifecycle.taints import (
     ready_of,
 )
 from actors.controllers.node_lifecycle.zones import EXCLUDED, FULL, INITIAL, Pace, zone_of
+from actors.shared.looks import Looks
 from actors.shared.node_lease import NAMESPACE, is_implied, renewed_ms_of
 from actors.shared.settings import at_least
 from testbed import ApiError, Client, NotFound, Selector

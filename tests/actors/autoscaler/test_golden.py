@@ -66,7 +66,7 @@ def events(world: World, reason: str) -> list[tuple[float, str]]:
     ]
 
 
-@pytest.mark.spec("GT-A1", "CA-9", "CA-10", "CA-34", "CA-36")
+@pytest.mark.spec("CA-9", "CA-10", "CA-34", "CA-36")
 @pytest.mark.parametrize(
     ("priority", "cutoff", "grows"),
     [(0, 0, True), (0, -10, True), (-1, 0, False), (-1, -10, True), (-20, 0, False),

@@ -1,4 +1,4 @@
-"""Looks: the instants at which a controller looks at everything, one period apart.
+"""Looks: the instants at which a program looks at everything, one period apart.
 
 Kubernetes looks at each of them. Here a look that can find nothing new is left out. All it changes
 is that the World may come to rest.
@@ -10,7 +10,7 @@ from testbed import Client
 
 
 class Looks:
-    """The looks of one life of a controller. They keep step with its start."""
+    """The looks of one life of a program. They keep step with its start."""
 
     def __init__(self, client: Client, name: str, period_ms: int) -> None:
         self._client = client
