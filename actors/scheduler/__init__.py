@@ -10,6 +10,7 @@ placing/         which nodes are feasible (filters: framework/filters/), and whi
 scores/          what makes one feasible node better than another, one file each
 preemption/      which pods must go for one that fits nowhere, and on which node
 decisions/       what was decided and why, as messages and traces word it
+rescheduling/    the Rescheduler, which makes room in place of the scheduler: a rejected alternative
 writes/          what follows: bind the pod, evict the victims, or requeue it and patch its status
 switches.py      every behaviour that differs between versions; profiles
 plugins.py       the extension points after the choice of a node; policies.py: a user's own parts
@@ -18,7 +19,7 @@ mutants.py       schedulers with a bug each, to prove the claims; proving_ground
 
 May use: framework, shared.
 In order: switches, score, scores, cluster, queue, decisions, plugins, placing, preemption, decider,
-  policies, memory, writes, schedule_one, scheduler, __init__, reference, invariants,
+  policies, memory, writes, schedule_one, scheduler, rescheduling, __init__, reference, invariants,
   proving_ground, mutants.
 """
 
@@ -30,6 +31,7 @@ from actors.framework.snapshot import Snapshot
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.plugins import Rejected, Wait
 from actors.scheduler.preemption.dry_run import DryRun
+from actors.scheduler.rescheduling import Rescheduler
 from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.score import Score
 
@@ -41,6 +43,7 @@ __all__ = [
     "PodInfo",
     "Refusal",
     "Rejected",
+    "Rescheduler",
     "Scheduler",
     "Score",
     "Snapshot",

@@ -171,6 +171,9 @@ PROFILES: dict[str, dict[str, str]] = {
 
 
 SCHEDULER = Component("scheduler", SchedulerSwitches, PROFILES, program="scheduler")
+BESIDE_SCHEDULER = Component("scheduler", SchedulerSwitches, PROFILES)
+"""The same switches for a program that decides by them beside the scheduler, and that no other
+scheduler takes the place of."""
 
 
 def switches_of(

@@ -67,7 +67,7 @@ class InForce:
         """Raise UnknownName if the user has set a switch of something that is not in this World."""
         makes = {component.name: component for component in self._parts.values()}
         for name, component in self._parts.items():
-            if makes.get(name, component) is not component:
+            if makes.get(name, component).name != component.name:
                 raise ScenarioError(
                     f"{name!r} is a {component.name}, and all of another make are called so: "
                     f"`{name}.{PROFILE}` would be said of both.\nNext: give it another name."

@@ -7,9 +7,8 @@ from typing import Any
 
 import attrs
 
-from actors.framework.cluster_events import NOMINATED
 from actors.scheduler.memory.books import Books
-from actors.scheduler.writes.difference import difference
+from actors.scheduler.writes.nomination import nomination_patch
 from testbed import ApiError, Unavailable
 from testbed.errors import CONNECTION_LOST, InternalError, TimedOut
 from testbed.objects import Pod
@@ -44,11 +43,7 @@ class Deed:
     async def nominate(self, pod: Pod, node: str) -> None:
         """Write the node that the pod is nominated to, empty for none, to the status or the
         annotation (SCH-50); ApiError."""
-        if self.books.switches.nnn_storage == "annotation":
-            await self._patch(pod, {"metadata": {"annotations": {NOMINATED: node or None}}}, "")
-        else:
-            status = attrs.evolve(pod.status, nominated_node_name=node)
-            await self._patch(pod, difference(pod, status), "status")
+        await self._patch(pod, *nomination_patch(pod, node, self.books.switches.nnn_storage))
 
     async def _patch(self, pod: Pod, patch: Mapping[str, Any], subresource: str) -> None:
         """Patch, and retry a few times if the server is unavailable or has failed. A patch whose

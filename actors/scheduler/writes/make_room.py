@@ -12,8 +12,8 @@ from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.decisions.pick import DEFAULT_PREEMPTION
 from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.difference import difference
-from actors.shared.verbs import evict
-from testbed import ApiError, NotFound, Operation
+from actors.scheduler.writes.victim_end import end_victim
+from testbed import ApiError, NotFound
 from testbed.objects import Condition, Pod, condition
 
 PREEMPTION = "PreemptionByKubeScheduler"
@@ -60,19 +60,10 @@ async def _evict(deed: Deed, preemptor: Pod, victim: Pod) -> None:
         waiting.reject(DEFAULT_PREEMPTION, "preempted")
         return
     switches = books.switches
-    if switches.victims_go_by == "eviction":
-        books.must_lead()
-        await evict(books.client, victim, because=deed.because)
-        return
-    if switches.disruption_condition:
+    if switches.victims_go_by == "delete" and switches.disruption_condition:
         await _mark(deed, preemptor, victim)
-    # In 1.26 the delete names no uid: if the victim was made again under its name meanwhile, the
-    # new pod is deleted (SCH-98).
-    uid = victim.meta.uid if switches.preempt_delete_precondition == "uid" else ""
-    meta = victim.meta
-    delete = Operation("delete", victim.plural, meta.name, meta.namespace, uid=uid)
     books.must_lead()
-    await books.client.ask(delete, because=deed.because)
+    await end_victim(books.client, victim, switches, deed.because)
 
 
 async def _mark(deed: Deed, preemptor: Pod, victim: Pod) -> None:
