@@ -11,6 +11,7 @@ from testbed.world.scenario import known
 BUSY = (
     "daemonset_preemption", "descheduler_pingpong", "out_of_cpu", "partitioned_node",
     "pdb_overspent", "pressure_pingpong", "restart_readmission", "rollout_and_preemption",
+    "who_preempts",
 )  # fmt: skip
 """They have many real actors, and nothing in their Runs that no other scenario has: what costs many
 Runs of each scenario is `long` for these."""

@@ -1,0 +1,34 @@
+"""web_server: by QoS class first, the most important pod goes for the least important one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.world.scenario import find
+
+RECIPE = find("web_server")
+
+
+@pytest.mark.spec("CTL-56")
+def test_by_class_first_the_web_server_goes_and_cannot_come_back() -> None:
+    """The seed's example, in the calm run: the batch pod gets its place."""
+    world = RECIPE.world({"guard": "off"})
+    world.goes_on = True
+    verdict = world.run(Calm(), driver="direct")
+    assert verdict.violations[0].said == "web, of priority 1000, is to go; the others are batch: 1"
+    pods: dict[str, Any] = {e.key: e.value for e in world.store.snapshot("pods/")}
+    assert [pod.meta.name for pod in pods.values()] == ["batch"]
+    assert pods["pods/default/batch"].status.phase == "Running"
+
+
+@pytest.mark.spec("CTL-56", "SCH-79")
+def test_by_priority_first_the_batch_pod_waits() -> None:
+    """Whatever the order of things."""
+    for seed in range(10):
+        world = RECIPE.world({"guard": "on"})
+        verdict = world.run(Uniform(seed), driver="direct")
+        assert verdict.is_held, str(verdict)
