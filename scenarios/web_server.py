@@ -32,9 +32,9 @@ def web_server(world: World, *, guard: bool = False) -> None:
     """By QoS class first, an important web server goes for a lesser pod that has limits.
 
     The web server asks for what it needs, and sets no limits, so that it may use more: it is
-    Burstable. A batch pod of low priority has limits, which makes it Guaranteed. By QoS class first, the alternative that the design of preemption rejects, the web server is
-    preempted, and can never come back as long as the other runs. Guarded, the priority counts
-    first.
+    Burstable. A batch pod of low priority has limits, which makes it Guaranteed. So the web server
+    is preempted, and can never come back as long as the other runs: the design of preemption
+    rejects that order for this reason. Guarded, the priority counts first.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))

@@ -37,7 +37,7 @@ from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 
 HOST = "kubernetes.io/hostname"
 PREEMPTORS = ("scheduler", "rescheduler", "kubelet", "none")
-PRIORITIES = {"urgent": 1000, "web": 100, "noisy": 10, "batch": 0}
+PRIORITIES = {"urgent": 1000, "web": 100, "job": 100, "noisy": 10, "batch": 0}
 ONE, OTHER = "alpha", "beta"
 GAPS_MS = (2000, 500, 5000, 12_000)
 """From one urgent pod to the next."""
@@ -45,7 +45,7 @@ SIZES_M = (1000, 2000)
 EVENING_MS, HORIZON_MS = 120_000, 60_000
 """When all others go, so that there is room for the urgent pods; a pod that fits nowhere is tried
 again after minutes."""
-LESSER = ("batch", "noisy", "web")
+LESSER = ("batch", "job", "noisy", "web")
 APART = Affinity(
     pod_anti_affinity=PodAffinity((PodAffinityTerm(HOST, LabelSelector({"app": "noisy"})),))
 )
@@ -158,29 +158,29 @@ def who_preempts(
     guard: bool = False,
     preemptor: str = "scheduler",
     nodes: int = 3,
-    urgent: int = 4,
+    urgent: int = 6,
 ) -> None:
     """Urgent pods come to a full cluster, and one program or another makes room for them.
 
-    On each node there is room for three batch pods, a web pod, which a budget protects, and a noisy
-    one, of which some urgent pods must be apart. All come back when they have gone, so others of
-    low priority always wait. `preemptor` says which program makes room. Unguarded, another
-    scheduler has all pods but the urgent ones: it knows of no nominations, and gives the room to
-    its own. Guarded, one scheduler has them all.
+    On each node there is room for two batch pods, a job and a web pod, which a budget protects and
+    which is as important as the job, and a noisy one, from which some urgent pods must be apart.
+    All come back when they have gone, so others always wait. `preemptor` says which program makes
+    room. Unguarded, another scheduler has all pods but the urgent ones: it knows of no nominations,
+    and gives the room to its own. Guarded, one scheduler has them all.
     """
     if preemptor not in PREEMPTORS:
         raise UnknownName("preemptor", preemptor, PREEMPTORS, see="testbed switches scheduler")
     if not 1 <= urgent <= 2 * nodes:
         raise ScenarioError(
             f"nodes={nodes}, urgent={urgent}: expected from one to two urgent pods for each node.\n"
-            "Next: --switch nodes=3 --switch urgent=4"
+            "Next: --switch nodes=3 --switch urgent=6"
         )
     lesser = ONE if guard else OTHER
     world.serve(ApiServer)
     world.add(*(PriorityClass(name, value=value) for name, value in PRIORITIES.items()))
     world.add(
-        workload("batch", 3 * nodes, 1000, 20, lesser), workload("noisy", nodes, 200, 2, lesser),
-        workload("web", nodes, 800, 5, lesser),
+        workload("batch", 2 * nodes, 1000, 20, lesser), workload("job", nodes, 1000, 10, lesser),
+        workload("noisy", nodes, 200, 2, lesser), workload("web", nodes, 800, 5, lesser),
     )  # fmt: skip
     spec = PodDisruptionBudgetSpec(min_available=nodes - 1, selector=LabelSelector({"app": "web"}))
     world.add(PodDisruptionBudget("web", spec=spec))

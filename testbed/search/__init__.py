@@ -3,5 +3,5 @@
 May use: errors, version, whose, objects, words, policy, child, turns, fault, invariant, chooser,
   choosers, world, races.
 In order: planned_run, bounds, player, engine, engines, coverage, finding, sources, terms,
-  ledger, portfolio, effort, crossing, search, sweep.
+  ledger, portfolio, effort, crossing, search, sweep, comparing.
 """

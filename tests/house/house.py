@@ -73,7 +73,7 @@ OUTSIDE_ACTORS = {
     "trio": "every await is the Client's",
 }
 FINDERS = (
-    "testbed/world/*_kinds.py", "testbed/world/users_code.py", "testbed/policy.py",
+    "testbed/*_kinds.py", "testbed/world/users_code.py", "testbed/policy.py",
 )  # fmt: skip
 """What finds the files of a catalogue by their names, and so imports by name."""
 

@@ -1,0 +1,99 @@
+"""testbed compare: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from testbed.cli import main
+
+BOTH = ("--switch", "guard=off", "--switch", "guard=on", "--runs", "4")
+FEW = ("--measure", "victims", "--measure", "time_to_bind", "--measure", "api_writes")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The exit code, and what was printed on both streams."""
+    code = main(["compare", *words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_it_shows_a_figure_and_a_bar_for_each_alternative(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The last line plays the same comparison again, to the letter; a claim was violated."""
+    code, out, err = said(capsys, "web_server", *BOTH, *FEW)
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0] == "web_server: 4 runs of each alternative, seeds 1 to 4, uniform"
+    assert lines[2:4] == ["A  guard=off", "B  guard=on"]
+    start = lines.index("victims: pods that had to go for others")
+    assert lines[start + 1 : start + 3] == ["  A  1    " + "█" * 24, "  B  0 *"]
+    assert "B  never *  ████████████████████████→" in out, "the batch pod is never bound"
+    assert lines[-2] == (
+        "Violated: the_web_server_stays, in 4 runs of guard=off: "
+        "testbed run web_server --switch guard=off --seed 1"
+    )
+    again = shlex.split(lines[-1].removeprefix("Again: "))
+    assert again[:3] == ["testbed", "compare", "web_server"]
+    assert said(capsys, *again[2:]) == (1, out, "")
+    assert main(shlex.split(lines[-2].partition(": testbed ")[2])) == 1
+
+
+def test_as_json_each_run_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """A time that never comes is a word; so are those of each Run null."""
+    code, out, _ = said(capsys, "web_server", *BOTH, *FEW, "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert [each["outcomes"] for each in found["alternatives"]] == [{"violated": 4}, {"held": 4}]
+    assert found["alternatives"][0]["violated"] == {"the_web_server_stays": 1}
+    figures = {each["figure"]: each["values"] for each in found["figures"]}
+    assert [each["of_runs"] for each in figures["victims"]] == [[1] * 4, [0] * 4]
+    assert figures["victims"][1]["difference"]["value"] == -1
+    assert figures["victims"][1]["is_distinct"]
+    assert figures["time to bind, median"][1]["value"] == "never"
+    assert figures["time to bind, median"][1]["of_runs"] == [[None]] * 4
+    assert found["again"].startswith("testbed compare web_server --switch guard=off")
+
+
+def test_as_markdown_there_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """With a column for each alternative, and the bars below it."""
+    _, out, _ = said(capsys, "web_server", *BOTH, *FEW, "--md")
+    lines = out.splitlines()
+    assert "- A: `guard=off`" in lines
+    assert "| | A | B |" in lines
+    assert "| victims | 1 | 0 \\* |" in lines
+    assert lines.count("```") == 2
+
+
+def test_what_holds_in_all_ends_with_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    """A common switch stands in the title; a Run that ends nowhere is undecided."""
+    given = ("--switch", "guard=on", "--switch", "seats=2", "--switch", "seats=3")
+    code, _, err = said(capsys, "lost_update", *given)
+    assert code == 2
+    assert "seats" in err
+    given = ("--switch", "guard=on", "--switch", "writers=2", "--switch", "writers=3")
+    code, out, _ = said(capsys, "lost_update", *given, "--runs", "1", "--measure", "api_writes")
+    assert code == 0
+    assert out.startswith("lost_update, guard=on: 1 run of each alternative, seed 1, uniform\n")
+    assert "Held: every claim, in every run." in out
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (("lost_update",), "expected a switch that is given several times"),
+    (("lost_update", *BOTH, "--measure", "luck"), "there is no measure 'luck'"),
+    (("lost_update", *BOTH, "--chooser", "luck"), "there is no chooser 'luck'"),
+    (("lost_update", *BOTH, "--driver", "luck"), "there is no driver 'luck'"),
+    (("lost_update", *BOTH, "--md", "--json"), "expected one of the two"),
+    (("lost_updat", *BOTH), "Did you mean 'lost_update'?"),
+])  # fmt: skip
+def test_a_mistake_is_told(
+    words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is played; with what to do next."""
+    code, out, err = said(capsys, *words)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Next: " in err

@@ -1,0 +1,232 @@
+"""What each measure counts, in Worlds where it is known."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import attrs
+import pytest
+from scheduling import NAME, PRIORITIES, pending, there
+from stage import Doing, Puppet
+
+from actors.apiserver import ApiServer
+from actors.kubelet import Kubelet, Runtime
+from actors.scheduler import Rescheduler, Scheduler
+from testbed.choosers.calm import Calm
+from testbed.client.client import Client
+from testbed.objects import (
+    Affinity,
+    LabelSelector,
+    Map,
+    Meta,
+    Node,
+    Object,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+)
+from testbed.objects.affinity import PodAffinity, PodAffinityTerm
+from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
+from testbed.search.comparing.made_room import rooms_in
+from testbed.search.comparing.measure_kinds import measure_kinds, measures_of
+from testbed.search.comparing.run_history import RunHistory
+from testbed.search.comparing.sample import Sample
+from testbed.store.endpoint import Operation
+from testbed.turns.trace import Trace
+from testbed.world.world import World
+
+SOME = pytest.mark.spec("CTL-52")
+
+
+def played(
+    preemptor: str,
+    *things: Object,
+    users: tuple[Doing, ...] = (),
+    nodes: int = 1,
+    kubelets: bool = True,
+    **switches: Any,
+) -> RunHistory:
+    """The calm Run of nodes with 10 cpus each, on which that program makes room."""
+    world = World("measured")
+    world.serve(ApiServer)
+    world.add(*(PriorityClass(f"p{value}", value=value) for value in PRIORITIES))
+    names = [f"n{number}" for number in range(1, nodes + 1)]
+    world.add(*(Node.of(name, cpu_m=10_000, labels={"host": name}) for name in names), *things)
+    for name in names if kubelets else ():
+        world.serve(partial(Runtime, node=name))
+        habits = Map(preempts="for_any" if preemptor == "kubelet" else "for_critical")
+        world.start(Kubelet(f"kubelet-{name}", name, switches=habits))
+    given = {
+        "preemptor": preemptor, "bug_disruption_status_from_preemptor": "off", **switches,
+    }  # fmt: skip
+    world.start(Scheduler(NAME, switches=given), Rescheduler("rescheduler", switches=given))
+    for number, user in enumerate(users):
+        world.start(Puppet(f"user-{number}", user))
+    world.limit(horizon_ms=100_000)
+    verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    assert verdict.is_held, str(verdict)
+    return RunHistory(world)
+
+
+def at(ms: int, pod: Pod) -> Doing:
+    """A user that creates the pod at that time."""
+
+    async def do(client: Client) -> None:
+        await client.sleep(ms)
+        await client.create(pod)
+
+    return do
+
+
+def gone(ms: int, name: str) -> Doing:
+    """A user that deletes a pod at that time."""
+
+    async def do(client: Client) -> None:
+        await client.sleep(ms)
+        await client.ask(Operation("delete", "pods", name, "default"))
+
+    return do
+
+
+def found(history: RunHistory, *names: str) -> tuple[int, ...]:
+    """The counts of these measures."""
+    return tuple(each.of(history).count for each in measures_of(names))
+
+
+def stolen_world(**switches: Any) -> RunHistory:
+    """Room is made in two steps for a pod that needs all of it, and a lesser one is there."""
+    old = (there("a", 5, grace_s=30), there("b", 5, grace_s=5))
+    users = (at(1000, pending("new", 10, 1000)), at(16_000, pending("thief", 5, 50)))
+    return played("rescheduler", *old, users=users, **switches)
+
+
+@SOME
+def test_room_that_another_pod_takes_is_a_lost_slot() -> None:
+    """Without a nomination a lesser pod takes it, and its victims have died for nothing."""
+    history = stolen_world()
+    assert found(history, "lost_slots", "stolen_slots") == (1, 1)
+    assert found(history, "victims", "wasted_victims") == (3, 2)
+    (ratio,) = measures_of(["preemptions"])
+    assert ratio.of(history) == Sample(2, 1)
+    assert [len(room.victims) for room in rooms_in(history)] == [2, 1]
+    kept = stolen_world(rescheduler_nominates="on")
+    assert found(kept, "lost_slots", "stolen_slots", "victims", "wasted_victims") == (0, 0, 2, 0)
+
+
+@SOME
+def test_room_that_a_better_pod_takes_is_lost_and_not_stolen() -> None:
+    """It may take it (SCH-102)."""
+    users = (at(1000, pending("new", 10, 50)), at(5000, pending("better", 10, 1000)))
+    history = played("scheduler", there("a", 10, grace_s=9), users=users)
+    assert found(history, "lost_slots", "stolen_slots") == (1, 0)
+
+
+@pytest.mark.spec("SCH-104")
+@pytest.mark.parametrize("preemptor", ["scheduler", "kubelet"])
+def test_the_victims_of_a_pod_that_never_runs_are_wasted(preemptor: str) -> None:
+    """It was deleted while it waited for them."""
+    users = (at(1000, pending("new", 10, 1000)), gone(3000, "new"))
+    history = played(preemptor, there("a", 5, grace_s=9), there("b", 5), users=users)
+    assert found(history, "victims", "wasted_victims") == (2, 2)
+    (ratio,) = measures_of(["preemptions"])
+    assert ratio.of(history) == Sample(1, 0)
+
+
+def times(history: RunHistory, name: str) -> tuple[int | None, ...]:
+    """The times of that measure."""
+    (measure,) = measures_of([name])
+    return measure.of(history).times_ms
+
+
+def test_times_count_from_the_creation_of_important_pods() -> None:
+    """Where the kubelet makes room, a pod is bound long before it runs. One that never is has no
+    time; an unimportant one, or one from before the Run, is left out."""
+    users = (
+        at(1000, pending("new", 8, 1000)), at(2000, pending("big", 20, 50)),
+        at(1000, pending("lesser", 1)),
+    )  # fmt: skip
+    for preemptor, bound_ms in (("scheduler", 9000), ("kubelet", 0)):
+        history = played(preemptor, there("a", 10, grace_s=9), users=users)
+        assert times(history, "time_to_bind") == (bound_ms, None)
+        assert times(history, "time_to_run") == (9000, None)
+    bare = played("scheduler", users=users, kubelets=False)
+    assert times(bare, "time_to_bind") == (0, None)
+    assert times(bare, "time_to_run") == ()
+    bare.important_from = 100
+    assert times(bare, "time_to_bind") == (0,)
+
+
+def budget(least: int) -> PodDisruptionBudget:
+    """Of the application `web`, so many are to be healthy."""
+    spec = PodDisruptionBudgetSpec(min_available=least, selector=LabelSelector({"app": "web"}))
+    return PodDisruptionBudget(Meta("web", "default"), spec=spec)
+
+
+def web(name: str) -> Pod:
+    """A healthy pod of that application."""
+    return there(name, 5, grace_s=1).with_meta(labels=Map(app="web"))
+
+
+def test_a_victim_that_is_needed_breaks_a_budget() -> None:
+    """What counts are the pods that are left, not what anybody believed."""
+    new = at(1000, pending("new", 5, 1000))
+    for least, broken in ((1, 0), (2, 1)):
+        for preemptor in ("scheduler", "kubelet"):
+            history = played(preemptor, budget(least), web("a"), web("b"), users=(new,))
+            assert found(history, "victims", "broken_budgets") == (1, broken)
+
+
+def test_a_pod_that_runs_beside_one_it_must_be_apart_from_breaks_affinity() -> None:
+    """A kubelet ends pods for resources only; the scheduler knows of both."""
+    apart = Affinity(
+        pod_anti_affinity=PodAffinity((PodAffinityTerm("host", LabelSelector({"app": "web"})),))
+    )
+    shy = pending("shy", 5, 1000)
+    shy = attrs.evolve(shy, spec=attrs.evolve(shy.spec, affinity=apart))
+    for preemptor, victim, broken in (("scheduler", "noisy", 0), ("kubelet", "low", 1)):
+        low = there("low", 5)
+        noisy = there("noisy", 5, 50).with_meta(labels=Map(app="web"))
+        history = played(preemptor, low, noisy, users=(at(1000, shy),))
+        (room,) = rooms_in(history)
+        assert [pod.meta.name for pod in room.victims] == [victim]
+        assert found(history, "broken_affinity") == (broken,)
+
+
+def test_a_pod_that_its_kubelet_does_not_admit_is_rejected() -> None:
+    """The scheduler leaves it to the kubelet to make room, and that has another habit."""
+    users = (at(1000, pending("new", 8, 1000)),)
+    history = played("kubelet", there("a", 10), users=users)
+    assert found(history, "rejected_pods") == (0,)
+    world: Any = history._world
+    assert world.table.roles["kubelet-n1"].switches.preempts == "for_any"
+    other = World("rejecting")
+    other.serve(ApiServer)
+    other.add(PriorityClass("p1000", value=1000), PriorityClass("p0", value=0))
+    other.add(Node.of("n1", cpu_m=10_000), there("a", 10))
+    other.serve(partial(Runtime, node="n1"))
+    other.start(Kubelet("kubelet-n1", "n1"), Puppet("user", users[0]))
+    other.start(Scheduler(NAME, switches={"preemptor": "kubelet"}))
+    other.limit(horizon_ms=50_000)
+    other.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    assert found(RunHistory(other), "rejected_pods") == (1,)
+
+
+def test_writes_are_those_that_have_taken_effect() -> None:
+    """By any program, of any kind; what assembled the World is none."""
+    history = played("none")
+    assert found(history, "api_writes") == (0,)
+    one = played("none", users=(at(0, pending("new")),), kubelets=False)
+    kinds = [(commit.who, commit.key.partition("/")[0]) for commit in one.commits]
+    assert sorted(kinds) == [("alpha", "events"), ("alpha", "pods"), ("user-0", "pods")]
+    assert found(one, "api_writes") == (3,)
+
+
+def test_a_file_in_the_folder_is_a_measure() -> None:
+    """Each has a name, a sentence and a figure, and they stand in a stated order."""
+    kinds = measure_kinds()
+    assert list(kinds)[:3] == ["lost_slots", "stolen_slots", "victims"]
+    for name, kind in kinds.items():
+        assert kind.__module__.rpartition(".")[2] == name
+        assert kind.says
+        assert kind.figures
