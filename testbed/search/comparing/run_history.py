@@ -53,9 +53,9 @@ class PodLife:
         return self.pod.spec.node_name
 
     @property
-    def was_rejected(self) -> bool:
-        """Whether it failed before any of it ran."""
-        return self.pod.status.phase == "Failed" and self.ran_ms is None
+    def failed_unstarted(self) -> bool:
+        """Whether it got a node, and failed before any of it ran."""
+        return bool(self.node) and self.pod.status.phase == "Failed" and self.ran_ms is None
 
 
 class RunHistory:

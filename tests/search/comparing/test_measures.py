@@ -150,6 +150,7 @@ def test_times_count_from_the_creation_of_important_pods() -> None:
         history = played(preemptor, there("a", 10, grace_s=9), users=users)
         assert times(history, "time_to_bind") == (bound_ms, None)
         assert times(history, "time_to_run") == (9000, None)
+        assert times(history, "race_window") == (bound_ms,), "as long, another pod may come first"
     bare = played("scheduler", users=users, kubelets=False)
     assert times(bare, "time_to_bind") == (0, None)
     assert times(bare, "time_to_run") == ()
@@ -193,11 +194,11 @@ def test_a_pod_that_runs_beside_one_it_must_be_apart_from_breaks_affinity() -> N
         assert found(history, "broken_affinity") == (broken,)
 
 
-def test_a_pod_that_its_kubelet_does_not_admit_is_rejected() -> None:
+def test_a_pod_that_its_kubelet_does_not_admit_never_runs() -> None:
     """The scheduler leaves it to the kubelet to make room, and that has another habit."""
     users = (at(1000, pending("new", 8, 1000)),)
     history = played("kubelet", there("a", 10), users=users)
-    assert found(history, "rejected_pods") == (0,)
+    assert found(history, "never_ran") == (0,)
     world: Any = history._world
     assert world.table.roles["kubelet-n1"].switches.preempts == "for_any"
     other = World("rejecting")
@@ -209,7 +210,7 @@ def test_a_pod_that_its_kubelet_does_not_admit_is_rejected() -> None:
     other.start(Scheduler(NAME, switches={"preemptor": "kubelet"}))
     other.limit(horizon_ms=50_000)
     other.run(Calm(), driver="direct", trace=Trace({}, keep=True))
-    assert found(RunHistory(other), "rejected_pods") == (1,)
+    assert found(RunHistory(other), "never_ran") == (1,)
 
 
 def test_writes_are_those_that_have_taken_effect() -> None:

@@ -15,7 +15,7 @@ class ApiWrites(Measure):
     name: ClassVar[str] = "api_writes"
     says: ClassVar[str] = "writes that took effect, of all kinds and programs"
     figures: ClassVar[tuple[Figure, ...]] = (per_run("API writes"),)
-    place: ClassVar[int] = 11
+    place: ClassVar[int] = 12
 
     def of(self, history: RunHistory) -> Sample:
         return Sample(len(history.commits))

@@ -20,7 +20,7 @@ class BrokenAffinity(Measure):
     name: ClassVar[str] = "broken_affinity"
     says: ClassVar[str] = "pods that began to run beside one that had to be apart"
     figures: ClassVar[tuple[Figure, ...]] = (per_run("broken affinity"),)
-    place: ClassVar[int] = 9
+    place: ClassVar[int] = 10
 
     def of(self, history: RunHistory) -> Sample:
         now = ClusterThen(history)

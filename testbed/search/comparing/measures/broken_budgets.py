@@ -18,7 +18,7 @@ class BrokenBudgets(Measure):
     name: ClassVar[str] = "broken_budgets"
     says: ClassVar[str] = "victims that a disruption budget could not spare"
     figures: ClassVar[tuple[Figure, ...]] = (per_run("broken budgets"),)
-    place: ClassVar[int] = 8
+    place: ClassVar[int] = 9
 
     def of(self, history: RunHistory) -> Sample:
         victims = {victim.meta.uid for room in rooms_in(history) for victim in room.victims}

@@ -18,7 +18,7 @@ class TimeToRun(Measure):
     figures: ClassVar[tuple[Figure, ...]] = (
         quantile("time to run, median", 50), quantile("time to run, p95", 95),
     )  # fmt: skip
-    place: ClassVar[int] = 7
+    place: ClassVar[int] = 8
 
     def of(self, history: RunHistory) -> Sample:
         if not history.has_kubelets:
