@@ -17,6 +17,7 @@ from testbed.errors import ScenarioError
 from testbed.search.comparing.alternatives import alternatives_of
 from testbed.search.comparing.comparison import Comparison, PlayedAlternative, compare
 from testbed.search.comparing.measure_kinds import measure_kinds, measures_of
+from testbed.words import counted
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import find
 
@@ -113,9 +114,10 @@ def _ends(found: Comparison, named: str) -> Iterator[str]:
 def _seeds(played: PlayedAlternative) -> dict[str, int]:
     """What has gone wrong in Runs of it, each with the seed of the first such Run."""
     violated, undecided = played.outcomes["violated"], played.outcomes["undecided"]
-    found = {f"Violated: {claim}, in {violated} runs": n for claim, n in played.breached.items()}
+    in_runs = counted(violated, "run")
+    found = {f"Violated: {claim}, in {in_runs}": n for claim, n in played.breached.items()}
     for end, seed in played.ends.items():
-        found[f"Undecided: {end}, in {undecided} runs"] = seed
+        found[f"Undecided: {end}, in {counted(undecided, 'run')}"] = seed
     return found
 
 

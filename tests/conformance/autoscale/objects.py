@@ -215,7 +215,8 @@ def boot_of(tree: Tree | None) -> Boot:
         register_ms=_ms(said.get("register_s")), ready_ms=_ms(said.get("ready_s")),
         stays_unready="ready_s" not in said, only=said.get("only"),
         error_ms=_ms(said.get("error_s")), error_code=code,
-        error_class=CLASSES.get(said.get("error_class"), ""), error_message=f"message of {code}",
+        error_class=CLASSES.get(said.get("error_class", ""), ""),
+        error_message=f"message of {code}",
     )  # fmt: skip
 
 
