@@ -47,7 +47,8 @@ class Cloud(StoreEndpoint):
 
     - `draw` which of its boots it has; `forget` it, once it is gone and nothing of it is left.
 
-    NodeGroups and CloudInstances can be read and watched here.
+    NodeGroups and CloudInstances can be read and watched here. A cloud of your own derives from
+    this one, and says by `grant` what it refuses, and by `boots_for` how its machines come up.
     """
 
     marks_memory = True
@@ -105,6 +106,18 @@ class Cloud(StoreEndpoint):
     def _peeked(self, plural: str) -> list[Any]:
         return [entry.value for entry in self.store.snapshot(f"{plural}/")]
 
+    # -- what a cloud of your own may do otherwise ----------------------------------------------
+
+    def grant(self, group: NodeGroup, by: int, now_ms: int) -> None:
+        """Called when a group is to have so many more machines, which its maximum allows. Raises
+        the ApiError by which that is refused; it may rely on nothing having changed yet."""
+        self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
+
+    def boots_for(self, group: NodeGroup, nth: int, now_ms: int) -> tuple[Boot, ...]:
+        """Called for each new machine, the nth of its group: how it comes up; of several, one is
+        picked."""
+        return tuple([_limited(boot, nth) for boot in group.boots])
+
     # -- what it reads --------------------------------------------------------------------------
 
     def _groups(self) -> list[NodeGroup]:
@@ -151,14 +164,13 @@ class Cloud(StoreEndpoint):
                 f"{group.name} wants {group.target} instances and may want {group.max_size}: it "
                 f"cannot want {by} more"
             )
-        self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
+        self.grant(group, by, now_ms)
         names, room = self._free_names(group, by), self._room(group, now_ms)
         machines = []
         for number, name in enumerate(names):
             nth = group.made + number + 1
-            boots: tuple[Boot, ...] = (STOCK_OUT,)
-            if room is None or number < room:
-                boots = tuple([_limited(boot, nth) for boot in group.boots])
+            has_room = room is None or number < room
+            boots = self.boots_for(group, nth, now_ms) if has_room else (STOCK_OUT,)
             machines.append(CloudInstance(
                 Meta(name, uid=f"{group.name}~{nth}"), group=group.name, nth=nth,
                 requested_ms=now_ms, boots=boots, template=group.template,

@@ -33,14 +33,15 @@ def join_cloud(
     *groups: NodeGroup,
     machine: MachineKind | None = None,
     quota: CloudQuota | None = None,
+    cloud: type[Cloud] = Cloud,
 ) -> None:
     """Put a cloud with these node groups into a World, in this order.
 
     As many instances as a group wants are there from the start, with Ready nodes `g-1`, `g-2`, ….
     With `machine=Machine` each name that an instance may have gets a kubelet. Without, nodes have
-    none: nothing runs there, and a thousand of them cost little.
+    none: nothing runs there, and a thousand of them cost little. `cloud` is a class of your own.
     """
-    world.serve(partial(Cloud, quota=quota))
+    world.serve(partial(cloud, quota=quota))
     for place, group in enumerate(groups):
         _check(group, has_kubelets=machine is not None)
         world.add(attrs.evolve(group, place=place))

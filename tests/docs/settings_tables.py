@@ -1,4 +1,4 @@
-"""The arguments of controllers, users and kubelets, as tables of docs/: made of the classes.
+"""The arguments of controllers, users, kubelets and clouds, as tables of docs/: made of the classes.
 
 `.venv/bin/python tests/models/api_page.py` writes them, too.
 """
@@ -16,9 +16,11 @@ from typing import Any
 import attrs
 from api_page import fields_told, signature, whole
 
+import actors.cloud
 import actors.controllers
 import actors.kubelet
 import actors.users
+from actors.cloud import Boot, CloudQuota, NodeGroup
 from actors.controllers.descheduler.policy import DeschedulerPolicy
 from actors.controllers.frame.control_loop import KeyedController
 from actors.controllers.node_lifecycle.zones import Pace
@@ -33,12 +35,14 @@ HEADING = "## Arguments\n"
 NOT_FOR_USERS = ("mutants", "proving")
 """Words in the names of modules whose actors are for tests."""
 HELD: dict[ModuleType, tuple[type, ...]] = {
+    actors.cloud: (NodeGroup, Boot, CloudQuota),
     actors.controllers: (KeyedController, Pace, DeschedulerPolicy),
     actors.users: (Cue, DrainOptions),
     actors.kubelet: (EvictionSettings, Threshold, Workload),
 }
 """What users give to the actors of a room, beside those."""
 PAGES: dict[str, tuple[ModuleType, ...]] = {
+    "autoscaler": (actors.cloud,),
     "controllers": (actors.controllers, actors.users),
     "kubelet": (actors.kubelet,),
 }
@@ -48,6 +52,7 @@ SAID = {
     "`KeyedController` takes, by keyword, and no more.",
     actors.users: "Under `actors.users`. `commands.NoCommand()` takes nothing.",
     actors.kubelet: "Of `actors.kubelet`.",
+    actors.cloud: "Of `actors.cloud`.",
 }
 
 

@@ -1,4 +1,4 @@
-"""docs/kubelet.md and docs/controllers.md are true: their commands print that, and their tables are
+"""The pages of actors in docs/ are true: their commands print that, and their tables are
 what the classes say."""
 
 from __future__ import annotations
