@@ -1,4 +1,4 @@
-"""The arguments of controllers, users, kubelets and clouds, as tables of docs/: made of the classes.
+"""The arguments of controllers, users, kubelets and clouds, as tables of docs/: of the classes.
 
 `.venv/bin/python tests/models/api_page.py` writes them, too.
 """
