@@ -1,4 +1,5 @@
-"""The arguments of controllers, users, kubelets and clouds, as tables of docs/: of the classes.
+"""The arguments of controllers, users, kubelets, clouds and YuniKorn, as tables of docs/: of the
+classes.
 
 `.venv/bin/python tests/models/api_page.py` writes them, too.
 """
@@ -20,6 +21,7 @@ import actors.cloud
 import actors.controllers
 import actors.kubelet
 import actors.users
+import actors.yunikorn
 from actors.cloud import Boot, CloudQuota, NodeGroup
 from actors.controllers.descheduler.policy import DeschedulerPolicy
 from actors.controllers.frame.control_loop import KeyedController
@@ -28,6 +30,7 @@ from actors.kubelet import EvictionSettings, Kubelet, Threshold, Workload
 from actors.users.commands import Command
 from actors.users.drain import DrainOptions
 from actors.users.stream import Cue
+from actors.yunikorn import QueueSettings
 from testbed import Actor
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -39,12 +42,14 @@ HELD: dict[ModuleType, tuple[type, ...]] = {
     actors.controllers: (KeyedController, Pace, DeschedulerPolicy),
     actors.users: (Cue, DrainOptions),
     actors.kubelet: (EvictionSettings, Threshold, Workload),
+    actors.yunikorn: (QueueSettings,),
 }
 """What users give to the actors of a room, beside those."""
 PAGES: dict[str, tuple[ModuleType, ...]] = {
     "autoscaler": (actors.cloud,),
     "controllers": (actors.controllers, actors.users),
     "kubelet": (actors.kubelet,),
+    "yunikorn": (actors.yunikorn,),
 }
 COMMON = "Every actor takes its `name` first; where it has no row here, it is needed."
 SAID = {
@@ -53,6 +58,7 @@ SAID = {
     actors.users: "Under `actors.users`. `commands.NoCommand()` takes nothing.",
     actors.kubelet: "Of `actors.kubelet`.",
     actors.cloud: "Of `actors.cloud`.",
+    actors.yunikorn: "Of `actors.yunikorn`.",
 }
 
 
