@@ -4,8 +4,8 @@ Each works out again what the rules allow, from the records or with the plain tw
 none asks the scheduler's own code. A claim about a cycle judges it by what the scheduler knew: that
 its news was old is not its fault (SCH-123).
 
-May use: switches, decisions, memory, reference.
-In order: cycles; then siblings.
+May use: switches, decisions, memory, rescheduling, reference.
+In order: cycles; then siblings, rescheduled.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from actors.scheduler.invariants.no_pointless_preemption import NoPreemptionIsPo
 from actors.scheduler.invariants.no_repeat_preemption import WhoWaitsDoesNotPreempt
 from actors.scheduler.invariants.nominations import NominationsAreKept
 from actors.scheduler.invariants.own_node_only import OnlyItsOwnNodeIsCleared
+from actors.scheduler.invariants.rescheduled import rescheduler_claims
 from actors.scheduler.invariants.writes_follow_decisions import DeedsAreDecided
 from testbed import Invariant
 
@@ -41,6 +42,7 @@ __all__ = [
     "TheMostImportantIsTriedFirst",
     "VictimsAreLessImportant",
     "WhoWaitsDoesNotPreempt",
+    "rescheduler_claims",
     "scheduler_claims",
     "was_given_up",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -37,6 +37,9 @@ class Cycle:
     books: Books
     record: CycleRecord
     decision: Decision
+
+    program: ClassVar[str] = "scheduler"
+    """Which program it is of, as the switch `preemptor` names it."""
 
     @property
     def pod(self) -> Pod:
@@ -98,17 +101,19 @@ class Cycle:
 
 
 class Cycles:
-    """Reads the Cycles of a turn once for all claims that share it."""
+    """Reads the Cycles of a turn once for all claims that share it: those of schedulers, or what
+    else `find` gives."""
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[Evidence], Iterator[Cycle]] | None = None) -> None:
         self._step = 0
         self._found: Sequence[Cycle] = ()
+        self._find = find or _cycles
 
     def of(self, evidence: Evidence) -> Sequence[Cycle]:
         """The Cycles of the turn that has just ended."""
         step = evidence.table.step
         if step != self._step:
-            self._step, self._found = step, tuple(_cycles(evidence))
+            self._step, self._found = step, tuple(self._find(evidence))
         return self._found
 
 

@@ -18,7 +18,7 @@ class VictimsAreLessImportant(CycleClaim):
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""
-        if cycle.switches.disable_preemption or cycle.switches.preemptor != "scheduler":
+        if cycle.switches.disable_preemption or cycle.switches.preemptor != cycle.program:
             return f"{pod.key} preempts, though preemption is off"
         if pod.spec.preemption_policy == "Never":
             return f"{pod.key} preempts, and must never"

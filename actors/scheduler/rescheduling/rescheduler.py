@@ -11,18 +11,20 @@ give the room to any pod.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import attrs
 
 from actors.framework.filter import Filter
 from actors.framework.filters import FILTERS
+from actors.framework.podinfo import PodInfo
 from actors.framework.snapshot import Snapshot
 from actors.scheduler.decider import Decider
 from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.decisions.facts import preemption_facts
 from actors.scheduler.decisions.sentence import sentence_of
+from actors.scheduler.memory.cycle_record import CycleRecord
 from actors.scheduler.memory.informers import Informers
 from actors.scheduler.policies import filters_of, selector_in
 from actors.scheduler.preemption import preempt
@@ -40,31 +42,6 @@ from testbed.switches import Component, switch_texts, told
 from testbed.turns.because import Because
 
 
-@attrs.frozen
-class Rescheduler(Actor):
-    """Makes room for unschedulable pods, if the switch `preemptor` of schedulers says that it does;
-    otherwise it ends at once. Its switches are those of schedulers."""
-
-    rank: ClassVar[int] = 5
-    component: ClassVar[Component] = BESIDE_SCHEDULER
-
-    profile: str = ""
-    """Its bundle of switches, as of a Scheduler."""
-    switches: Map[str] = attrs.field(factory=Map, converter=switch_texts)
-    """The switches that differ from the profile: `{"preemptor": "rescheduler"}`."""
-    filters: tuple[Filter, ...] = FILTERS
-    """The filters that may refuse a node, as of a Scheduler."""
-
-    @property
-    def told(self) -> Mapping[str, str]:
-        return told(self.profile, self.switches)
-
-    async def run(self, client: Client) -> None:
-        """Scan until it crashes."""
-        if client.switches.preemptor == "rescheduler":
-            await ReschedulingLoop(client, self.filters).run()
-
-
 class ReschedulingLoop:
     """What one life of it does. Made in `run`."""
 
@@ -76,6 +53,10 @@ class ReschedulingLoop:
         self.plans: dict[str, RoomPlan] = {}
         """By uid of the pod. A crash forgets them, as it would any memory."""
         asked = filters_of(self.switches, filters)
+        self.cycle_record = CycleRecord()
+        """Its latest decision, and what it was made by; for claims."""
+        self.nominated: Mapping[str, Sequence[PodInfo]] = {}
+        """Which pods were nominated where, by then."""
         self._decider = Decider(self.switches, asked, (), client.pick)
         self._selector = selector_in(self.switches)
         self._recorder = Recorder(client, client.name)
@@ -113,7 +94,7 @@ class ReschedulingLoop:
             if wait_ms > 0:
                 self._looks.soon(self.client.elapsed() + wait_ms)
             else:
-                await self._help(pod)
+                await self.help(pod)
         guarded = {plan.node for plan in self.plans.values() if plan.is_guarded}
         if not await guard(self.client, list(self.informers.nodes.known.values()), guarded):
             self._looks.soon()
@@ -131,13 +112,13 @@ class ReschedulingLoop:
             elif plan.is_guarded:
                 self._looks.soon(over_ms)
 
-    async def _help(self, pod: Pod) -> None:
+    async def help(self, pod: Pod) -> None:
         """Make room for a pod, if it fits nowhere and does not wait for room already."""
         # In the course of a scan the cluster changes: each pod is judged by what is known then.
         known = self.informers.pod(pod.key)
         if known is None or known.is_bound or known.meta.uid != pod.meta.uid:
             return
-        decision = self._decide(known, self.sight.snapshot())
+        decision = self.decide(known, self.sight.snapshot())
         if decision is None or decision.preemption is None:
             return
         chosen = decision.preemption.chosen
@@ -146,16 +127,19 @@ class ReschedulingLoop:
         elif decision.preemption.is_eligible and decision.preemption.code != "Error":
             self.plans.pop(pod.meta.uid, None)
 
-    def _decide(self, pod: Pod, snapshot: Snapshot) -> Decision | None:
+    def decide(self, pod: Pod, snapshot: Snapshot) -> Decision | None:
         """What the scheduler's own rules say; None if the pod fits somewhere."""
-        plans = self.plans
-        found = self._decider.feasibility(pod, snapshot, self.sight.nominator(plans))
+        record, plans = self.cycle_record, self.plans
+        nominator = self.sight.nominator(plans)
+        record.snapshot, record.budgets = snapshot, self.informers.all_budgets()
+        record.decision, self.nominated = None, dict(nominator.nominated)
+        found = self._decider.feasibility(pod, snapshot, nominator)
         if found.error or found.rows:
             return None
         preemption = preempt(
             found,
             self.sight.as_planned(pod, plans.get(pod.meta.uid)),
-            budgets=self.informers.all_budgets(),
+            budgets=record.budgets,
             switches=self.switches,
             pick=self.client.pick,
             now_ms=self.client.now(),
@@ -166,6 +150,7 @@ class ReschedulingLoop:
     async def _make_room(self, decision: Decision, chosen: Candidate) -> None:
         pod, preemption = decision.pod, decision.preemption
         assert preemption is not None
+        self.cycle_record.decision = decision
         facts = {"pod": pod.key, "uid": pod.meta.uid, "said": sentence_of(decision)}
         because = self.client.record("makes room", facts, preemption=preemption_facts(preemption))
         guards = self.switches.rescheduler_taints and may_guard(pod)
@@ -198,3 +183,30 @@ class ReschedulingLoop:
                 victim, "Preempted", f"Preempted by a pod on node {chosen.node}",
                 action="Preempting", related=pod,
             )  # fmt: skip
+
+
+@attrs.frozen
+class Rescheduler(Actor):
+    """Makes room for unschedulable pods, if the switch `preemptor` of schedulers says that it does;
+    otherwise it ends at once. Its switches are those of schedulers."""
+
+    rank: ClassVar[int] = 5
+    component: ClassVar[Component] = BESIDE_SCHEDULER
+    loop: ClassVar[type[ReschedulingLoop]] = ReschedulingLoop
+    """What one life of it does; a mutant has another."""
+
+    profile: str = ""
+    """Its bundle of switches, as of a Scheduler."""
+    switches: Map[str] = attrs.field(factory=Map, converter=switch_texts)
+    """The switches that differ from the profile: `{"preemptor": "rescheduler"}`."""
+    filters: tuple[Filter, ...] = FILTERS
+    """The filters that may refuse a node, as of a Scheduler."""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        return told(self.profile, self.switches)
+
+    async def run(self, client: Client) -> None:
+        """Scan until it crashes."""
+        if client.switches.preemptor == "rescheduler":
+            await self.loop(client, self.filters).run()
