@@ -9,8 +9,9 @@ import pytest
 from stage import Puppet
 
 from actors.apiserver import ApiServer
-from actors.cloud import Boot, CloudQuota, NodeGroup, join_cloud
+from actors.cloud import Boot, Cloud, CloudInstance, CloudQuota, NodeGroup, join_cloud
 from actors.kubelet import Machine
+from actors.shared.machines import make_ready
 from actors.shared.node_groups import (
     GroupView,
     Instance,
@@ -22,7 +23,10 @@ from actors.shared.node_groups import (
 )
 from testbed import Calm, Chooser, Client, Operation, Uniform, World
 from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError
-from testbed.objects import Map, Node, Pod
+from testbed.objects import Condition, Map, Node, Pod
+from testbed.store.endpoint import answer_at_once
+from testbed.store.footprint import Marks
+from testbed.store.store import Store
 
 TEMPLATE = Node.of("any", cpu_m=4000, memory=2**33, labels={"pool": "g"})
 GROUP = NodeGroup("g", max_size=3, target=1, template=TEMPLATE)
@@ -117,6 +121,68 @@ def test_what_is_deleted_goes_with_its_node_and_its_pods() -> None:
     assert nodes(world) == {}
 
 
+def test_what_is_deleted_twice_is_counted_once() -> None:
+    """It goes when it was to go, and the target has fallen already."""
+    saw: Saw = []
+
+    async def do(client: Client) -> None:
+        saw.append(await delete_nodes(client, "g", ("g-1",)))
+        await client.sleep(1500)
+        saw.append(await delete_nodes(client, "g", ("g-1",)))
+        await client.sleep(1000)
+        saw.append(await instances(client, "g"))
+
+    play(attrs.evolve(GROUP, target=2), do=do)
+    assert saw == [1, 1, (Instance("g-2"),)]
+
+
+def test_a_machine_is_gone_by_the_time_alone() -> None:
+    """Also while nobody takes its Node away."""
+    saw: Saw = []
+
+    async def do(client: Client) -> None:
+        await delete_nodes(client, "g", ("g-1",))
+        await client.sleep(2000)
+        saw.append(await instances(client, "g"))
+        saw.append((await groups(client))[0].nodes)
+
+    world = World("cloud")
+    world.serve(Cloud)
+    world.add(GROUP, CloudInstance("g-1", group="g"))
+    world.start(Puppet("ann", do))
+    assert world.run(Calm()).is_held
+    assert saw == [(), ()]
+
+
+def test_a_node_may_never_be_ready() -> None:
+    """Its machine is there, and its kubelet, and that is all (CA-22)."""
+
+    async def do(client: Client) -> None:
+        await increase(client, "g", 1)
+        await client.sleep(1_000_000)
+
+    group = attrs.evolve(GROUP, boots=(Boot(5000, stays_unready=True),))
+    assert nodes(play(group, do=do)) == {"g-1": True, "g-2": False}
+    assert nodes(play(group, do=do, machine=Machine)) == {"g-1": True, "g-2": False}
+
+
+def test_only_a_node_that_boots_is_made_ready() -> None:
+    """One of which somebody has said since that it is not, is not ready."""
+    unknown = Condition("Ready", "Unknown", "NodeStatusUnknown", "")
+
+    async def do(client: Client) -> None:
+        await make_ready(client, "g-1")
+        await make_ready(client, "nowhere")
+
+    world = World("cloud")
+    world.serve(ApiServer)
+    node = Node.of("g-1")
+    world.add(attrs.evolve(node, status=attrs.evolve(node.status, conditions=(unknown,))))
+    world.start(Puppet("ann", do))
+    assert world.run(Calm()).is_held
+    assert nodes(world) == {"g-1": False}
+
+
 def test_a_slot_is_used_again_and_what_ran_there_is_gone() -> None:
     """The next instance of a name is another machine: a new Node, and nothing runs there."""
     saw: Saw = []
@@ -167,8 +233,10 @@ def test_a_cloud_refuses_as_often_as_it_is_told() -> None:
         with pytest.raises(Invalid, match="may want 3"):
             await increase(client, "g", 2)
 
-    play(attrs.evolve(GROUP, increase_errors=1, delete_errors=-1), do=do)
+    world = play(attrs.evolve(GROUP, increase_errors=1, delete_errors=-1), do=do)
     assert saw == [2]
+    group: Any = world.store.peek("nodegroups/g").value  # type: ignore[union-attr]
+    assert (group.increase_errors, group.delete_errors) == (0, -1)
 
 
 def test_a_cloud_may_keep_the_minimum_itself() -> None:
@@ -319,3 +387,39 @@ def test_a_cloud_that_cannot_be_joined_says_so() -> None:
         join_cloud(World("w"), attrs.evolve(GROUP, naming="rising"), machine=Machine)
     with pytest.raises(ScenarioError, match="target=1 and no template"):
         join_cloud(World("w"), NodeGroup("g", target=1))
+
+
+CALLS = (
+    Operation("groups", "nodegroups"),
+    Operation("instances", "nodegroups", "g"),
+    Operation("increase", "nodegroups", "g", options=Map(by=2)),
+    Operation("decrease", "nodegroups", "g", options=Map(by=1)),
+    Operation("delete", "nodegroups", "g", body=("g-1",)),
+    Operation("reclaim", "nodegroups", "g", body=("g-1",)),
+    Operation("adjust", "nodegroups", "g", body=Map(max_size=9)),
+    Operation("draw", "cloudinstances", "g-2", body=1),
+    Operation("forget", "cloudinstances", "g-3"),
+    Operation("get", "cloudinstances", "g-1"),
+    Operation("list", "nodegroups"),
+)
+
+
+@pytest.mark.parametrize("naming", ["slots", "rising"])
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_a_call_touches_no_more_than_it_announces(call: Operation, naming: str) -> None:
+    """Or a complete search would leave out orders that matter."""
+    store = Store()
+    group = attrs.evolve(GROUP, naming=naming, max_size=5, target=2, made=4)
+    drawn = CloudInstance("g-2", group="g", boots=(Boot(), Boot(None)), nth=1)
+    for item in (group, CloudInstance("g-1", group="g"), drawn):
+        store.put(item.key, item)
+    store.put("cloudinstances/g-3", CloudInstance("g-3", group="g", gone_ms=0))
+    cloud = Cloud(store, quota=CloudQuota(instances=9))
+    announced = cloud.may(call)
+    store.marks = Marks()
+    answer_at_once(cloud, call, "ann")
+    touched = store.marks.footprint()
+    # Opening a cursor that follows the Store reads the past, and finds none.
+    assert touched.reads - {"history"} <= announced.reads
+    kinds = {key.partition(".")[0] for key in touched.writes}
+    assert kinds <= announced.writes

@@ -7,7 +7,7 @@ from typing import Any
 
 from looking import is_seen
 from nodes import breaches
-from stage import Puppet
+from stage import Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, Cloud, NodeGroup, join_cloud
@@ -79,7 +79,7 @@ def build(world: World) -> None:
 
 def test_nodes_follow_instances_whatever_fails() -> None:
     """Programs crash, replies are lost, a machine is cut off; and no pod runs twice."""
-    assert breaches(of(build, "cloud"), 60, seed=0) == []
+    assert breaches(of(build, "cloud"), 40, seed=0) == []
 
 
 def test_a_search_knows_what_a_call_touches() -> None:
@@ -108,3 +108,21 @@ def test_a_search_knows_what_a_call_touches() -> None:
         world.claim(quiescent(nobody_says_odd, reads=()))
 
     assert is_seen(contest, 60) == {(), ("nobody_says_odd",)}
+
+
+def test_a_watch_that_breaks_is_opened_again() -> None:
+    """The cloud goes down and comes back; what is asked of it then is still heard."""
+    world = World("cloud")
+    world.serve(ApiServer)
+    join_cloud(world, GROUP)
+
+    async def grows(client: Client) -> None:
+        await client.sleep(20_000)
+        await client.sleep(20_000)
+        await increase(client, "g", 1)
+
+    world.start(Puppet("ann", grows))
+    world.allow(Crash("cloud", restart_after_ms=3000))
+    world.claim(quiescent(nodes_are_instances))
+    play(world, "wake ann/main*", "fault * crash cloud")
+    assert world.store.peek("nodes/g-2") is not None
