@@ -24,6 +24,7 @@ from actors.yunikorn.invariants import yunikorn_claims
 from actors.yunikorn.shim.shim import YuniKornShim
 from testbed import Actor, Client, NotFound, World
 from testbed.objects import (
+    UNSET,
     DaemonSet,
     DaemonSetSpec,
     LabelSelector,
@@ -52,11 +53,15 @@ class Tenants(Actor):
 
     has_rival: bool = False
     """Whether some of the pods are for the other scheduler."""
+    flaps: bool = False
+    """Whether they delete a node and create it again."""
 
     async def run(self, client: Client) -> None:
         for at_ms, item in self._wanted(client):
             await client.sleep(max(at_ms - client.now(), 0), f"create {item.key}")
             await make(client, item)
+        if self.flaps:
+            await self._flap(client)
         gone = client.pick("who goes", ("a", "c", "late"))
         await client.sleep(20_000, "delete a pod")
         try:
@@ -65,6 +70,13 @@ class Tenants(Actor):
             )
         except NotFound:
             client.record("was gone", pod=gone)
+
+    async def _flap(self, client: Client) -> None:
+        await client.sleep(client.pick("flap after", (100, 5_000)), "delete a node")
+        node = await client.get(Node, NODES[1])
+        await client.delete(node, whatever_it_was=True)
+        await client.sleep(client.pick("back after", (100, 2_000)), "create a node")
+        await make(client, node.with_meta(uid="", revision=UNSET))
 
     def _wanted(self, client: Client) -> list[tuple[int, Object]]:
         logs = client.pick("size of logs", (2, 1, 3))
@@ -88,10 +100,12 @@ def shared_nodes(
     profile: str = "k8s-modern",
     has_rival: bool = False,
     is_stricken: bool = False,
+    flaps: bool = False,
     **switches: Any,
 ) -> None:
     """Assemble the World with such a YuniKorn, and claim all that must hold of it. If it is
-    stricken by faults, a delete may fail, and what was to be free then is not claimed."""
+    stricken by faults, a delete may fail, and what was to be free then is not claimed. If it
+    flaps, a node goes and comes back, and pods that are there stay."""
     world.serve(ApiServer)
     world.serve(partial(core, profile=profile, switches=switches))
     world.add(*(PriorityClass(name, value=value) for name, value in CLASSES.items()))
@@ -107,9 +121,9 @@ def shared_nodes(
     world.start(DaemonSetController("daemonsets", switches=Map(events="off")), shim())
     if has_rival:
         world.start(Scheduler("default-scheduler"))
-    world.start(Tenants("tenants", has_rival))
+    world.start(Tenants("tenants", has_rival, flaps))
     world.limit(horizon_ms=60_000)
-    is_alone = not has_rival and not is_stricken
+    is_alone = not has_rival and not is_stricken and not flaps
     world.claim(*yunikorn_claims(alone=is_alone))
     if is_alone:
         world.claim(NodesAreNotOverbooked())

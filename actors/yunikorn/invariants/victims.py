@@ -14,7 +14,8 @@ from testbed.turns.trace import Step
 class VictimsAreFair(Invariant):
     """A victim is on the node that the ask requires, requires none itself, and is of no higher
     priority, unless the switches say that this does not count. With what is left on the node, the
-    victims of one ask suffice. Where victims are looked for once, each is released once."""
+    victims of one ask suffice. Where victims are looked for once, each allocation is released once.
+    """
 
     name = "yunikorn_victims_are_fair"
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
@@ -27,6 +28,7 @@ class VictimsAreFair(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for core in cores(evidence):
+            self._forget_the_gone(core)
             new = [each for each in self._new(core) if getattr(each, "ask", "")]
             for ask in dict.fromkeys(each.ask for each in new):
                 victims = [each.key for each in new if each.ask == ask]
@@ -34,6 +36,12 @@ class VictimsAreFair(Invariant):
                 if found := next(filter(None, wrong), "") or _too_little(core, ask, victims):
                     return f"{core.name}: {found}"
         return None
+
+    def _forget_the_gone(self, core: YuniKornCore) -> None:
+        """Once its allocation is gone, a pod may get another one: its node may come back."""
+        if self._released:
+            held = {key for app in core.partition.apps.values() for key in app.allocations}
+            self._released = {(session, key) for session, key in self._released if key in held}
 
     def _new(self, core: YuniKornCore) -> list[Any]:
         """The messages since the last look."""

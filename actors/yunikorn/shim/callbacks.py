@@ -57,24 +57,23 @@ class Callbacks:
             except ApiError as error:
                 self._client.record("not bound", pod=task.pod.key, error=error.reason)
             else:
-                task.state = BOUND
+                # If its node was gone in between, the watch tells the core where it is.
+                task.state = BOUND if task.node == node else task.state
                 return
             await self._client.sleep(wait_ms, f"bind {task.pod.key} again")
             wait_ms = min(2 * wait_ms, BIND_RETRY_MS_MAX)
-            if not self._is_wanted(task, node):
+            if self._context.tasks.get(task.key) is not task or task.state == BOUND:
                 return
+            if task.node != node:
+                break
         self._context.place_again(task)
-
-    def _is_wanted(self, task: ShimTask, node: str) -> bool:
-        """Whether the pod is still to be bound there: it is not gone, and not known to be bound."""
-        is_there = self._context.tasks.get(task.key) is task
-        return is_there and task.state == ALLOCATED and task.node == node
 
     async def _released(self, task: ShimTask, message: ReleasedAllocation) -> None:
         """Delete a victim with its own grace period (YK-29). If that fails, nobody tries again
         (YK-33). One that is terminating already is left alone: a second request would change
-        nothing."""
+        nothing. What was released because its node is gone is only forgotten."""
         if message.why != PREEMPTED:
+            self._context.lost(task)
             return
         task.why = message.why
         if task.pod.meta.deleted_ms is not None:

@@ -74,6 +74,13 @@ class ShimContext:
         body = AllocationRelease(task.key, task.why)
         self._line.tell("release", "pods", task.pod.key, body, app=task.app)
 
+    def lost(self, task: ShimTask) -> None:
+        """The node of a pod went, and its allocation with it. If the pod is bound, the node may be
+        back already, and the core is told where the pod is."""
+        task.node = task.pod.spec.node_name
+        if task.node:
+            self.submit(task)
+
     def place_again(self, task: ShimTask) -> None:
         """Give up the place of a pod that cannot be bound, and ask for another."""
         self.release(task)

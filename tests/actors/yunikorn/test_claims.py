@@ -49,9 +49,14 @@ def stricken(world: World) -> None:
     world.allow(*FAULTS)
 
 
+def flapping(world: World) -> None:
+    """The same with a node that goes and comes back."""
+    shared_nodes(world, has_rival=True, flaps=True)
+
+
 @pytest.mark.spec("INV-24", "INV-42", "INV-43", "YK-1", "YK-3", "YK-30")
-@pytest.mark.parametrize("ground", [shared, stricken])
-@pytest.mark.parametrize("runs_max", [8, pytest.param(700, marks=pytest.mark.long)])
+@pytest.mark.parametrize("ground", [shared, stricken, flapping])
+@pytest.mark.parametrize("runs_max", [6, pytest.param(700, marks=pytest.mark.long)])
 def test_yunikorn_does_as_it_owes(ground: Callable[[World], None], runs_max: int) -> None:
     """Whatever is late, lost or crashes, and whatever people pick."""
     assert breaches(of(ground), runs_max, seed=0) == []

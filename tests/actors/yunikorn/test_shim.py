@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 from cores import NODE, books, daemons, node_of_y1, seen, yunikorns
 from nodes import at, delete
 from stage import play
 
 from actors.shared.verbs import bind
+from actors.yunikorn.invariants import yunikorn_claims
 from actors.yunikorn.shim.pods import (
     ALLOW_PREEMPTION,
     allows_preemption,
@@ -33,7 +35,11 @@ from testbed.objects import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PriorityClass,
+    SchedulingGate,
 )
+from testbed.races.playing import play as play_race
+from testbed.races.racefile import parse
+from testbed.world.scenario import of
 from testbed.world.world import World
 
 X = "x-vbbhn"
@@ -256,3 +262,68 @@ def test_a_node_that_comes_back_has_the_pods_that_are_bound_there() -> None:
     assert sorted(each.request.pod for each in books(world).nodes[NODE].allocations.values()) == [
         f"pods/default/{name}" for name in ("d1", "first", "o1", "r1", "r2", "r3")
     ]
+
+
+FLAP = """
+scenario: test_shim:flapping
+holds:
+  - hold: yunikorn bind pods/default/p
+    until: 5s
+"""
+
+
+def flapping(world: World) -> None:
+    """A node is gone and back while the first pod is about to be bound to it."""
+
+    async def flap(client: Client) -> None:
+        await client.sleep(1000)
+        node = await client.get(Node, NODE)
+        await client.delete(node, whatever_it_was=True)
+        await client.sleep(1000)
+        await client.create(node.with_meta(uid="", revision=Meta().revision))
+
+    pod = Pod.of("p", cpu_m=1000, scheduler_name="yunikorn")
+    node_of_y1((0, pod), pods=(), user=flap, world=world)
+    world.claim(*yunikorn_claims())
+
+
+@pytest.mark.spec("INV-43")
+def test_a_pod_that_is_bound_after_its_node_came_back_is_booked() -> None:
+    """Its allocation went with the node, and its bind was on its way."""
+    found = play_race(parse(FLAP, "flap"), of(flapping))
+    assert found.verdict.is_held, str(found.verdict)
+    assert [fate.took_place for fate in found.fates] == [True]
+    (allocation,) = books(found.world).nodes[NODE].allocations.values()
+    assert allocation.request.pod == "pods/default/p"
+
+
+@pytest.mark.spec("YK-31")
+def test_a_pod_that_cannot_be_bound_is_placed_again() -> None:
+    """After eight tries, in which its room is kept; the ninth is of another allocation."""
+    world = node_of_y1((0, daemons()), pods=(), profile="k8s-modern")
+    world.limit(horizon_ms=600_000)
+    world.allow(ServerError("yunikorn", times_max=8))
+    play(world, *["fault * server_error yunikorn/bind* create/binding *"] * 8)
+    tries = [each.now_ms for each in world.table.records if each.name == "not bound"]
+    assert tries == [0, 1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000]
+    binds = [each.now_ms for each in world.table.records if each.name == "binds"]
+    assert binds == [0, 121_000]
+    assert seen(world, "x")[:1] == [f"121000 bind {X} n"]
+
+
+def test_gated_pods_are_no_asks() -> None:
+    """Until their gates are gone."""
+    gated = attrs.evolve(
+        yunikorns("gated", 1), spec=attrs.evolve(
+            yunikorns("gated", 1).spec, node_name="", scheduling_gates=(SchedulingGate("x"),)
+        )
+    )  # fmt: skip
+    assert books(calm(node_of_y1((0, gated), pods=()))).apps == {}
+
+
+def test_a_life_says_what_its_next_actions_depend_on() -> None:
+    """The pods that it knows, and what it has told; nothing of that is a time."""
+    worlds = [calm(node_of_y1((40_000, daemons(cpu=cpu)))) for cpu in (4, 4, 8)]
+    lives: Any = [world.table.roles["yunikorn"].life for world in worlds]
+    one, same, other = (life.shown["shim"].digest(0) for life in lives)
+    assert one == same != other

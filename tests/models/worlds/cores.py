@@ -158,10 +158,11 @@ def node_of_y1(
     user: Doing | None = None,
     shim: Callable[[], YuniKornShim] = YuniKornShim,
     profile: str = "",
+    world: World | None = None,
     **switches: Any,
 ) -> World:
     """A World with the node and the pods of GT-Y1, in which users create these things."""
-    world = World("yunikorn")
+    world = World("yunikorn") if world is None else world
     world.serve(ApiServer)
     world.serve(partial(YuniKornCore, profile=profile, switches=switches))
     world.serve(partial(Runtime, node=NODE))
