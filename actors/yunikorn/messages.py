@@ -123,6 +123,6 @@ class CycleResult:
     told: int = 0
     """How many messages for the shim there were in this session."""
     reserved: tuple[str, ...] = ()
-    """The asks that have reserved a node, by key."""
+    """The pods whose asks have reserved a node."""
     workflows: tuple[str, ...] = ()
     """The asks for which a preemption workflow is to run beside the cycles (YK-11)."""

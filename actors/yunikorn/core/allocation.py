@@ -45,6 +45,8 @@ class Reservation:
 
     key: str
     """The ask."""
+    pod: str
+    """The pod of it, as people name it."""
     app: str
     """Its application."""
     node: str

@@ -33,7 +33,7 @@ nothing, and the next ask is tried."""
 
 
 class SchedulingCycle:
-    """One cycle, at one time. `first` names the reserved asks that are looked at first (GEN-6)."""
+    """One cycle, at one time. `first` names pods: their reserved asks come first (GEN-6)."""
 
     preemptor = RequiredNodePreemptor
 
@@ -47,7 +47,7 @@ class SchedulingCycle:
         self.partition = partition
         self.switches = switches
         self.now_ms = now_ms
-        self._first = {key: nth for nth, key in enumerate(first)}
+        self._first = {pod: nth for nth, pod in enumerate(first)}
         self._due_ms: list[int] = []
         """When another cycle may do something though nothing has happened."""
         self._workflows: list[str] = []
@@ -71,7 +71,8 @@ class SchedulingCycle:
 
     def _try_reserved(self) -> Outcome:
         for queue in self.partition.root.leaves():
-            for app in self.partition.in_queue(queue):
+            apps = [app for app in self.partition.in_queue(queue) if app.reservations]
+            for app in sorted(apps, key=self._first_of):
                 held = sorted(app.reservations.values(), key=self._rank)
                 for each in held:
                     if outcome := self._try_reservation(app, each):
@@ -81,8 +82,12 @@ class SchedulingCycle:
                         return outcome
         return ""
 
-    def _rank(self, each: Reservation) -> tuple[int, str]:
-        return self._first.get(each.key, len(self._first)), each.key
+    def _first_of(self, app: Application) -> tuple[int, str]:
+        """YuniKorn walks a map of applications, and one of reservations in each."""
+        return min(map(self._rank, app.reservations.values()))[0], app.id
+
+    def _rank(self, each: Reservation) -> tuple[int, str, str]:
+        return self._first.get(each.pod, len(self._first)), each.pod, each.key
 
     def _try_reservation(self, app: Application, held: Reservation) -> Outcome:
         """Allocate a reserved ask on the node that is kept for it, or make room there (YK-10)."""

@@ -101,7 +101,7 @@ class PartitionContext:
     def reserve(self, app: Application, ask: Allocation, node: CoreNode, now_ms: int) -> None:
         """Keep a node for an ask."""
         is_required = bool(ask.request.required_node)
-        made = Reservation(ask.key, app.id, node.name, now_ms, is_required)
+        made = Reservation(ask.key, ask.request.pod, app.id, node.name, now_ms, is_required)
         app.reservations[ask.key] = node.reservations[ask.key] = made
 
     def unreserve(self, app: Application, key: str) -> None:
@@ -120,8 +120,9 @@ class PartitionContext:
     # -- looks ----------------------------------------------------------------------------------
 
     def reserved(self) -> list[str]:
-        """The asks that have reserved a node, sorted."""
-        return sorted(key for app in self.apps.values() for key in app.reservations)
+        """The pods that have reserved a node, sorted."""
+        apps = self.apps.values()
+        return sorted(each.pod for app in apps for each in app.reservations.values())
 
     def in_queue(self, queue: CoreQueue) -> list[Application]:
         """The applications of a queue, in the order in which they were submitted."""

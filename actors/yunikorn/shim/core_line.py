@@ -16,8 +16,8 @@ from testbed import ApiError, Client, Operation
 from testbed.errors import Expired
 from testbed.objects import Map
 
-RETRY_MS = 100
-"""How long it waits before a request is sent again."""
+RETRY_MS, RETRY_MS_MAX = 100, 30_000
+"""How long it waits before a request is sent again, at first and at most; it doubles."""
 BEGIN_AGAIN_MS = 1_000
 """How long the program takes to start again."""
 
@@ -69,13 +69,15 @@ class CoreLine:
         return await self._answer(attrs.evolve(operation, options=options, endpoint=self._core))
 
     async def _answer(self, operation: Operation) -> Any:
+        retry_ms = RETRY_MS
         while True:
             try:
                 return await self._client.ask(operation)
             except Expired:
                 self._give_up()
             except ApiError:
-                await self._client.sleep(RETRY_MS, f"retry {operation.verb}")
+                await self._client.sleep(retry_ms, f"retry {operation.verb}")
+                retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
 
     def _give_up(self) -> NoReturn:
         self._client.record("lost its core")

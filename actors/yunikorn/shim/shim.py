@@ -34,7 +34,7 @@ class ShimLife:
         self._is_ready = False
         """Whether the core has heard all that there was at the start."""
         self._reserved: tuple[str, ...] = ()
-        """The asks that had reserved a node after the last cycle."""
+        """The pods whose asks had reserved a node after the last cycle."""
         self._announced = 0
         """How many messages of the core it knows of."""
         self._got = 0

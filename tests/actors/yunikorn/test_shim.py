@@ -219,6 +219,34 @@ def test_no_disruption_budget_is_asked() -> None:
     assert victims_of(calm(world)) == ["r3", "r2"]
 
 
+PICKED = """
+scenario: test_shim:contended
+picks:
+  - yunikorn/main reserved ask#2: pods/default/y-44r9z
+"""
+
+
+def contended(world: World) -> None:
+    """Two DaemonSets come at once. The victim of the first is gone before that of the second."""
+    pods = (yunikorns("first", 0), yunikorns("busy", 4, 5), yunikorns("keep", 6, 1, app="other"))
+    wanted = (CREATED, (40_000, daemons("y")))
+    node_of_y1(*wanted, pods=pods, profile="k8s-modern", world=world)
+
+
+@pytest.mark.spec("YK-31", "GEN-6")
+def test_which_reserved_ask_comes_first_is_a_pick() -> None:
+    """So the pod that had no victim yet may take the room of the other one's."""
+    calmly = calm(of(contended).world())
+    assert [each for each in seen(calmly, "x", "y") if "bind" in each] == [
+        f"70100 bind {X} n", "70200 bind y-44r9z n",
+    ]  # fmt: skip
+    picked = play_race(parse(PICKED, "picked"), of(contended))
+    assert picked.verdict.is_held, str(picked.verdict)
+    assert [each for each in seen(picked.world, "x", "y") if "bind" in each] == [
+        "70100 bind y-44r9z n", f"70200 bind {X} n",
+    ]  # fmt: skip
+
+
 # -- crashes --------------------------------------------------------------------------------------
 
 
