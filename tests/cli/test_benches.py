@@ -15,6 +15,7 @@ from testbed.choosers.calm import Calm
 from testbed.cli.benches import (
     api,
     cluster,
+    compare,
     cycles,
     determinism,
     life,
@@ -226,6 +227,19 @@ def test_runs_of_every_scenario_are_measured(monkeypatch: pytest.MonkeyPatch) ->
     for some in figures.values():
         assert list(some) == ["runs_per_s", "runs_direct_driver_per_s", "ratio_direct_to_trio"]
         assert_measured(some)
+
+
+def test_what_it_costs_to_measure_is_told_beside_playing_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Relative to it, in the same process; and how long the intervals take."""
+    monkeypatch.setattr(compare, "SCENARIO", "web_server")
+    figures = compare.measure(rounds=1, runs=2, resampled=2)
+    assert figures.pop("scenario") == "web_server"
+    assert list(figures) == [
+        "runs_played_per_s", "runs_measured_per_s", "ratio_measured_to_played", "resampling_ms",
+    ]  # fmt: skip
+    assert_measured(figures)
 
 
 @pytest.mark.parametrize("driver", ["trio", "direct"])

@@ -857,14 +857,15 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, cluster, determinism, preempt, runs, schedule, search, store, turns.\n"
+        "Known: api, cluster, compare, determinism, preempt, runs, schedule, search, store, "
+        "turns.\n"
         "Next: testbed bench --help\n",
     ),
     "an option of another benchmark": (
         ["bench", "turns", "--runs", "3"],
         2,
         "ScenarioError: --runs: the benchmark 'turns' does not take it; expected with runs, "
-        "determinism.\nNext: testbed bench turns\n",
+        "compare, determinism.\nNext: testbed bench turns\n",
     ),
     "an option of the search, elsewhere": (
         ["bench", "runs", "--runs-max", "3"],

@@ -20,6 +20,7 @@ BENCHES = {
     "preempt": ("nodes", "pods"),
     "cluster": ("nodes", "pods"),
     "runs": ("runs", "scenario"),
+    "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
 }
@@ -42,7 +43,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.command("bench", epilog=EXIT_CODES)
 @click.argument("name", required=False)
 @click.option(
-    "--runs", type=click.IntRange(min=1), help="Runs of each scenario (runs, determinism)."
+    "--runs", type=click.IntRange(min=1), help="Runs of each scenario (runs, compare, determinism)."
 )
 @click.option("--seed", type=int, help="Seed of the choices (determinism).")
 @click.option("--driver", help=f"How actors are run (determinism): {', '.join(DRIVERS)}.")
@@ -55,7 +56,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or everything: turns, store, api, schedule, preempt, cluster, runs,
+    """Measure NAME, or everything: turns, store, api, schedule, preempt, cluster, runs, compare,
     determinism, search.
 
     \b
@@ -66,6 +67,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
     preempt       the same for pods that must preempt others on full nodes
     cluster       a full life of a cluster: its cost by turn, its memory, how both grow
     runs          whole Runs per second, with both drivers
+    compare       Runs per second with all measures of each, relative to playing alone
     determinism   one digest of the traces of many Runs, to compare between processes
     search        Runs to the first violation of each race, for each chooser with a seed
     """

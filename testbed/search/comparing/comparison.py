@@ -10,7 +10,7 @@ import attrs
 
 from testbed.search.comparing.alternatives import Alternative
 from testbed.search.comparing.measure import Measure
-from testbed.search.comparing.resampling import Estimate, difference, draws_of, estimate
+from testbed.search.comparing.resampling import DRAWS, Estimate, difference, draws_of, estimate
 from testbed.search.comparing.run_history import RunHistory
 from testbed.search.comparing.sample import Figure, Sample
 from testbed.turns.session import collected_between, play_all
@@ -72,14 +72,16 @@ def compare(
     chooser: str = "uniform",
     driver: str = "direct",
     important_from: int = 1,
+    draws: int = DRAWS,
     on_run: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Play so many Runs of each alternative, with the seeds from `seed` on.
 
     Run by Run the alternatives have the same seed: each pick has a stream of its own (GEN-5), so
     what is picked is the same in all of them as long as it is asked for. A Run goes on after a
-    Violation, so that all are measured to their end. `on_run` is called after each Run with the
-    number of Runs so far, and of all.
+    Violation, so that all are measured to their end. The intervals are made of so many `draws`;
+    without any there are none. `on_run` is called after each Run with the number of Runs so far,
+    and of all.
     """
     for alternative in alternatives:
         recipe.check(alternative.switches)
@@ -107,7 +109,7 @@ def compare(
 
     with collected_between():
         play_all(worlds(), driver=driver)
-    rows = tuple(_rows(found, measures, runs))
+    rows = tuple(_rows(found, measures, draws_of(runs, draws)))
     return Comparison(recipe.name, runs, seed, chooser, tuple(found), rows)
 
 
@@ -131,9 +133,10 @@ def _note(
 
 
 def _rows(
-    found: Sequence[PlayedAlternative], measures: Sequence[Measure], runs: int
+    found: Sequence[PlayedAlternative],
+    measures: Sequence[Measure],
+    draws: Sequence[Sequence[int]],
 ) -> Iterator[FigureRow]:
-    draws = draws_of(runs)
     for measure in measures:
         first = found[0].samples[measure.name]
         for figure in measure.figures:

@@ -16,8 +16,8 @@ from testbed.choosers.sampling.chance import Chance
 from testbed.search.comparing.sample import Figure, Sample
 
 DRAWS = 1000
-OUTSIDE = 25
-"""How many of 1,000 values lie below the interval, and how many above it."""
+OUTSIDE = 40
+"""One of so many values lies below the interval, and one above it."""
 
 
 @attrs.frozen
@@ -31,10 +31,10 @@ class Estimate:
     """Whether every Run has shown the same whole number."""
 
 
-def draws_of(runs: int) -> list[list[int]]:
+def draws_of(runs: int, draws: int = DRAWS) -> list[list[int]]:
     """The numbers of the Runs in each draw; always the same for so many Runs."""
     chance = Chance(0, runs)
-    return [[chance.below(runs) for _ in range(runs)] for _ in range(DRAWS)]
+    return [[chance.below(runs) for _ in range(runs)] for _ in range(draws)]
 
 
 def estimate(figure: Figure, samples: Sequence[Sample], draws: Sequence[Sequence[int]]) -> Estimate:
@@ -81,4 +81,5 @@ def _interval(values: Sequence[float | None]) -> tuple[float | None, float | Non
     known = sorted(value for value in values if value is not None)
     if len(known) < len(values) or not known:
         return None, None
-    return known[OUTSIDE], known[-OUTSIDE - 1]
+    outside = len(known) // OUTSIDE
+    return known[outside], known[-outside - 1]

@@ -14,7 +14,7 @@ class StolenSlots(Measure):
     """Of the lost slots, those that a pod took which is not more important."""
 
     name: ClassVar[str] = "stolen_slots"
-    says: ClassVar[str] = "of these, those that went to a pod no more important"
+    says: ClassVar[str] = "room made for one pod that another took, no more important"
     figures: ClassVar[tuple[Figure, ...]] = (per_run("stolen slots"),)
     place: ClassVar[int] = 2
 
