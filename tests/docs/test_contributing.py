@@ -99,6 +99,16 @@ USES = {
             (0, "run mine:mine --switch guard=on", "Held."),
         ],
     ),
+    "testbed/search/comparing/measures/binds.py": (
+        "",
+        [
+            (
+                1,
+                "compare double_bind --switch guard=off --switch guard=on --measure binds --runs 9",
+                "binds: pods that got a node\n  A  ",
+            ),
+        ],
+    ),
     "actors/framework/filters/spot_nodes.py": (
         SPOT,
         [

@@ -1,0 +1,45 @@
+"""docs/alternatives.md is true: its commands print that, and its figures are what is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pages import BLOCK, as_shown, call, commands
+
+from testbed.search.comparing.measure_kinds import measure_kinds
+
+PAGE = (Path(__file__).parent.parent.parent / "docs/alternatives.md").read_text(encoding="utf-8")
+BLOCKS = BLOCK.findall(PAGE)
+SHOWN = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
+LARGE = [command for kind, text in BLOCKS if kind == "text" for command, _ in commands(text)]
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN)
+def test_every_command_prints_what_is_shown(command: str, output: str, tmp_path: Path) -> None:
+    """To the letter, but for what is left out."""
+    _, printed = call(command, tmp_path)
+    assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", LARGE)
+def test_every_large_table_is_what_is_measured(command: str, tmp_path: Path) -> None:
+    """Row by row: thirty Runs of each alternative take a minute or two."""
+    _, printed = call(command, tmp_path)
+    rows = [line for line in printed.splitlines() if line.startswith("| ")]
+    assert len(rows) > len(measure_kinds())
+    assert [row for row in rows if row not in PAGE.splitlines()] == []
+
+
+def test_there_are_commands_of_both_sizes() -> None:
+    """Else nothing would be called."""
+    assert (len(SHOWN), len(LARGE)) == (2, 2)
+
+
+def test_every_measure_is_listed_with_what_it_counts() -> None:
+    """In the order in which they are shown."""
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `") and line.count("|") == 3]
+    told = [(row.split("`")[1], kind.says in row) for row, kind in zip(
+        rows, measure_kinds().values(), strict=True)]  # fmt: skip
+    assert told == [(name, True) for name in measure_kinds()]
