@@ -36,7 +36,8 @@ class Cloud(StoreEndpoint):
     About node groups, of which the Operation names one:
 
     - `groups`: a GroupView of each, in its order; `instances`: an Instance for each machine of one;
-    - `increase` by so many: the new target. As many machines are on their way from then on;
+    - `increase` by so many: the new target. As many machines are on their way from then on. If
+      the group is told sizes, it counts from the target that the caller says it has `seen`;
     - `decrease` by so many: the new target. It deletes no machine;
     - `delete` the machines that are named in the body: the new target, as many lower. They are gone
       `delete_ms` later;
@@ -68,7 +69,9 @@ class Cloud(StoreEndpoint):
                 group = self._group(operation)
                 return tuple([each.seen(now_ms) for each in self._machines(group, now_ms)])
             case "nodegroups", "increase":
-                return self._increase(self._group(operation), _by(operation), now_ms)
+                return self._increase(
+                    self._group(operation), _by(operation), operation.options.get("seen"), now_ms
+                )
             case "nodegroups", "decrease":
                 return self._decrease(self._group(operation), _by(operation))
             case "nodegroups", "delete":
@@ -155,10 +158,14 @@ class Cloud(StoreEndpoint):
 
     # -- what it changes ------------------------------------------------------------------------
 
-    def _increase(self, group: NodeGroup, by: int, now_ms: int) -> int:
+    def _increase(self, group: NodeGroup, by: int, seen: int | None, now_ms: int) -> int:
         if group.increase_errors:
             self._write(attrs.evolve(group, increase_errors=_one_less(group.increase_errors)))
             raise Forbidden(group.increase_error)
+        if group.is_told_sizes and seen is not None:
+            by = seen + by - group.target
+            if by < 1:
+                return group.target
         if by < 1 or group.target + by > group.max_size:
             raise Invalid(
                 f"{group.name} wants {group.target} instances and may want {group.max_size}: it "

@@ -52,6 +52,9 @@ class NodeGroup(Object):
     """How many calls that delete instances it still refuses; -1: all."""
     delete_error: str = "cloud says no"
     """What it says then."""
+    is_told_sizes: bool = True
+    """Whether a caller that wants more says how many there shall be, counted from what it has seen.
+    Of two callers that want one more, the second then changes nothing. Else each gets one."""
     keeps_min: bool = False
     """Whether it refuses to delete below its minimum."""
     delete_ms: int = 2000

@@ -62,9 +62,12 @@ async def instances(client: Client, group: str, cloud: str = CLOUD) -> tuple[Ins
     return await client.ask(Operation("instances", PLURAL, group, endpoint=cloud))  # type: ignore[no-any-return]
 
 
-async def increase(client: Client, group: str, by: int, cloud: str = CLOUD) -> int:
-    """Want that many instances more; the new target. An ApiError if the cloud refuses."""
-    return await _resize(client, "increase", group, by, cloud)
+async def increase(
+    client: Client, group: str, by: int, cloud: str = CLOUD, *, seen: int | None = None
+) -> int:
+    """Want that many instances more; the new target. An ApiError if the cloud refuses. `seen` is
+    the target that the caller knows of: most clouds are told a size, not a difference."""
+    return await _resize(client, "increase", group, by, cloud, seen)
 
 
 async def decrease(client: Client, group: str, by: int, cloud: str = CLOUD) -> int:
@@ -80,6 +83,9 @@ async def delete_nodes(
     return await client.ask(Operation("delete", PLURAL, group, body=body, endpoint=cloud))  # type: ignore[no-any-return]
 
 
-async def _resize(client: Client, verb: str, group: str, by: int, cloud: str) -> int:
-    operation = Operation(verb, PLURAL, group, options=Map({"by": by}), endpoint=cloud)
+async def _resize(
+    client: Client, verb: str, group: str, by: int, cloud: str, seen: int | None = None
+) -> int:
+    options = Map({"by": by} if seen is None else {"by": by, "seen": seen})
+    operation = Operation(verb, PLURAL, group, options=options, endpoint=cloud)
     return await client.ask(operation)  # type: ignore[no-any-return]

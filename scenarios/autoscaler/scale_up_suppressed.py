@@ -15,7 +15,7 @@ from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 COMES_MS = 7_000
 """When the pod comes: the first pass of the autoscaler is at 10 s, and passes over younger pods."""
-HORIZON_MS = 60_000
+HORIZON_MS = 15_000
 
 
 def no_node_is_wanted(see: Evidence) -> str | None:

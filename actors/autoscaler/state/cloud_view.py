@@ -66,7 +66,9 @@ class CloudView:
 
     async def increase(self, group: GroupView, by: int) -> None:
         """Want that many nodes more; an ApiError if the cloud refuses."""
-        target = await node_groups.increase(self._client, group.name, by, self._cloud)
+        target = await node_groups.increase(
+            self._client, group.name, by, self._cloud, seen=group.target
+        )
         self._set_target(group.name, target)
 
     async def decrease(self, group: GroupView, by: int) -> None:

@@ -1,0 +1,72 @@
+"""A pod waits for room on a node that is gone, and the autoscaler waits with it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import attrs
+
+from actors.apiserver import ApiServer
+from actors.autoscaler import Autoscaler
+from actors.cloud import Boot, NodeGroup, join_cloud
+from actors.scheduler import Scheduler
+from actors.shared.retries import until_told
+from actors.shared.user import User
+from testbed import Actor, Client, Evidence, NotFound, World, quiescent
+from testbed.objects import Map, Meta, Node, Pod, PriorityClass
+
+NODE = "n1"
+"""A node that is not of the group. Its machine has died: nothing ends there any more."""
+COMES_MS = 5_000
+HORIZON_MS = 30_000
+"""A scheduler tries each pod again after five minutes at the latest: that is not waited for."""
+GOES_MS = (4_000, 20_000)
+"""When its Node is deleted: before the pod comes, or while the pod waits."""
+
+
+@attrs.frozen
+class Technician(Actor):
+    """Deletes the Node of the machine that has died. When that is, is picked."""
+
+    rank: ClassVar[int] = 0
+    name: str = "technician"
+
+    async def run(self, client: Client) -> None:
+        await client.sleep(client.pick("when the node goes", GOES_MS), "take away")
+        try:
+            node = Node.of(NODE)
+            await until_told(client, partial(client.delete, node, whatever_it_was=True), why="go")
+        except NotFound:
+            return
+
+
+def the_urgent_pod_gets_a_node(see: Evidence) -> str | None:
+    """When nothing moves any more, it is bound."""
+    entry = see.store.peek("pods/default/urgent")
+    pod: Any = entry and entry.value
+    if pod is None or pod.is_bound:
+        return None
+    return f"{pod.key} waits for room on {pod.status.nominated_node_name or 'no node'}"
+
+
+def suppressed_for_ever(world: World, *, guard: bool = False) -> None:
+    """A node goes while a pod is nominated to it (cluster-autoscaler#3846, kubernetes#85677).
+
+    The scheduler does not try the pod again because a node is gone, and so the nomination stays. Of
+    old the autoscaler added no node for a pod that has one: each waits for the other. Guarded, it
+    asks whether the node is still there (cluster-autoscaler PR#2576).
+    """
+    world.serve(ApiServer)
+    template = Node.of("any", cpu_m=1000)
+    join_cloud(world, NodeGroup("g", max_size=1, template=template, boots=(Boot(20_000),)))
+    world.add(PriorityClass(Meta("high"), value=1000), Node.of(NODE, cpu_m=1000))
+    world.add(Pod.of("batch", cpu_m=1000, grace_s=30, node_name=NODE))
+    world.start(Scheduler("default-scheduler"), Technician())
+    rule = "if_node_exists" if guard else "always"
+    told = Map(events="off", status="off", nominated_rule=rule)
+    world.start(Autoscaler(switches=told))
+    urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="high")
+    world.start(User("user", ((COMES_MS, urgent),)))
+    world.limit(horizon_ms=HORIZON_MS)
+    world.claim(quiescent(the_urgent_pod_gets_a_node))

@@ -1,0 +1,48 @@
+"""Two autoscalers each add a node for the same pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.apiserver import ApiServer
+from actors.autoscaler import Autoscaler
+from actors.cloud import Boot, NodeGroup, join_cloud
+from actors.kubelet import Machine
+from actors.scheduler import Scheduler
+from actors.shared.user import User
+from testbed import Evidence, World, always
+from testbed.objects import Map, Node, Pod
+
+COMES_MS, HORIZON_MS = 3_000, 15_000
+
+
+def one_node_is_enough(see: Evidence) -> str | None:
+    """The group wants one node more than it had: one pod came, and it fits one node."""
+    for change in see.changes:
+        group: Any = change.new and change.new.value
+        if getattr(group, "kind", "") == "NodeGroup" and group.target > 2:
+            return f"{group.name} wants {group.target} nodes for one pod that waits"
+    return None
+
+
+def two_autoscalers(world: World, *, guard: bool = False) -> None:
+    """Two replicas of the autoscaler run, and a pod finds no room.
+
+    Each reads the groups at the start of its pass, and asks the cloud for one node more. If both
+    have read before either asks, the cloud has nothing by which to tell that they mean the same
+    node. Guarded, it is told a size and not a difference, as by most providers.
+    """
+    world.serve(ApiServer)
+    template = Node.of("any", cpu_m=1000)
+    group = NodeGroup(
+        "g", max_size=4, target=1, template=template, boots=(Boot(20_000),), is_told_sizes=guard
+    )
+    join_cloud(world, group, machine=Machine)
+    world.add(Pod.of("first", cpu_m=1000, node_name="g-1"))
+    world.start(Scheduler("default-scheduler"))
+    told = Map(events="off", status="off")
+    for name in ("autoscaler-a", "autoscaler-b"):
+        world.start(Autoscaler(name, switches=told))
+    world.start(User("user", ((COMES_MS, Pod.of("second", cpu_m=1000)),)))
+    world.limit(horizon_ms=HORIZON_MS)
+    world.claim(always(one_node_is_enough, reads=("log:nodegroups",)))
