@@ -3,7 +3,7 @@
 May use: framework, shared.
 In order: settings, pass_record, listing_order, asking, simulation, state, templates, expander,
   expanders, switches, announcer, listers, scale_down, memory, scale_up, maintenance, passing,
-  quiet, autoscaler, __init__.
+  quiet, autoscaler, __init__, invariants, proving_ground, mutants.
 """
 
 from actors.autoscaler.autoscaler import Autoscaler

@@ -11,15 +11,33 @@ import attrs
 
 from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.pass_record import YOUNG, PassRecord
+from actors.autoscaler.scale_down.planning.unremovable import (
+    BLOCKED_BY_POD,
+    NO_PLACE,
+    RECENTLY_UNREMOVABLE,
+)
 from actors.autoscaler.state.readiness import ready_since_ms
 from actors.autoscaler.templates import STABLE_MS
+
+VERDICTS = (BLOCKED_BY_POD, NO_PLACE, RECENTLY_UNREMOVABLE)
+VERDICT = "stays"
+"""Stands for any of them."""
 
 
 def is_quiet(memory: AutoscalerMemory, before: PassRecord | None, record: PassRecord) -> bool:
     """Whether the last two passes are alike, and time alone changes nothing."""
-    if before is None or attrs.evolve(before, at_ms=record.at_ms) != record:
+    if before is None or _essence(before) != _essence(record):
         return False
     return not (record.error or _runs_a_clock(memory, record))
+
+
+def _essence(record: PassRecord) -> object:
+    """All of it but its time. That a node was tried and has to stay, and that it is not tried again
+    so soon, is the same."""
+    unremovable = record.scale_down.unremovable
+    reasons = {n: VERDICT if why.reason in VERDICTS else why for n, why in unremovable.items()}
+    rest = attrs.evolve(record.scale_down, unremovable={})
+    return attrs.evolve(record, at_ms=0, scale_down=rest), reasons
 
 
 def _runs_a_clock(memory: AutoscalerMemory, record: PassRecord) -> bool:

@@ -8,6 +8,7 @@ unneeded nodes by soft taints.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from actors.autoscaler.pass_record import (
     DELETE_STARTED,
@@ -41,8 +42,14 @@ from testbed.objects import Node
 class ScaleDown:
     """Scale-down, for one life of the autoscaler."""
 
+    planner: ClassVar[type[ScaleDownPlanner]] = ScaleDownPlanner
+    deletion: ClassVar[type[NodeDeletion]] = NodeDeletion
+    cooling: ClassVar[type[CoolDowns]] = CoolDowns
+    """Its parts; a mutant has another."""
+
     def __init__(self, around: Surroundings, round_robin: RoundRobin) -> None:
-        self._around = around
+        self.around = around
+        """What it sees and uses."""
         settings = around.settings
         rules = DrainRules(
             settings.skip_nodes_with_system_pods,
@@ -51,13 +58,13 @@ class ScaleDown:
         )
         self.deletions = Deletions()
         """The deletions that run."""
-        self.cool_downs = CoolDowns(settings, around.client.now())
-        self._planner = ScaleDownPlanner(settings, Packer(round_robin), self.deletions, rules)
-        self._deletion = NodeDeletion(around, self.deletions, rules)
+        self.cool_downs = self.cooling(settings, around.client.now())
+        self._planner = self.planner(settings, Packer(round_robin), self.deletions, rules)
+        self._deletion = self.deletion(around, self.deletions, rules)
 
     async def begin(self) -> None:
         """Before the first pass: clean up after an earlier life."""
-        await clean_leftovers(self._around)
+        await clean_leftovers(self.around)
 
     def forget(self) -> None:
         """The cluster is unhealthy: stop all clocks (CA-4)."""
@@ -102,7 +109,7 @@ class ScaleDown:
         """Whether time alone may change what a later pass does: a clock runs, an old verdict is
         believed, a deletion goes on; a taint will be too old, or a pod late; or soft taints wait
         for the end of a cool-down."""
-        around, nodes = self._around, self._around.nodes()
+        around, nodes = self.around, self.around.nodes()
         return bool(
             self._planner.is_waiting
             or self.deletions.empty
@@ -124,7 +131,7 @@ class ScaleDown:
     async def _delete(self, outlook: Outlook, chosen: Chosen, record: ScaleDownRecord) -> str:
         """Begin to delete as many as may be deleted at once, those that already are included. Nodes
         beyond that number were chosen for nothing, but their clocks have stopped (CA-28)."""
-        spare = self._around.settings.max_empty_bulk_delete
+        spare = self.around.settings.max_empty_bulk_delete
         spare = max(spare - len(self.deletions.empty) - len(self.deletions.drained), 0)
         empty = self._departures(outlook, chosen.empty[:spare])
         drained = self._departures(outlook, chosen.drained[:spare])
@@ -147,17 +154,17 @@ class ScaleDown:
         found = []
         for node in nodes:
             info, group = infos[node.meta.name], group_of[node.meta.name]
-            used = utilisation(info, outlook.now_ms, self._around.settings)
+            used = utilisation(info, outlook.now_ms, self.around.settings)
             pods = tuple(each.pod for each in info.pods)
             found.append(Departure(node, group.name, pods, used))
         return found
 
     async def _mark(self, outlook: Outlook) -> None:
         """Bring the soft taints up to date."""
-        most = self._around.settings.max_bulk_soft_taint_count
+        most = self.around.settings.max_bulk_soft_taint_count
         if not most:
             return
         unneeded = self._planner.unneeded
         needed = {node.meta.name: node for node in outlook.nodes if node.meta.name not in unneeded}
         marked = {node.meta.name: node for node in unneeded.nodes}
-        await update_soft_taints(self._around.client, marked, needed, most, outlook.order)
+        await update_soft_taints(self.around.client, marked, needed, most, outlook.order)

@@ -115,7 +115,7 @@ class NodeDeletion:
         around, client = self._around, self._around.client
         if wait_ms := around.settings.node_delete_delay_after_taint_ms:
             await client.sleep(wait_ms, "look again at nodes to delete")
-        pods = self._pods_by_node(each.name for each in departures)
+        pods = self.pods_by_node(each.name for each in departures)
         budgets, owners = (around.budgets(), around.owner) if drains else ((), None)
         for each in departures:
             here = pods[each.name]
@@ -129,7 +129,8 @@ class NodeDeletion:
             else:
                 client.spawn(f"delete-{each.name}", self._delete, each, here, going, drains)
 
-    def _pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
+    def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
+        """The pods that are on these nodes now."""
         found: dict[str, list[Pod]] = {name: [] for name in names}
         for pod in self._around.scheduled_pods():
             if pod.spec.node_name in found:
@@ -142,7 +143,7 @@ class NodeDeletion:
         """Empty one node, and delete its instance."""
         around, name, error = self._around, departure.name, ""
         if drains:
-            error = await drain_node(around, name, here)
+            error = await self.drain(departure, here)
         else:
             await evict_daemons(around, going.daemons)
         error = error or await self._await_delay(departure.node)
@@ -156,6 +157,10 @@ class NodeDeletion:
         else:
             around.note_status("ScaleDownEmpty", f"Scale-down: empty node {name} removed")
         self._deletions.end(name, OK)
+
+    async def drain(self, departure: Departure, here: Sequence[Pod]) -> str:
+        """Empty a node of these pods; returns what is amiss, or nothing."""
+        return await drain_node(self._around, departure.name, here)
 
     async def _await_delay(self, node: Node) -> str:
         """Wait while the node asks for it, up to a time; returns what is amiss, or nothing."""

@@ -176,14 +176,14 @@ class ScaleDownPlanner:
         """The nodes that have been unneeded for long enough, those without pods first."""
         found: list[Removal] = []
         for clock in self.unneeded.clocks:
-            reason = self._reason_to_wait(outlook, clock, left)
+            reason = self.reason_to_wait(outlook, clock, left)
             if reason:
                 self.unremovable.add(clock.removal.name, Unremovable(reason))
             else:
                 found.append(clock.removal)
         return {each.name: each for each in sorted(found, key=lambda each: bool(each.pods))}
 
-    def _reason_to_wait(self, outlook: Outlook, clock: UnneededClock, left: Removable) -> str:
+    def reason_to_wait(self, outlook: Outlook, clock: UnneededClock, left: Removable) -> str:
         """Why an unneeded node does not go yet, or nothing. The time must be exceeded, not only
         reached (CA-27)."""
         settings, node = self._settings, clock.removal.node

@@ -1,0 +1,78 @@
+"""Autoscalers with a bug each, to prove the claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from actors.autoscaler.autoscaler import Autoscaler, AutoscalerLoop
+from actors.autoscaler.invariants.departures import DepartingNodesAreEmpty, NodesDepartInTime
+from actors.autoscaler.proving_ground import departing_nodes
+from actors.autoscaler.scale_down.actuation.node_deletion import Departure, NodeDeletion
+from actors.autoscaler.scale_down.cool_downs import CoolDowns
+from actors.autoscaler.scale_down.planning.limits import Removable
+from actors.autoscaler.scale_down.planning.outlook import Outlook
+from actors.autoscaler.scale_down.planning.planner import ScaleDownPlanner
+from actors.autoscaler.scale_down.planning.unneeded import UnneededClock
+from actors.autoscaler.scale_down.scale_down import ScaleDown
+from testbed import Client
+from testbed.objects import Pod
+from testbed.testing.mutant import Mutant
+
+EMPTY, IN_TIME = DepartingNodesAreEmpty.name, NodesDepartInTime.name
+
+
+class HastyPlanner(ScaleDownPlanner):
+    """Lets any unneeded node go at once."""
+
+    def reason_to_wait(self, outlook: Outlook, clock: UnneededClock, left: Removable) -> str:
+        return ""
+
+
+class DrainsNothing(NodeDeletion):
+    """Deletes a node with the pods on it."""
+
+    async def drain(self, departure: Departure, here: Sequence[Pod]) -> str:
+        return ""
+
+
+class LooksOnce(NodeDeletion):
+    """Takes a node that it has tainted for empty."""
+
+    def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
+        return {name: [] for name in names}
+
+
+class NeverCools(CoolDowns):
+    """Deletes nodes right after it has added some."""
+
+    def are_on(self, now_ms: int) -> bool:
+        return False
+
+
+def with_parts(**parts: type[Any]) -> type[Autoscaler]:
+    """An Autoscaler that has other parts of scale-down."""
+    kind = type("ScaleDown", (ScaleDown,), parts)
+
+    class Loop(AutoscalerLoop):
+        def __init__(self, actor: Autoscaler, client: Client) -> None:
+            super().__init__(actor, client)
+            memory = self.memory
+            memory.scale_down = kind(memory.scale_down.around, memory.round_robin)
+
+    return type("Autoscaler", (Autoscaler,), {"loop": Loop})
+
+
+def _mutant(name: str, breaks: str, claim: str, **parts: type[Any]) -> Mutant:
+    build = partial(departing_nodes, autoscaler=with_parts(**parts))
+    return Mutant(name, breaks, build, claim)
+
+
+MUTANTS = (
+    _mutant("hasty", "a node goes as soon as it is unneeded", IN_TIME, planner=HastyPlanner),
+    _mutant("never-cools", "nodes go while others come", IN_TIME, cooling=NeverCools),
+    _mutant("drains-nothing", "a node goes with its pods", EMPTY, deletion=DrainsNothing),
+    _mutant("looks-once", "pods are not listed again after the taint", EMPTY, deletion=LooksOnce),
+)
+"""All of them; `testbed mutants` hunts them."""
