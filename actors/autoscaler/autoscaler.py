@@ -60,7 +60,7 @@ class AutoscalerLoop:
         while True:
             await self._next.wait()
             before = self.last
-            await self._pass()
+            await self.make_pass()
             assert self.last is not None
             if not is_quiet(memory, before, self.last):
                 self._next.set(settings.scan_interval_ms)
@@ -81,7 +81,7 @@ class AutoscalerLoop:
         for at_ms in times_ms:
             if at_ms >= self._client.now():
                 await self._client.sleep(at_ms - self._client.now(), "next pass")
-                await self._pass()
+                await self.make_pass()
 
     def _news(self, *states: object) -> None:
         """There is something that the last pass did not know."""
@@ -92,7 +92,8 @@ class AutoscalerLoop:
             ago_ms = self._client.elapsed() - self._ended_ms
             self._next.set(period_ms - ago_ms % period_ms)
 
-    async def _pass(self) -> None:
+    async def make_pass(self) -> None:
+        """Make one pass, and tell what came of it."""
         if self.last is None:
             await self.memory.scale_down.begin()
         passing = Passing(self.memory, self._client.now())

@@ -75,6 +75,20 @@ class Fitting:
             )  # fmt: skip
         return next(fits, None)
 
+    def next_row(self, rows: Sequence[int], start: int, refused: set[int]) -> int | None:
+        """The same, row by row. Rows in `refused` are passed over; those that refuse it are added.
+        So a caller that only ever adds pods asks each row about alike pods until it refuses one."""
+        begin = next((place for place, row in enumerate(rows) if row >= start), 0)
+        for row in (*rows[begin:], *rows[:begin]):
+            if row in refused:
+                continue
+            info = self._snapshot.infos[row]
+            is_out = self._only is not None and info.name not in self._only
+            if not is_out and not _is_cordoned(info) and self.on(info) is None:
+                return row
+            refused.add(row)
+        return None
+
     def _free(self) -> NDArray[np.bool_]:
         """For each row of the Snapshot, whether no filter refuses it."""
         free = np.ones(len(self._snapshot), np.bool_)

@@ -14,6 +14,7 @@ from samples import orders, reads, scenario
 from testbed.choosers.calm import Calm
 from testbed.cli.benches import (
     api,
+    autoscale,
     cluster,
     compare,
     cycles,
@@ -134,6 +135,28 @@ def test_every_preemptor_gets_one_victim(monkeypatch: pytest.MonkeyPatch) -> Non
     assert preempt.PODS == 500
 
 
+def test_an_autoscaler_is_measured_at_every_size() -> None:
+    """Passes a second, alone and with the whole World, and how the cost of one grows."""
+    figures = autoscale.measure(nodes=(20, 30), pods=6, rounds=1)
+    assert list(figures) == [
+        "trio_checkpoints_per_s", "nodes_20", "nodes_30", "pass_exponent", "whole_exponent",
+    ]  # fmt: skip
+    assert_measured(figures["nodes_20"])
+    assert autoscale.NODES[-1] * autoscale.HERE == 10_000
+    assert autoscale.PODS == 500
+    with pytest.raises(ScenarioError, match="expected at least one for each of the 20 groups"):
+        autoscale.measure(nodes=(3,))
+
+
+def test_the_passes_that_are_timed_ask_for_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three passes: pods that find no room make some group grow, and idle nodes are looked at."""
+    stopwatches, worlds = _kept(monkeypatch)
+    autoscale.played(autoscale.fill, 60, 8)
+    assert stopwatches[0].decided == 3
+    targets = [entry.value.target for entry in worlds[-1].store.snapshot("nodegroups/")]
+    assert sum(targets) == 60 + 1
+
+
 def _kept(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
     """Every Stopwatch and every World that is made from now on."""
     stopwatches: list[Any] = []
@@ -147,7 +170,8 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
         return make
 
     monkeypatch.setattr(cycles, "Stopwatch", keeping(cycles.Stopwatch, stopwatches))
-    monkeypatch.setattr(cycles, "World", keeping(World, worlds))
+    for module in (cycles, autoscale):
+        monkeypatch.setattr(module, "World", keeping(World, worlds))
     return stopwatches, worlds
 
 

@@ -104,9 +104,13 @@ def _packed(
     """Each pod that finds a place, with its node, among new nodes that are added one by one."""
     first = len(simulation.snapshot)
     last, used = "", set[str]()
+    refused: dict[Kind, set[int]] = {}
     for pod in sorted(pods, key=lambda each: -_size(each, template)):
         rows = range(first, len(simulation.snapshot))
-        node = round_robin.find(pod, simulation, rows) if rows else None
+        # Nodes only fill up: one that has refused a pod refuses those that are alike, unless they
+        # could gain by a pod that has come since.
+        known = refused.setdefault(kind_of(pod), set()) if pod.gains_by_removals else None
+        node = round_robin.find(pod, simulation, rows, known) if rows else None
         if node is None:
             if len(rows) >= nodes_max:
                 return

@@ -28,9 +28,20 @@ class RoundRobin:
     def __init__(self) -> None:
         self._start = 0
 
-    def find(self, pod: PodInfo, simulation: Simulation, rows: Sequence[int]) -> str | None:
-        """The name of the next of these rows that takes the pod, or None."""
-        row = Fitting(pod, simulation.snapshot).first(rows, self._start)
+    def find(
+        self,
+        pod: PodInfo,
+        simulation: Simulation,
+        rows: Sequence[int],
+        refused: set[int] | None = None,
+    ) -> str | None:
+        """The name of the next of these rows that takes the pod, or None. With `refused`, rows that
+        are in it are passed over, and those that refuse the pod are added."""
+        fitting = Fitting(pod, simulation.snapshot)
+        if refused is None:
+            row = fitting.first(rows, self._start)
+        else:
+            row = fitting.next_row(rows, self._start, refused)
         if row is None:
             return None
         self._start = (row + 1) % len(simulation.snapshot)

@@ -29,6 +29,8 @@ VIRTUAL_MS = 500
 """All pods are decided at once; a requeued pod is not waited for."""
 Fill = Callable[[World, int, int], None]
 """Adds this many nodes, and pods to decide on, to a World."""
+Play = Callable[[Fill, int, int], tuple[float, float]]
+"""Decisions per second of one World: by the time that they took, and by the whole time."""
 
 
 class Stopwatch:
@@ -60,9 +62,14 @@ class Timed:
             answer = yield asked
 
 
-def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any) -> dict[str, Any]:
+def measure(
+    fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any, play: Play | None = None,
+    name: str = "cycle",
+) -> dict[str, Any]:  # fmt: skip
     """Decisions per second at each size, also per thousand checkpoints of plain trio; and the
-    exponent by which the cost of one grows with the nodes: 1 in proportion, 0 not at all."""
+    exponent by which the cost of one grows with the nodes: 1 in proportion, 0 not at all. Another
+    `play` measures another program, and calls what it does by that name."""
+    play = play or played
     plain: list[float] = []
     cycles: dict[int, list[float]] = {size: [] for size in nodes}
     wholes: dict[int, list[float]] = {size: [] for size in nodes}
@@ -71,7 +78,7 @@ def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any)
         for size in nodes:
             plain.append(rate := checkpoints_per_s(load.ACTORS, 0.3))
             with collected_between():
-                cycle, whole = played(fill, size, pods)
+                cycle, whole = play(fill, size, pods)
             cycles[size].append(cycle)
             wholes[size].append(whole)
             per.setdefault(("cycle", size), []).append(1000 * cycle / rate)
@@ -80,14 +87,14 @@ def measure(fill: Fill, nodes: Sequence[int], pods: int, rounds: int, done: Any)
     figures: dict[str, Any] = {"trio_checkpoints_per_s": round(median(plain))}
     for size in nodes:
         figures[f"nodes_{size}"] = {
-            "cycle_per_s": round(median(cycles[size])),
-            "whole_per_s": round(median(wholes[size])),
-            "cycle_per_1000_checkpoints": round(median(per["cycle", size]), 3),
+            f"{name}_per_s": rounded(median(cycles[size])),
+            "whole_per_s": rounded(median(wholes[size])),
+            f"{name}_per_1000_checkpoints": round(median(per["cycle", size]), 3),
             "whole_per_1000_checkpoints": round(median(per["whole", size]), 3),
-            "whole_to_cycle": round(median(_ratios(wholes[size], cycles[size])), 2),
+            f"whole_to_{name}": round(median(_ratios(wholes[size], cycles[size])), 2),
         }
     if len(nodes) > 1:
-        figures["cycle_exponent"] = round(exponent(cycles), 2)
+        figures[f"{name}_exponent"] = round(exponent(cycles), 2)
         figures["whole_exponent"] = round(exponent(wholes), 2)
     return figures
 
@@ -122,6 +129,11 @@ def played(fill: Fill, nodes: int, pods: int) -> tuple[float, float]:
     world.run(Calm(), trace=Trace({}, keep=True))
     seconds = perf_counter() - began
     return stopwatch.decided / stopwatch.seconds, stopwatch.decided / seconds
+
+
+def rounded(rate: float) -> float:
+    """To whole numbers where these say enough."""
+    return round(rate) if rate >= 100 else round(rate, 2)
 
 
 def exponent(rates: dict[int, list[float]]) -> float:

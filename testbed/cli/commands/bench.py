@@ -18,6 +18,7 @@ BENCHES = {
     "api": (),
     "schedule": ("nodes", "pods"),
     "preempt": ("nodes", "pods"),
+    "autoscale": ("nodes", "pods"),
     "cluster": ("nodes", "pods"),
     "runs": ("runs", "scenario"),
     "compare": ("runs",),
