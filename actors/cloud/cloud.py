@@ -17,8 +17,8 @@ from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.node_groups import CLOUD, GroupView
 from testbed import StoreEndpoint
 from testbed.errors import Forbidden, InternalError, Invalid, NotFound
-from testbed.objects.meta import Meta, Object
-from testbed.store.endpoint import BETWEEN, Handler, Operation
+from testbed.objects.meta import Object
+from testbed.store.endpoint import BETWEEN, Handler, Operation, creator_of
 from testbed.store.footprint import LOG, Footprint
 from testbed.store.store import Put
 
@@ -69,9 +69,7 @@ class Cloud(StoreEndpoint):
                 group = self._group(operation)
                 return tuple([each.seen(now_ms) for each in self._machines(group, now_ms)])
             case "nodegroups", "increase":
-                return self._increase(
-                    self._group(operation), _by(operation), operation.options.get("seen"), now_ms
-                )
+                return self._increase(self._group(operation), operation, caller, now_ms)
             case "nodegroups", "decrease":
                 return self._decrease(self._group(operation), _by(operation))
             case "nodegroups", "delete":
@@ -103,6 +101,8 @@ class Cloud(StoreEndpoint):
             if group.name == operation.name
             for name in _names_ahead(group)
         }
+        if operation.verb == "increase":
+            new.add(f"uids:{creator_of(self.name, caller)}")
         writes = frozenset(keys | logs | new)
         return Footprint(reads | writes, writes) | self.tails(GROUPS) | self.tails(INSTANCES)
 
@@ -116,10 +116,10 @@ class Cloud(StoreEndpoint):
         the ApiError by which that is refused; it may rely on nothing having changed yet."""
         self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
 
-    def boots_for(self, group: NodeGroup, nth: int, now_ms: int) -> tuple[Boot, ...]:
-        """Called for each new machine, the nth of its group: how it comes up; of several, one is
-        picked."""
-        return tuple([_limited(boot, nth) for boot in group.boots])
+    def boots_for(self, group: NodeGroup, number: int, now_ms: int) -> tuple[Boot, ...]:
+        """Called for each new machine, with the number in its name: how it comes up; of several,
+        one is picked."""
+        return tuple([_limited(boot, number) for boot in group.boots])
 
     # -- what it reads --------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class Cloud(StoreEndpoint):
             each for each in self._all_machines()
             if each.group == group.name and not each.is_gone(now_ms)
         ]  # fmt: skip
-        return sorted(found, key=lambda each: (each.nth, each.meta.name))
+        return sorted(found, key=_age)
 
     def _seen(self, group: NodeGroup, now_ms: int) -> GroupView:
         nodes = tuple([each.meta.name for each in self._machines(group, now_ms)])
@@ -158,7 +158,8 @@ class Cloud(StoreEndpoint):
 
     # -- what it changes ------------------------------------------------------------------------
 
-    def _increase(self, group: NodeGroup, by: int, seen: int | None, now_ms: int) -> int:
+    def _increase(self, group: NodeGroup, operation: Operation, caller: str, now_ms: int) -> int:
+        by, seen = _by(operation), operation.options.get("seen")
         if group.increase_errors:
             self._write(attrs.evolve(group, increase_errors=_one_less(group.increase_errors)))
             raise Forbidden(group.increase_error)
@@ -172,26 +173,30 @@ class Cloud(StoreEndpoint):
                 f"cannot want {by} more"
             )
         self.grant(group, by, now_ms)
-        names, room = self._free_names(group, by), self._room(group, now_ms)
+        numbers, room = self._free_numbers(group, by), self._room(group, now_ms)
         machines = []
-        for number, name in enumerate(names):
-            nth = group.made + number + 1
-            has_room = room is None or number < room
-            boots = self.boots_for(group, nth, now_ms) if has_room else (STOCK_OUT,)
-            machines.append(CloudInstance(
-                Meta(name, uid=f"{group.name}~{nth}"), group=group.name, nth=nth,
-                requested_ms=now_ms, boots=boots, template=group.template,
-            ))  # fmt: skip
+        for nth, number in enumerate(numbers):
+            machine = CloudInstance(
+                group.slot(number), group=group.name, number=number, template=group.template,
+                requested_ms=now_ms,
+            )  # fmt: skip
+            has_room = room is None or nth < room
+            boots = self.boots_for(group, number, now_ms) if has_room else (STOCK_OUT,)
+            made: Any = self._made(machine, caller, now_ms)
+            machines.append(
+                attrs.evolve(made, boots=boots) if len(boots) > 1 else made.coming_up(boots[0])
+            )
+        count = group.made + by if group.naming == RISING else 0
         target = group.target + by
-        self._write(attrs.evolve(group, target=target, made=group.made + by), *machines)
+        self._write(attrs.evolve(group, target=target, made=count), *machines)
         return target
 
-    def _free_names(self, group: NodeGroup, count: int) -> list[str]:
-        """The names of so many new machines; Forbidden if there are not as many."""
+    def _free_numbers(self, group: NodeGroup, count: int) -> list[int]:
+        """The numbers of so many new machines; Forbidden if there are not as many."""
         if group.naming == RISING:
-            return [group.slot(group.made + number + 1) for number in range(count)]
+            return [group.made + number for number in range(1, count + 1)]
         taken = {each.meta.name for each in self._all_machines()}
-        free = [name for name in group.slots if name not in taken]
+        free = [n for n, name in enumerate(group.slots, 1) if name not in taken]
         if len(free) < count:
             raise Forbidden(f"{group.name} has {len(free)} free names and needs {count}")
         return free[:count]
@@ -247,7 +252,7 @@ class Cloud(StoreEndpoint):
 
     def _draw(self, machine: CloudInstance, index: int) -> None:
         if len(machine.boots) > 1:
-            self._write(attrs.evolve(machine, boots=(machine.boots[index],)))
+            self._write(machine.coming_up(machine.boots[index]))
 
     def _forget(self, machine: CloudInstance, now_ms: int) -> None:
         if not machine.is_gone(now_ms):
@@ -284,6 +289,12 @@ def _one_less(left: int) -> int:
     return left if left < 0 else left - 1
 
 
-def _limited(boot: Boot, nth: int) -> Boot:
-    """How the nth machine of a group comes up: not at all if only the ones before it do."""
-    return boot if boot.only is None or nth <= boot.only else LOST
+def _limited(boot: Boot, number: int) -> Boot:
+    """How the machine of that number comes up: not at all if only lower ones do."""
+    return boot if boot.only is None or number <= boot.only else LOST
+
+
+def _age(machine: CloudInstance) -> tuple[int, int]:
+    """The order in which machines came, those first that were there from the start."""
+    asked_ms = machine.requested_ms
+    return -1 if asked_ms is None else asked_ms, machine.number

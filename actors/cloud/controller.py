@@ -45,7 +45,7 @@ class _Attendance:
 
     def digest(self, now_ms: int) -> object:
         """What it remembers."""
-        return list(self._registered), list(self._ready)
+        return list(self._registered), list(self._ready), self._watch.digest(now_ms)
 
     async def run(self) -> None:
         self._client.show("cloud", self)

@@ -11,6 +11,7 @@ from actors.cloud.cloud import Cloud
 from actors.cloud.controller import CloudController
 from actors.cloud.node_group import SLOTS, NodeGroup
 from actors.cloud.quota import CloudQuota
+from actors.shared.machines.boot import AT_ONCE
 from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.machines.registering import node_of
 from testbed import Actor, World
@@ -73,8 +74,10 @@ def _check(group: NodeGroup, *, has_kubelets: bool) -> None:
 def _begin_with(world: World, group: NodeGroup, number: int) -> None:
     """An instance that is there from the start, and its Node."""
     name = f"{group.name}-{number}"
-    meta = Meta(name, uid=f"{group.name}~start-{number}")
-    first = number - group.target
-    world.add(CloudInstance(meta, group=group.name, nth=first, template=group.template))
+    machine = CloudInstance(
+        Meta(name, uid=f"{group.name}~{number}"), group=group.name, number=number,
+        template=group.template,
+    )  # fmt: skip
+    world.add(machine.coming_up(AT_ONCE))
     assert group.template is not None
     world.add(node_of(group.template, name, 0))

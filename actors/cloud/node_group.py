@@ -65,7 +65,7 @@ class NodeGroup(Object):
     """How many names it has beyond its maximum, for instances that are still on their way out. If
     no name is free, it refuses to want more, as a network without a free address does."""
     made: int = 0
-    """How many instances it has made so far."""
+    """The highest number in a name so far, if these rise."""
 
     @property
     def name(self) -> str:

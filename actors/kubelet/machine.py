@@ -85,6 +85,7 @@ class Machine(Kubelet):
         """1. Wait for an instance to come up. 2. Register its Node. 3. Run the kubelet until the
         instance is gone. 4. Begin again."""
         watch = MachineWatch(client, self.node, self.cloud)
+        client.show("machine", watch)
         await watch.begin()
         machine = await self._booted(client, watch)
         boot = Operation(BOOT, uid=machine.meta.uid, endpoint=runtime_of(self.node))
@@ -97,27 +98,32 @@ class Machine(Kubelet):
 
     async def _booted(self, client: Client, watch: MachineWatch) -> CloudInstance:
         """The instance, once it has come up."""
+        # No time is kept in a variable while it waits: it would make each wait like no other, and a
+        # loop that goes on for ever could not be told.
         while True:
-            machine, now_ms = watch.machines.get(self.node), client.elapsed()
-            if machine is None or machine.register_ms is None or machine.is_gone(now_ms):
+            machine = watch.machines.get(self.node)
+            if machine is None or _comes_never(machine, client.elapsed()):
                 await watch.wait()
-            elif machine.register_ms > now_ms:
+            elif (machine.register_ms or 0) > client.elapsed():
                 await watch.wait(machine.register_ms)
             else:
                 return machine
 
     async def _gone(self, client: Client, watch: MachineWatch, machine: CloudInstance) -> None:
         """Wait until that instance is gone; in the meantime its Node becomes Ready."""
-        is_ready = machine.requested_ms is None
+        is_ready = machine.requested_ms is None or machine.ready_ms is None
         while True:
-            now, now_ms = watch.machines.get(self.node), client.elapsed()
-            if now is None or not now.is_on(machine.meta.uid, now_ms):
+            now = watch.machines.get(self.node)
+            if now is None or not now.is_on(machine.meta.uid, client.elapsed()):
                 return
-            ready_ms = machine.ready_ms
-            if not is_ready and ready_ms is not None and ready_ms <= now_ms:
+            if not is_ready and (machine.ready_ms or 0) <= client.elapsed():
                 await make_ready(client, self.node)
                 is_ready = True
                 continue
-            dues = [] if now.gone_ms is None else [now.gone_ms]
-            dues += [] if is_ready or ready_ms is None else [ready_ms]
-            await watch.wait(min(dues, default=None))
+            dues = (now.gone_ms, None if is_ready else machine.ready_ms)
+            await watch.wait(min([each for each in dues if each is not None], default=None))
+
+
+def _comes_never(machine: CloudInstance, now_ms: int) -> bool:
+    """Whether a machine never becomes a Node, or is gone already."""
+    return machine.register_ms is None or machine.is_gone(now_ms)

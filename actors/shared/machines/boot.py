@@ -27,9 +27,11 @@ class Boot:
     error_message: str = ""
     """The error in a sentence."""
     only: int | None = attrs.field(default=None, validator=at_least(0))
-    """Only the first so many machines of the group come up like this, the others never do; None:
-    all do."""
+    """Only machines with numbers up to this in their names come up like this, others never do.
+    None: all do."""
 
 
+AT_ONCE = Boot(0)
+"""A machine that is a Ready Node as soon as it is asked for."""
 LOST = Boot(register_ms=None)
 """A machine that never becomes a Node, and of which no error is told."""

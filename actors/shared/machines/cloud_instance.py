@@ -6,10 +6,12 @@ from typing import ClassVar
 
 import attrs
 
-from actors.shared.machines.boot import Boot
+from actors.shared.machines.boot import AT_ONCE, Boot
 from actors.shared.node_groups import CREATING, DELETING, RUNNING, Instance
 from testbed.objects import Node
-from testbed.objects.meta import Object
+from testbed.objects.meta import Object, wire
+
+TIME = wire(shape="time")
 
 
 @attrs.frozen
@@ -25,42 +27,36 @@ class CloudInstance(Object):
 
     group: str = ""
     """The name of its group."""
-    requested_ms: int | None = None
+    number: int = 0
+    """The number in its name."""
+    template: Node | None = None
+    """What its node will be; None: it never becomes one."""
+    requested_ms: int | None = attrs.field(default=None, metadata=TIME)
     """When it was asked for; None: it was there from the start."""
     boots: tuple[Boot, ...] = ()
-    """How it comes up; if there are several, it is still to be drawn."""
-    template: Node | None = None
-    """What its node will be."""
-    nth: int = 0
-    """Which machine of its group it is, in the order in which they came."""
-    gone_ms: int | None = None
+    """The ways in which it may come up, while it is still to be drawn which."""
+    boot: Boot = AT_ONCE
+    """How it comes up, once that is known."""
+    register_ms: int | None = attrs.field(default=None, metadata=TIME)
+    """When it becomes a Node; None: never, or that is not known yet."""
+    ready_ms: int | None = attrs.field(default=None, metadata=TIME)
+    """When that is Ready; None: never."""
+    fails_ms: int | None = attrs.field(default=None, metadata=TIME)
+    """When the provider says that it cannot be created; None: never."""
+    gone_ms: int | None = attrs.field(default=None, metadata=TIME)
     """When it is gone; None: it is not being deleted."""
 
-    @property
-    def boot(self) -> Boot:
-        """How it comes up, or the first way if that is not drawn yet."""
-        return self.boots[0] if self.boots else Boot(0)
-
-    @property
-    def register_ms(self) -> int | None:
-        """When it becomes a Node; None: never, or that is still to be drawn."""
-        if self.template is None or len(self.boots) > 1 or self.boot.register_ms is None:
-            return None
-        return (self.requested_ms or 0) + self.boot.register_ms
-
-    @property
-    def ready_ms(self) -> int | None:
-        """When that is Ready; None: never."""
-        if self.register_ms is None or self.boot.stays_unready:
-            return None
-        in_ms = self.boot.ready_ms
-        return self.register_ms if in_ms is None else (self.requested_ms or 0) + in_ms
-
-    @property
-    def fails_ms(self) -> int | None:
-        """When the provider says that it cannot be created; None: never."""
-        in_ms = self.boot.error_ms
-        return None if in_ms is None else (self.requested_ms or 0) + in_ms
+    def coming_up(self, boot: Boot) -> CloudInstance:
+        """The same machine, once it is known how it comes up."""
+        asked_ms, in_ms = self.requested_ms or 0, boot.register_ms
+        register_ms = None if in_ms is None or self.template is None else asked_ms + in_ms
+        ready_ms = register_ms if boot.ready_ms is None else asked_ms + boot.ready_ms
+        is_never = register_ms is None or boot.stays_unready
+        return attrs.evolve(
+            self, boots=(), boot=boot, register_ms=register_ms,
+            ready_ms=None if is_never else ready_ms,
+            fails_ms=None if boot.error_ms is None else asked_ms + boot.error_ms,
+        )  # fmt: skip
 
     def is_on(self, uid: str, now_ms: int) -> bool:
         """Whether it is the machine of that uid, and is still there."""

@@ -24,6 +24,16 @@ class MachineWatch:
         self.machines: dict[str, CloudInstance] = {}
         """By name."""
 
+    def digest(self, now_ms: int) -> object:
+        """What it has heard; times that are to come count from now."""
+        return [
+            (each.meta.name, each.meta.uid, each.boots, *(
+                max(at_ms - now_ms, 0) if at_ms is not None else None
+                for at_ms in (each.register_ms, each.ready_ms, each.gone_ms)
+            ))
+            for each in self.all()
+        ]  # fmt: skip
+
     def all(self) -> list[CloudInstance]:
         """All of them, in order of their names."""
         return [self.machines[name] for name in sorted(self.machines)]

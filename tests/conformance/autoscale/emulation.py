@@ -292,7 +292,7 @@ class Deed:
     async def _add_node(self) -> None:
         spec = self.tree["spec"]
         if spec.get("group"):
-            await self._put(self.objects.instance(spec["name"], spec["group"], -1))
+            await self._put(self.objects.instance(spec["name"], spec["group"]))
         await self._put(self.objects.node(spec))
 
     async def _remove_node(self) -> None:

@@ -58,7 +58,7 @@ class CaseObjects:
         for nth, tree in enumerate(case["nodes"]):
             yield self.node(tree)
             if tree.get("group"):
-                yield self.instance(tree["name"], tree["group"], nth - 10**6)
+                yield self.instance(tree["name"], tree["group"], nth)
         for tree in case["pods"]:
             yield self.pod(tree)
         for tree in case.get("owners") or ():
@@ -84,9 +84,9 @@ class CaseObjects:
             delete_ms=round(1000 * tree.get("delete_s", 2)), naming="rising",
         )  # fmt: skip
 
-    def instance(self, name: str, group: str, nth: int = 0) -> CloudInstance:
+    def instance(self, name: str, group: str, number: int = -1) -> CloudInstance:
         """An instance that is there from the start."""
-        return CloudInstance(Meta(name, uid=f"uid-of-{name}"), group=group, nth=nth)
+        return CloudInstance(Meta(name, uid=f"uid-of-{name}"), group=group, number=number)
 
     # -- nodes ----------------------------------------------------------------------------------
 
