@@ -171,11 +171,7 @@ class SchedulingCycle:
             return outcome
         if ask.key in app.reservations:
             return "stuck" if self.switches.bug_reserved_ask_blocks else ""
-        is_several = self.switches.several_reservations
-        is_taken = not is_several and any(
-            each.node == node.name for each in app.reservations.values()
-        )
-        if not is_taken and node.may_reserve(ask, is_several=is_several):
+        if node.may_reserve(ask, is_several=self.switches.several_reservations):
             self.partition.reserve(app, ask, node, self.now_ms)
             return "changed"
         # A reservation that is refused is a result, too, and so ends the cycle (YK-35).

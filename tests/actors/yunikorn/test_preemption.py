@@ -232,6 +232,20 @@ def test_the_document_starts_a_workflow_once_the_reservation_is_old_enough() -> 
     assert talk.cycle(after_ms=60_000).workflows == (), "and one that found victims is the last"
 
 
+@pytest.mark.spec("YK-11")
+def test_a_workflow_does_not_look_whether_there_is_room() -> None:
+    """The design document does not say that it should. Any pod covers what is missing, which is
+    nothing, so the smallest one dies for it."""
+    talk = gt_y1(profile="seed")
+    talk.cycle()
+    assert talk.cycle(after_ms=100).workflows == ("x",)
+    for key in ("r1", "d1"):
+        talk.gone(key, app="driven" if key == "d1" else "batch")
+    talk.ask("preempt", "x")
+    talk.cycle()
+    assert talk.said() == ["free o1", "x on n"]
+
+
 @pytest.mark.spec("YK-11", "YK-13")
 def test_a_workflow_that_finds_nobody_may_run_again() -> None:
     """And one that comes when its ask is gone does nothing."""
