@@ -42,8 +42,8 @@ def exceeds(some: Amounts, other: Amounts) -> bool:
 
 
 def missing(asked: Amounts, room: Amounts) -> Map[int]:
-    """What is asked beyond the room there is."""
-    short = {name: amount - max(room.get(name, 0), 0) for name, amount in asked.items()}
+    """What is asked beyond the room there is; a debt is missing, too."""
+    short = {name: amount - room.get(name, 0) for name, amount in asked.items()}
     return Map({name: amount for name, amount in short.items() if amount > 0})
 
 

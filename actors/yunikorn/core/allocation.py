@@ -21,7 +21,7 @@ class Allocation:
     has_triggered: bool = False
     """Whether victims were released for it (YK-12)."""
     has_workflow: bool = False
-    """Whether a preemption workflow runs for it, or has run and found victims (YK-11)."""
+    """Whether a preemption workflow is to run for it, or has run and found victims (YK-11)."""
 
     @property
     def key(self) -> str:
@@ -32,6 +32,11 @@ class Allocation:
     def amounts(self) -> Amounts:
         """What it asks for, or holds."""
         return self.request.amounts
+
+    @property
+    def awaits_workflow(self) -> bool:
+        """Whether a preemption workflow is to run for it, and has not."""
+        return self.has_workflow and not self.has_triggered
 
     @property
     def is_allocated(self) -> bool:

@@ -144,10 +144,10 @@ class YuniKornCore:
         return attrs.evolve(result, told=self.announced)
 
     def _preempt(self, key: str) -> CycleResult:
-        """What a workflow does for its ask (YK-11). It does not look whether there is room by now,
-        since the design document does not say that it should."""
+        """What a workflow does for its ask, once (YK-11). It does not look whether there is room by
+        now, since the design document does not say that it should."""
         found = self._reserved(key)
-        if found is not None:
+        if found is not None and found[1].awaits_workflow:
             app, ask = found
             node = self.partition.nodes[app.reservations[key].node]
             preemptor = self.cycles.preemptor(self.partition, self.switches)

@@ -50,13 +50,12 @@ class SchedulingCycle:
         self._first = {pod: nth for nth, pod in enumerate(first)}
         self._due_ms: list[int] = []
         """When another cycle may do something though nothing has happened."""
-        self._workflows: list[str] = []
 
     def run(self) -> CycleResult:
         """Run it; the shim has to be told what is left in `to_shim`."""
         outcome: Outcome = ""
-        if any(is_something(ask.amounts) for app in self.partition.apps.values()
-               for ask in app.asks.values()):  # fmt: skip
+        apps = self.partition.apps.values()
+        if any(is_something(ask.amounts) for app in apps for ask in app.asks.values()):
             outcome = self._try_reserved() or self._try_asks()
         if outcome == "changed":
             self._due_ms.append(self.now_ms + IDLE_MS)
@@ -64,7 +63,9 @@ class SchedulingCycle:
             outcome == "allocated",
             min(self._due_ms) - self.now_ms if self._due_ms else None,
             reserved=tuple(self.partition.reserved()),
-            workflows=tuple(self._workflows),
+            workflows=tuple(
+                key for app in apps for key, ask in app.asks.items() if ask.awaits_workflow
+            ),
         )
 
     # -- reserved asks --------------------------------------------------------------------------
@@ -125,7 +126,6 @@ class SchedulingCycle:
             delay_ms = self.switches.preemption_start_delay_ms
             if not delay_ms or self._is_due(held.created_ms + delay_ms + 1):
                 ask.has_workflow = True
-                self._workflows.append(ask.key)
         elif self._preempts(ask, node) and is_repeated:
             self._due_ms.append(self.now_ms + self.switches.repeat_ms)
 

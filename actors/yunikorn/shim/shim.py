@@ -35,6 +35,8 @@ class ShimLife:
         """Whether the core has heard all that there was at the start."""
         self._reserved: tuple[str, ...] = ()
         """The pods whose asks had reserved a node after the last cycle."""
+        self._workflows: dict[str, None] = {}
+        """The asks for which a preemption workflow runs."""
         self._announced = 0
         """How many messages of the core it knows of."""
         self._got = 0
@@ -71,7 +73,9 @@ class ShimLife:
             self._reserved = result.reserved
             self._heed(result)
             for key in result.workflows:
-                self._client.spawn("preempt", self._preempt, key)
+                if key not in self._workflows:
+                    self._workflows[key] = None
+                    self._client.spawn("preempt", self._preempt, key)
             if result.is_active:
                 self._due.set(0)
             elif result.again_in_ms is not None:
@@ -91,7 +95,9 @@ class ShimLife:
 
     async def _preempt(self, key: str) -> None:
         """A preemption workflow of the design document, beside the cycles (YK-11)."""
-        self._heed(await self._line.ask("preempt", key))
+        result = await self._line.ask("preempt", key)
+        del self._workflows[key]
+        self._heed(result)
 
     def _heed(self, result: CycleResult) -> None:
         """Have messages fetched if there are new ones."""
@@ -109,7 +115,8 @@ class ShimLife:
 
     def digest(self, now_ms: int) -> object:
         """The memory, beside its Caches, that its next actions depend on."""
-        return self.context.digest(), self._is_ready, self._reserved, self._announced - self._got
+        waits = list(self._workflows), self._announced - self._got
+        return self.context.digest(), self._is_ready, self._reserved, waits
 
 
 @attrs.frozen

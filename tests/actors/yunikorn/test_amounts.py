@@ -42,7 +42,7 @@ def test_room_is_what_is_left_and_a_debt_is_none() -> None:
     assert not fits({"cpu": 1}, {"cpu": 1, "gpu": 1})
     assert fits({"cpu": -1}, {"cpu": 0})
     assert missing({"cpu": 3, "memory": 1}, {"cpu": 1, "memory": 1}) == {"cpu": 2}
-    assert missing({"cpu": 3}, {"cpu": -1}) == {"cpu": 3}
+    assert missing({"cpu": 3}, {"cpu": -1}) == {"cpu": 4}
     assert is_within({"cpu": 1}, {"cpu": 1, "memory": 9})
     assert not is_within({"cpu": 1}, {"cpu": 2})
     assert is_something({"cpu": 0, "memory": 1})

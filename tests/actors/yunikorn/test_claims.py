@@ -54,9 +54,21 @@ def flapping(world: World) -> None:
     shared_nodes(world, has_rival=True, flaps=True)
 
 
+def elder(world: World) -> None:
+    """The shared nodes with version 1.1, and faults; it may let a pod wait (YK-34)."""
+    shared_nodes(world, profile="k8s-1.26", is_stricken=True)
+    world.allow(*FAULTS)
+
+
+def written(world: World) -> None:
+    """The same as the design document has it."""
+    shared_nodes(world, profile="seed", has_rival=True, is_stricken=True)
+    world.allow(*FAULTS)
+
+
 @pytest.mark.spec("INV-24", "INV-42", "INV-43", "YK-1", "YK-3", "YK-30")
-@pytest.mark.parametrize("ground", [shared, stricken, flapping])
-@pytest.mark.parametrize("runs_max", [6, pytest.param(700, marks=pytest.mark.long)])
+@pytest.mark.parametrize("ground", [shared, stricken, flapping, elder, written])
+@pytest.mark.parametrize("runs_max", [4, pytest.param(700, marks=pytest.mark.long)])
 def test_yunikorn_does_as_it_owes(ground: Callable[[World], None], runs_max: int) -> None:
     """Whatever is late, lost or crashes, and whatever people pick."""
     assert breaches(of(ground), runs_max, seed=0) == []

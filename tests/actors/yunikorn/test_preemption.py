@@ -225,10 +225,11 @@ def test_the_document_starts_a_workflow_once_the_reservation_is_old_enough() -> 
     second = talk.cycle(after_ms=100)
     assert (second.workflows, second.again_in_ms) == ((), 4901)
     assert talk.cycle(after_ms=4901).workflows == ("x",)
-    assert talk.cycle().workflows == (), "one workflow at a time"
+    assert talk.cycle().workflows == ("x",), "until it has run"
     assert talk.said() == []
-    talk.ask("preempt", "x")
-    assert talk.said() == R3_R2
+    for _ in range(2):
+        talk.ask("preempt", "x")
+    assert talk.said() == R3_R2, "once"
     assert talk.cycle(after_ms=60_000).workflows == (), "and one that found victims is the last"
 
 
