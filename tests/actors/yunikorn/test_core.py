@@ -254,6 +254,21 @@ def test_when_the_daemon_pod_goes_its_victims_are_lost() -> None:
     assert talk.settle() == []
 
 
+@pytest.mark.spec("YK-36", "YK-12")
+@pytest.mark.parametrize(("profile", "then"), [("k8s-modern", []), ("k8s-1.26", ["free b"])])
+def test_what_another_scheduler_takes_is_not_made_free_again(profile: str, then: list[str]) -> None:
+    """Its pod is a foreign one. Later versions have triggered once for the ask; version 1.1 goes on
+    with the next victim."""
+    talk = Talk(profile)
+    talk.pod("a", 5, node=NODE, created_ms=2000)
+    talk.pod("b", 5, node=NODE, created_ms=1000)
+    talk.pod("x", 4, app="daemons", required_node=NODE)
+    assert talk.settle() == ["free a"]
+    talk.gone("a", why="PREEMPTED_BY_SCHEDULER")
+    talk.pod("theirs", 5, app="", node=NODE)
+    assert talk.settle() == then
+
+
 @pytest.mark.spec("YK-34")
 @pytest.mark.parametrize(("profile", "served"), [("k8s-1.26", []), ("k8s-modern", ["small on b"])])
 def test_in_version_1_1_a_reserved_ask_ends_every_cycle(profile: str, served: list[str]) -> None:
