@@ -20,6 +20,7 @@ from actors.kubelet.lifecycle import Lifecycle
 from actors.kubelet.oom import NodeMemory, OomKill, Process, killed
 from actors.kubelet.oom_watcher import OomWatcher
 from actors.kubelet.proving_grounds.busy_nodes import busy_nodes
+from actors.kubelet.proving_grounds.crowded_node import crowded_node
 from actors.kubelet.proving_grounds.full_node import full_node
 from actors.kubelet.proving_grounds.short_node import short_node
 from actors.kubelet.runtime import Runtime
@@ -55,6 +56,23 @@ class ForgetsBackOff(Lifecycle):
     async def _restart(self, ended_ms: int) -> None:
         self._back_off.wait_ms = 0
         await super()._restart(ended_ms)
+
+
+class WaitsForNoRoom(Lifecycle):
+    """Starts a pod at once, although others have to stop before."""
+
+    @property
+    def _awaited(self) -> list[Lifecycle]:
+        return []
+
+
+class WaitsForTheFirst(Lifecycle):
+    """Waits for one of the pods that have to stop, and not for the others."""
+
+    @property
+    def _awaited(self) -> list[Lifecycle]:
+        left = super()._awaited
+        return left if len(left) == len(self._behind) else []
 
 
 class KeepsOrphans(Lifecycle):
@@ -212,6 +230,13 @@ def killing_by(
     return partial(full_node, kubelet=kubelet, runtime=runtime)
 
 
+def displacing_by(lifecycle: type[Lifecycle]) -> Callable[..., None]:
+    """The crowded node, with a kubelet that runs its pods so."""
+    return partial(
+        crowded_node, kubelet=type("MutatedKubelet", (Kubelet,), {"lifecycle": lifecycle})
+    )
+
+
 WITHIN = "nodes_stay_within_memory"
 RIGHT, SHORT = "evicts_the_right_pod", "evicts_only_when_short"
 TWICE, ROOM, ENDS, DISTANCE = (
@@ -223,6 +248,10 @@ MUTANTS = (
            with_parts(lifecycle=PublishesEarly), ENDS),
     Mutant("counts-no-terminating", "a terminating pod takes no room",
            with_parts(lifecycle=CountsNoTerminating), ROOM),
+    Mutant("waits-for-no-room", "a pod starts beside those that end for it",
+           displacing_by(WaitsForNoRoom), ROOM),
+    Mutant("waits-for-the-first", "a pod starts when the first of those has stopped",
+           displacing_by(WaitsForTheFirst), ROOM),
     Mutant("forgets-back-off", "containers that crash are started again at once",
            with_parts(lifecycle=ForgetsBackOff), DISTANCE),
     Mutant("keeps-orphans", "what is deleted by force runs on",

@@ -14,6 +14,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime, Workload
 from actors.kubelet.admission import Admission, Displacement, admission_of
 from actors.kubelet.invariants import NodesAreNotOverbooked, kubelet_claims
+from actors.kubelet.proving_grounds.crowded_node import crowded_node
 from actors.scheduler import Scheduler
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -155,18 +156,27 @@ def test_a_pod_that_waits_for_room_can_be_displaced_or_deleted_itself() -> None:
 def test_a_node_never_runs_more_than_it_has_whatever_fails() -> None:
     """The kubelet forgets in a crash who waits for whose room, and finds out again."""
 
-    def ground(world: World) -> None:
-        world.serve(ApiServer)
-        world.add(HIGH, HIGHEST, Node.of("n1", cpu_m=1000, memory=1000))
-        world.add(bound("a", 400, grace_s=5), bound("b", 600, grace_s=2))
-        world.serve(lambda store: Runtime(store, "n1"))
-        world.start(Kubelet("kubelet-n1", "n1", switches=FOR_ANY))
-        new = bound("new", 500, priority_class_name="high")
-        top = bound("top", 700, priority_class_name="highest")
-        world.start(Puppet("user", at((1000, come(new)), (2000, come(top)))))
-        world.claim(*kubelet_claims())
+    assert breaches(failing(crowded_node), 60, 1) == []
 
-    assert breaches(failing(ground), 60, 1) == []
+
+@pytest.mark.long
+@pytest.mark.spec("CTL-54", "INV-7")
+def test_a_node_never_runs_more_than_it_has_in_four_thousand_runs() -> None:
+    """The same, for longer."""
+    assert breaches(failing(crowded_node), 4000, 2) == []
+
+
+@pytest.mark.spec("CTL-54")
+def test_on_a_crowded_node_the_most_important_run() -> None:
+    """Those that were displaced before they started have failed; in the end there is room again."""
+    world = World("crowded")
+    crowded_node(world)
+    verdict = world.run(Calm(), driver="direct")
+    assert verdict.is_held or verdict.outcome == "undecided", str(verdict)
+    ends = {name: story(world, name)[-1].partition(" ")[2] for name in ("high", "higher", "late")}
+    assert ends == {
+        "high": "Failed Preempting", "higher": "Failed Preempting", "late": "Running Ready",
+    }  # fmt: skip
 
 
 def overbooked(preempts: str) -> World:
