@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +80,43 @@ def test_what_holds_in_all_ends_with_zero(capsys: pytest.CaptureFixture[str]) ->
     assert code == 0
     assert out.startswith("lost_update, guard=on: 1 run of each alternative, seed 1, uniform\n")
     assert "Held: every claim, in every run." in out
+
+
+OWN = '''
+from testbed import World, always
+from testbed.objects import Note
+
+
+def mine(world: World, *, notes: int = 0) -> None:
+    """So many notes."""
+    world.add(*(Note(f"n{number}") for number in range(notes)))
+    world.needs_no_race = "there is none"
+    world.claim(always(few))
+
+
+def few(see):
+    if len(see.store.snapshot("notes/")) > 1:
+        return "too many"
+'''
+
+
+def test_a_scenario_of_ones_own_is_compared_and_its_runs_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """By its file, or by its module and a folder: the line to paste plays that Run."""
+    (tmp_path / "own_notes.py").write_text(OWN)
+    given = ("--switch", "notes=1", "--switch", "notes=2", "--runs", "2", "--measure", "victims")
+    for named in (
+        (f"{tmp_path}/own_notes.py:mine",),
+        ("own_notes:mine", "--scenario-path", str(tmp_path)),
+    ):
+        code, out, _ = said(capsys, *named, *given)
+        assert code == 1
+        line = next(line for line in out.splitlines() if line.startswith("Violated: "))
+        assert main(shlex.split(line.partition(": testbed ")[2])) == 1
+        capsys.readouterr()
+        again = shlex.split(out.splitlines()[-1].removeprefix("Again: testbed compare "))
+        assert said(capsys, *again) == (1, out, "")
 
 
 @pytest.mark.parametrize(("words", "says"), [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -14,6 +14,7 @@ from testbed.cli.playing import DRIVER, check_driver, placed
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, command_line, say, say_json
 from testbed.errors import ScenarioError
+from testbed.races.trust import words_for
 from testbed.search.comparing.alternatives import alternatives_of
 from testbed.search.comparing.comparison import Comparison, PlayedAlternative, compare
 from testbed.search.comparing.measure_kinds import measure_kinds, measures_of
@@ -69,6 +70,7 @@ def command(
     """
     named = scenario
     scenario, scenario_path = placed(scenario, scenario_path)
+    folders = () if scenario_path is None else (scenario_path,)
     check_driver(driver)
     maker_of(chooser, seed)
     if as_markdown and as_json:
@@ -84,13 +86,13 @@ def command(
     if as_json:
         say_json({**as_data(found), "again": again})
     else:
-        _show(found, named, as_markdown=as_markdown)
+        _show(found, words_for(scenario, folders), as_markdown=as_markdown)
         say(f"Again: {again}")
     outcomes = {outcome for played in found.played for outcome in played.outcomes}
     return 1 if "violated" in outcomes else 3 if "undecided" in outcomes else 0
 
 
-def _show(found: Comparison, named: str, *, as_markdown: bool) -> None:
+def _show(found: Comparison, named: Sequence[str], *, as_markdown: bool) -> None:
     if as_markdown:
         lines = [*markdown(found), ""]
     else:
@@ -99,7 +101,7 @@ def _show(found: Comparison, named: str, *, as_markdown: bool) -> None:
         say(line)
 
 
-def _ends(found: Comparison, named: str) -> Iterator[str]:
+def _ends(found: Comparison, named: Sequence[str]) -> Iterator[str]:
     """How the Runs have ended: which claims were violated, with a line to play one of them."""
     if all(set(played.outcomes) == {"held"} for played in found.played):
         yield "Held: every claim, in every run."
@@ -107,7 +109,7 @@ def _ends(found: Comparison, named: str) -> Iterator[str]:
     for played in found.played:
         switches = dict(played.alternative.switches)
         for outcome, seeds in _seeds(played).items():
-            again = command_line([named], switches, found.chooser, seeds)
+            again = command_line(named, switches, found.chooser, seeds)
             yield f"{outcome} of {played.alternative.name}: {again}"
 
 
