@@ -119,8 +119,9 @@ class RunHistory:
 
     @cached_property
     def has_kubelets(self) -> bool:
-        """Whether any pod has run: else nothing can be said of that, and a bind is all there is."""
-        return any(life.ran_ms is not None for life in self.pods.values())
+        """Whether a kubelet has taken over any pod, by its start time: else nothing can be said of
+        what runs, and a bind is all there is."""
+        return any(_is_taken(commit.new) and not _is_taken(commit.old) for commit in self.commits)
 
     @property
     def important(self) -> list[PodLife]:
@@ -130,6 +131,10 @@ class RunHistory:
             for life in self.pods.values()
             if not life.was_there and life.pod.priority >= self.important_from
         ]
+
+
+def _is_taken(item: Any) -> bool:
+    return isinstance(item, Pod) and item.status.start_ms is not None
 
 
 def _note(life: PodLife, pod: Pod, now_ms: int, step: int) -> None:

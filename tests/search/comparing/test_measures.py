@@ -133,6 +133,14 @@ def test_the_victims_of_a_pod_that_never_runs_are_wasted(preemptor: str) -> None
     assert ratio.of(history) == Sample(1, 0)
 
 
+@pytest.mark.spec("SCH-104")
+def test_without_kubelets_a_bind_is_enough() -> None:
+    """Though pods may be there that run from the start."""
+    users = (at(1000, pending("new", 5, 1000)),)
+    history = played("scheduler", there("a", 10, grace_s=0), users=users, kubelets=False)
+    assert found(history, "victims", "wasted_victims") == (1, 0)
+
+
 def times(history: RunHistory, name: str) -> tuple[int | None, ...]:
     """The times of that measure."""
     (measure,) = measures_of([name])
