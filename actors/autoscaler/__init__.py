@@ -7,6 +7,7 @@ In order: settings, pass_record, listing_order, asking, simulation, state, templ
 """
 
 from actors.autoscaler.autoscaler import Autoscaler
+from actors.autoscaler.expander import Expander, Expansion
 from actors.autoscaler.settings import AutoscalerSettings
 
-__all__ = ["Autoscaler", "AutoscalerSettings"]
+__all__ = ["Autoscaler", "AutoscalerSettings", "Expander", "Expansion"]

@@ -17,11 +17,13 @@ from typing import Any
 import attrs
 from api_page import fields_told, signature, whole
 
+import actors.autoscaler
 import actors.cloud
 import actors.controllers
 import actors.kubelet
 import actors.users
 import actors.yunikorn
+from actors.autoscaler import AutoscalerSettings
 from actors.cloud import Boot, CloudQuota, NodeGroup
 from actors.controllers.descheduler.policy import DeschedulerPolicy
 from actors.controllers.frame.control_loop import KeyedController
@@ -38,6 +40,7 @@ HEADING = "## Arguments\n"
 NOT_FOR_USERS = ("mutants", "proving")
 """Words in the names of modules whose actors are for tests."""
 HELD: dict[ModuleType, tuple[type, ...]] = {
+    actors.autoscaler: (AutoscalerSettings,),
     actors.cloud: (NodeGroup, Boot, CloudQuota),
     actors.controllers: (KeyedController, Pace, DeschedulerPolicy),
     actors.users: (Cue, DrainOptions),
@@ -46,7 +49,7 @@ HELD: dict[ModuleType, tuple[type, ...]] = {
 }
 """What users give to the actors of a room, beside those."""
 PAGES: dict[str, tuple[ModuleType, ...]] = {
-    "autoscaler": (actors.cloud,),
+    "autoscaler": (actors.autoscaler, actors.cloud),
     "controllers": (actors.controllers, actors.users),
     "kubelet": (actors.kubelet,),
     "yunikorn": (actors.yunikorn,),
@@ -57,6 +60,7 @@ SAID = {
     "`KeyedController` takes, by keyword, and no more.",
     actors.users: "Under `actors.users`. `commands.NoCommand()` takes nothing.",
     actors.kubelet: "Of `actors.kubelet`.",
+    actors.autoscaler: "Of `actors.autoscaler`.",
     actors.cloud: "Of `actors.cloud`.",
     actors.yunikorn: "Of `actors.yunikorn`.",
 }

@@ -89,8 +89,8 @@ def measure(
         figures[f"nodes_{size}"] = {
             f"{name}_per_s": rounded(median(cycles[size])),
             "whole_per_s": rounded(median(wholes[size])),
-            f"{name}_per_1000_checkpoints": round(median(per["cycle", size]), 3),
-            "whole_per_1000_checkpoints": round(median(per["whole", size]), 3),
+            f"{name}_per_1000_checkpoints": round(median(per["cycle", size]), 4),
+            "whole_per_1000_checkpoints": round(median(per["whole", size]), 4),
             f"whole_to_{name}": round(median(_ratios(wholes[size], cycles[size])), 2),
         }
     if len(nodes) > 1:
