@@ -15,7 +15,16 @@ from actors.autoscaler.announcer import Announcer
 from actors.cloud import NodeGroup, join_cloud
 from testbed import Client, World
 from testbed.faults.server_error import ServerError
-from testbed.objects import DeleteOptions, Map, Node, Object, Pod, PriorityClass, ReplicaSet
+from testbed.objects import (
+    DaemonSet,
+    DeleteOptions,
+    Map,
+    Node,
+    Object,
+    Pod,
+    PriorityClass,
+    ReplicaSet,
+)
 from testbed.objects.event import NORMAL
 
 Deed = Callable[[Client], Awaitable[Any]]
@@ -369,3 +378,48 @@ def test_passes_go_on_while_an_old_verdict_is_believed() -> None:
     stage.play()
     (gone,) = stage.writes("delete nodegroups")
     assert 910 < gone < 930
+
+
+@pytest.mark.spec("CA-29")
+def test_evictions_without_an_answer_are_given_up() -> None:
+    """Five seconds after the time for them is over. Those of daemon pods are waited for as long,
+    but that they fail does not matter; on an empty node only for ten seconds."""
+    stage = Stage(owned("a", "g-1"))
+    stage.world.latency("evict pods/default/a", serve_ms=200_000)
+    why = "failed to drain and delete node: "
+    why += "Failed to drain node /g-1: timeout when waiting for creating evictions"
+    assert stage.play()[-1] == (730.5, "g-1", why)
+
+    daemon = owned("d", "g-1", 100, owner="DaemonSet/ds")
+    stage = Stage(daemon)
+    stage.world.latency("evict pods/default/d", serve_ms=200_000)
+    stage.play(daemonset_eviction_for_empty_nodes=True)
+    assert stage.writes("delete nodegroups") == [615.5]
+
+    stage = Stage(owned("a", "g-1"), daemon)
+    stage.world.add(DaemonSet("ds"))
+    stage.world.latency("evict pods/default/d", serve_ms=200_000)
+    stage.at(607, end("a"))
+    stage.play()
+    assert stage.writes("delete nodegroups") == [730.5]
+
+
+@pytest.mark.spec("CA-29", "INV-37")
+def test_a_pod_that_is_heard_of_too_late_dies_with_its_node() -> None:
+    """The second look is a look into a Cache: a watch that is later than five seconds shows an
+    empty node."""
+    stage = Stage()
+    stage.world.latency("watch pods", actor="autoscaler", deliver_ms=6_000)
+    stage.at(600, create(owned("x", "g-1")))
+    assert stage.play()[-1] == (605.5, "g-1", "nodes removed by cluster autoscaler")
+    assert [entry.key for entry in stage.world.store.snapshot("pods/")] == ["pods/default/load"]
+
+
+@pytest.mark.spec("CA-29")
+def test_the_budgets_are_asked_again_before_a_drain() -> None:
+    """One that allows nothing any more stops it."""
+    stage = Stage(owned("a", "g-1"))
+    stage.at(602, create(budget(0, app="web")))
+    why = "failed to drain and delete node: GetPodsToMove for "
+    why += '"g-1" returned error: not enough pod disruption budget to move default/a'
+    assert stage.play()[-1] == (605.5, "g-1", why)
