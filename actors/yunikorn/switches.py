@@ -27,7 +27,7 @@ class YuniKornSwitches:
     were found (YK-12)."""
     repeat_ms: int = whole(1000, least=1)
     """With `repeat=every_cycle`, how long after a cycle that has released victims the next one
-    comes if there is no news; YuniKorn itself waits 100 ms."""
+    comes if there is no news; it doubles each time. YuniKorn itself waits 100 ms each time."""
     unknown_node: str = one_of(STOP_APP, SKIP)
     """What an ask does whose required node is unknown: it ends the turn of its application, or is
     passed over (YK-5)."""

@@ -20,6 +20,8 @@ class Allocation:
     """Whether it was chosen as a victim, and the shim was told to end it (YK-28)."""
     has_triggered: bool = False
     """Whether victims were released for it (YK-12)."""
+    releases: int = 0
+    """How often victims were released for it."""
     has_workflow: bool = False
     """Whether a preemption workflow is to run for it, or has run and found victims (YK-11)."""
 

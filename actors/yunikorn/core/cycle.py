@@ -27,6 +27,8 @@ RESERVATION_DELAY_MS = 2_000
 """How old an ordinary ask must be to reserve a node (T-49)."""
 WAIT_TIMEOUT_MS = 2 * 3_600_000
 """When a reservation is dropped whose ask has no head-room: 60 minutes, counted twice (YK-9)."""
+REPEATS_MAX = 10
+"""How often the time doubles after which victims are released again."""
 Outcome = Literal["allocated", "changed", "stuck", ""]
 """What came of a try: it allocated, it changed a reservation, it ends the cycle without either, or
 nothing, and the next ask is tried."""
@@ -127,7 +129,9 @@ class SchedulingCycle:
             if not delay_ms or self._is_due(held.created_ms + delay_ms + 1):
                 ask.has_workflow = True
         elif self._preempts(ask, node) and is_repeated:
-            self._due_ms.append(self.now_ms + self.switches.repeat_ms)
+            # A victim may be held up for ever. The cluster comes to rest then, too.
+            times = min(ask.releases - 1, REPEATS_MAX)
+            self._due_ms.append(self.now_ms + self.switches.repeat_ms * 2**times)
 
     def _preempts(self, ask: Allocation, node: CoreNode) -> bool:
         return self.preemptor(self.partition, self.switches).try_preemption(ask, node)

@@ -143,7 +143,7 @@ class PartitionContext:
             for app in self.apps.values()
         ]  # fmt: skip
         marks = [
-            (each.key, each.is_preempted, each.has_triggered, each.has_workflow,
+            (each.key, each.is_preempted, each.has_triggered, each.has_workflow, each.releases,
              now_ms - each.request.created_ms)
             for app in self.apps.values()
             for each in (*app.asks.values(), *app.allocations.values())

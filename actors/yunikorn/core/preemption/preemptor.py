@@ -40,6 +40,7 @@ class RequiredNodePreemptor:
         for victim in victims:
             self.release(victim, ask, message)
         ask.has_triggered = True
+        ask.releases += 1
         return True
 
     def release(self, victim: Allocation, ask: Allocation, message: str) -> None:
