@@ -1,7 +1,8 @@
 """A simulated cloud provider: its API, and what keeps a cluster's Nodes in step with it.
 
 May use: shared.
-In order: node_group, quota, cloud, controller, joining, __init__.
+In order: node_group, quota, cloud, controller, joining, __init__, invariants, proving_grounds,
+  mutants.
 """
 
 from actors.cloud.cloud import Cloud

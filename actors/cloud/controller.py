@@ -16,24 +16,7 @@ from actors.shared.settings import names
 from testbed import Actor, Client, NotFound, Operation
 
 
-@attrs.frozen
-class CloudController(Actor):
-    """Keeps the Nodes of a cluster in step with the machines of a provider."""
-
-    rank: ClassVar[int] = 6
-
-    name: str = "cloud-controller"
-    bare: tuple[str, ...] = attrs.field(default=(), validator=names)
-    """The groups whose machines have no kubelet: it registers their Nodes itself."""
-    cloud: str = CLOUD
-    """The provider."""
-
-    async def run(self, client: Client) -> None:
-        """Do for each machine what is due, and wait for the next thing that will be."""
-        await _Attendance(self, client).run()
-
-
-class _Attendance:
+class CloudControllerLoop:
     """One life of it: which machines it has seen come up."""
 
     def __init__(self, settings: CloudController, client: Client) -> None:
@@ -48,6 +31,7 @@ class _Attendance:
         return list(self._registered), list(self._ready), self._watch.digest(now_ms)
 
     async def run(self) -> None:
+        """Do what is due, and wait for news or for what is due next."""
         self._client.show("cloud", self)
         await self._watch.begin()
         while True:
@@ -71,9 +55,9 @@ class _Attendance:
         """Do what is due for a machine now."""
         now_ms, uid = self._client.elapsed(), machine.meta.uid
         if machine.is_gone(now_ms):
-            await self._clear(machine)
+            await self.clear(machine)
         elif len(machine.boots) > 1:
-            await self._draw(machine)
+            await self.draw(machine)
         elif self._is_bare(machine):
             if uid not in self._registered and _is_due(machine.register_ms, now_ms):
                 self._registered[uid] = None
@@ -82,21 +66,23 @@ class _Attendance:
                 self._ready[uid] = None
                 await make_ready(self._client, machine.meta.name)
 
-    async def _draw(self, machine: CloudInstance) -> None:
+    async def draw(self, machine: CloudInstance) -> None:
+        """Draw how a machine comes up, and tell the provider."""
         boots = list(range(len(machine.boots)))
         index = self._client.pick(f"boot of {machine.meta.name}", boots)
-        await self._tell(machine, "draw", index)
+        await self.tell(machine, "draw", index)
 
-    async def _clear(self, machine: CloudInstance) -> None:
+    async def clear(self, machine: CloudInstance) -> None:
         """Let nothing of a machine be left: its Node and its pods, and then its name."""
         uid, name = machine.meta.uid, machine.meta.name
         await take_away(self._client, name)
-        await self._tell(machine, "forget")
+        await self.tell(machine, "forget")
         self._registered.pop(uid, None)
         self._ready.pop(uid, None)
         self._watch.machines.pop(name, None)
 
-    async def _tell(self, machine: CloudInstance, verb: str, body: int | None = None) -> None:
+    async def tell(self, machine: CloudInstance, verb: str, body: int | None = None) -> None:
+        """Tell the provider something of a machine; nothing if it knows none of that name."""
         operation = Operation(
             verb, machine.plural, machine.meta.name, body=body, endpoint=self._settings.cloud
         )
@@ -106,6 +92,25 @@ class _Attendance:
             )
         except NotFound:
             return
+
+
+@attrs.frozen
+class CloudController(Actor):
+    """Keeps the Nodes of a cluster in step with the machines of a provider."""
+
+    rank: ClassVar[int] = 6
+    loop: ClassVar[type[CloudControllerLoop]] = CloudControllerLoop
+    """What one life of it does; a mutant has another."""
+
+    name: str = "cloud-controller"
+    bare: tuple[str, ...] = attrs.field(default=(), validator=names)
+    """The groups whose machines have no kubelet: it registers their Nodes itself."""
+    cloud: str = CLOUD
+    """The provider."""
+
+    async def run(self, client: Client) -> None:
+        """Do for each machine what is due, and wait for the next thing that will be."""
+        await self.loop(self, client).run()
 
 
 def _is_due(at_ms: int | None, now_ms: int) -> bool:

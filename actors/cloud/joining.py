@@ -35,12 +35,14 @@ def join_cloud(
     machine: MachineKind | None = None,
     quota: CloudQuota | None = None,
     cloud: type[Cloud] = Cloud,
+    controller: type[CloudController] = CloudController,
 ) -> None:
     """Put a cloud with these node groups into a World, in this order.
 
     As many instances as a group wants are there from the start, with Ready nodes `g-1`, `g-2`, ….
     With `machine=Machine` each name that an instance may have gets a kubelet. Without, nodes have
-    none: nothing runs there, and a thousand of them cost little. `cloud` is a class of your own.
+    none: nothing runs there, and a thousand of them cost little. `cloud` and `controller` may be
+    classes of your own.
     """
     world.serve(partial(cloud, quota=quota))
     for place, group in enumerate(groups):
@@ -53,7 +55,7 @@ def join_cloud(
                 world.serve(partial(machine.runtime, node=node))
                 world.start(machine(f"kubelet-{node}", node))
     bare = () if machine is not None else tuple([group.name for group in groups])
-    world.start(CloudController(bare=bare))
+    world.start(controller(bare=bare))
 
 
 def _check(group: NodeGroup, *, has_kubelets: bool) -> None:

@@ -3,78 +3,42 @@ and a complete search sees whatever a random one comes across."""
 
 from __future__ import annotations
 
-from typing import Any
-
+import pytest
 from looking import is_seen
 from nodes import breaches
 from stage import Puppet, play
 
 from actors.apiserver import ApiServer
-from actors.cloud import Boot, Cloud, NodeGroup, join_cloud
-from actors.kubelet import Machine
+from actors.cloud import Cloud, NodeGroup, join_cloud
+from actors.cloud.invariants import cloud_claims
+from actors.cloud.mutants import MUTANTS
+from actors.cloud.proving_grounds.moving_group import moving_group
 from actors.kubelet.invariants import kubelet_claims
-from actors.shared.node_groups import decrease, delete_nodes, groups, increase
-from testbed import Client, Evidence, NotFound, World, quiescent
-from testbed.errors import ApiError, Invalid
+from actors.shared.node_groups import decrease, groups, increase
+from testbed import Client, Evidence, World, quiescent
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.partition import Partition
-from testbed.objects import Node, Pod
+from testbed.objects import Node
+from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
-
-TEMPLATE = Node.of("any", cpu_m=4000)
-GROUP = NodeGroup("g", max_size=2, target=1, template=TEMPLATE, boots=(Boot(5000, 8000),))
-
-
-def nodes_are_instances(see: Evidence) -> str | None:
-    """Each instance that can be a node is one, and each node is an instance."""
-    kinds = ("nodes/", "cloudinstances/")
-    nodes, machines = [
-        {entry.key.rpartition("/")[2] for entry in see.store.snapshot(kind)} for kind in kinds
-    ]
-    lost = [
-        entry.key for entry in see.store.snapshot("pods/")
-        if isinstance(entry.value, Pod) and entry.value.spec.node_name not in nodes
-    ]  # fmt: skip
-    if nodes == machines and not lost:
-        return None
-    return f"nodes {sorted(nodes)}, instances {sorted(machines)}, pods without a node {lost}"
-
-
-async def grows_and_shrinks(client: Client) -> None:
-    """Somebody who wants one more, and later deletes the first."""
-
-    async def until_done(ask: Any) -> None:
-        while True:
-            try:
-                await ask()
-            except (Invalid, NotFound):
-                return
-            except ApiError:
-                await client.sleep(1000, "retry")
-                continue
-            return
-
-    await until_done(lambda: increase(client, "g", 1))
-    await client.sleep(7000)
-    await until_done(lambda: delete_nodes(client, "g", ("g-1",)))
-    await client.sleep(1000)
-    await until_done(lambda: increase(client, "g", 1))
 
 
 def build(world: World) -> None:
-    """One who grows and shrinks a group on which a pod runs."""
-    world.serve(ApiServer)
-    join_cloud(world, GROUP, machine=Machine)
-    world.add(Pod.of("p", node_name="g-1"))
-    world.start(Puppet("ann", grows_and_shrinks))
+    """The proving ground, where programs fail."""
+    moving_group(world)
     world.allow(
         Crash("kubelet-g-1", restart_after_ms=3000), Crash("runtime-g-1", restart_after_ms=2000),
         Crash("cloud", restart_after_ms=3000), Crash("cloud-controller", restart_after_ms=4000),
-        Partition("kubelet-g-2", for_ms=9000), LoseReply("ann"), LoseReply("cloud-controller"),
+        Partition("kubelet-g-2", for_ms=9000), LoseReply("owner"), LoseReply("cloud-controller"),
     )  # fmt: skip
-    world.limit(virtual_ms_max=600_000)
-    world.claim(quiescent(nodes_are_instances), *kubelet_claims())
+    world.claim(*kubelet_claims())
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))
+def test_the_claim_finds_every_mutant(mutant: Mutant) -> None:
+    """In the calm run, or in a few more."""
+    assert hunt(mutant, runs_max=3, seed=0, switches=None).is_killed
 
 
 def test_nodes_follow_instances_whatever_fails() -> None:
@@ -114,7 +78,7 @@ def test_a_watch_that_breaks_is_opened_again() -> None:
     """The cloud goes down and comes back; what is asked of it then is still heard."""
     world = World("cloud")
     world.serve(ApiServer)
-    join_cloud(world, GROUP)
+    join_cloud(world, NodeGroup("g", max_size=2, target=1, template=Node.of("any", cpu_m=4000)))
 
     async def grows(client: Client) -> None:
         await client.sleep(20_000)
@@ -123,6 +87,6 @@ def test_a_watch_that_breaks_is_opened_again() -> None:
 
     world.start(Puppet("ann", grows))
     world.allow(Crash("cloud", restart_after_ms=3000))
-    world.claim(quiescent(nodes_are_instances))
+    world.claim(*cloud_claims())
     play(world, "wake ann/main*", "fault * crash cloud")
     assert world.store.peek("nodes/g-2") is not None
