@@ -35,7 +35,6 @@ def rooms_in(history: RunHistory) -> tuple[MadeRoom, ...]:
     """Every preemption of a Run that has cost at least one pod, in the order of decisions."""
     rooms: dict[tuple[str, int, str], MadeRoom] = {}
     keys: dict[str, str] = {}
-    gone: set[str] = set()
     for pod in history.at_first.values():
         if isinstance(pod, Pod):
             keys[pod.key] = pod.meta.uid
@@ -44,9 +43,8 @@ def rooms_in(history: RunHistory) -> tuple[MadeRoom, ...]:
             keys[commit.key] = commit.new.meta.uid
         for victim, record, preemptor in _ended(commit):
             uid = str(record.facts.get("uid") or keys.get(preemptor, ""))
-            if victim.meta.uid in gone or uid not in history.pods:
+            if uid not in history.pods:
                 continue
-            gone.add(victim.meta.uid)
             who = record.path.partition("/")[0]
             node = _node_of(record) or victim.spec.node_name
             room = rooms.setdefault(

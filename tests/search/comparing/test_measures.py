@@ -13,6 +13,7 @@ from stage import Doing, Puppet
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Rescheduler, Scheduler
+from actors.shared.verbs import bind
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.objects import (
@@ -139,6 +140,61 @@ def test_without_kubelets_a_bind_is_enough() -> None:
     users = (at(1000, pending("new", 5, 1000)),)
     history = played("scheduler", there("a", 10, grace_s=0), users=users, kubelets=False)
     assert found(history, "victims", "wasted_victims") == (1, 0)
+
+
+@pytest.mark.spec("SCH-104")
+def test_the_victims_of_a_pod_that_goes_elsewhere_are_wasted() -> None:
+    """There was room on another node before theirs was free."""
+    old = (there("a", 10, grace_s=30), there("b", 10, 1000, "n2", grace_s=1))
+    users = (at(1000, pending("new", 5, 1000)), gone(2000, "b"))
+    history = played("scheduler", *old, users=users, nodes=2)
+    assert found(history, "victims", "wasted_victims") == (1, 1)
+
+
+def scripted(*script: str, thief: int = 6, rank: int = 50, new: int = 8) -> tuple[int, int]:
+    """The lost and the stolen slots of a Run in which one actor does these things, with a pod that
+    room is made for, one that takes it, and one that has to go; as any program might."""
+    world = World("scripted")
+    world.serve(ApiServer)
+    world.add(*(PriorityClass(f"p{value}", value=value) for value in PRIORITIES))
+    world.add(Node.of("n1", cpu_m=10_000), Node.of("n2", cpu_m=10_000), there("old", 10, 0))
+    world.add(pending("new", new, 100), pending("thief", thief, rank), pending("tiny", 1, 0))
+
+    async def program(client: Client) -> None:
+        why = client.record("mine", {"for": "pods/default/new", "preemption": {"chosen": "n1"}})
+        for word in script:
+            verb, name, *node = word.split()
+            if verb == "bind":
+                await bind(client, await client.get(Pod, name), *(node or ["n1"]))
+            elif verb == "end":
+                now = Map(grace_s=0)
+                delete = Operation("delete", "pods", name, "default", options=now)
+                await client.ask(delete, because=why if name == "old" else None)
+
+    world.start(Puppet("program", program))
+    assert world.run(Calm(), driver="direct", trace=Trace({}, keep=True)).is_held
+    lost, stolen = found(RunHistory(world), "lost_slots", "stolen_slots")
+    return lost, stolen
+
+
+@SOME
+def test_a_slot_is_lost_to_who_leaves_too_little_for_the_waiting_pod() -> None:
+    """Whether the victims have gone by then or not; of equals, too, it is stolen."""
+    assert scripted("end old", "bind thief") == (1, 1)
+    assert scripted("bind thief", "end old") == (1, 1)
+    assert scripted("end old", "bind thief", rank=100) == (1, 1)
+    assert scripted("end old", "bind thief", rank=1000) == (1, 0)
+
+
+@SOME
+def test_a_slot_is_not_lost_to_who_comes_late_or_takes_nothing() -> None:
+    """The pod has its node, or is gone; there is room for both; there never was room for it."""
+    assert scripted("end old", "bind new", "bind thief") == (0, 0)
+    assert scripted("end old", "bind new n2", "bind thief") == (0, 0)
+    assert scripted("end old", "bind thief n2") == (0, 0)
+    assert scripted("end old", "end new", "bind thief") == (0, 0)
+    assert scripted("end old", "bind tiny") == (0, 0)
+    assert scripted("end old", "bind thief", new=20) == (0, 0)
 
 
 def times(history: RunHistory, name: str) -> tuple[int | None, ...]:
