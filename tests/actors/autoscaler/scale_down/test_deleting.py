@@ -148,7 +148,7 @@ def test_an_expendable_pod_saves_no_node() -> None:
     assert [entry.key for entry in stage.world.store.snapshot("pods/")] == ["pods/default/load"]
 
 
-@pytest.mark.spec("CA-29")
+@pytest.mark.spec("CA-29", "CA-32")
 def test_a_drained_node_waits_for_its_pods() -> None:
     """It is looked every five seconds whether they are gone. The grace is that of each pod, ten
     minutes at most; expendable pods are not evicted."""

@@ -1,0 +1,193 @@
+"""Passing: which pods ask for room, and what a pass does about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from growing import fates, group, passes, patched, target, waiting
+
+from actors.autoscaler.pass_record import IN_COOLDOWN, NO_OPTIONS, NOT_NEEDED, SUCCESSFUL
+from testbed import Client
+from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
+from testbed.objects.pod import PodStatus
+
+FULL = Pod.of("full", cpu_m=4000, node_name="g-1")
+HIGH, SPARE = PriorityClass(Meta("high"), value=100), PriorityClass(Meta("spare"), value=-20)
+
+
+@pytest.mark.spec("CA-1", "CA-18")
+def test_a_pass_that_asks_for_nodes_does_not_delete_any() -> None:
+    """Three pods need two nodes of which each takes two; the pass ends with that."""
+    pods = [waiting(f"p{n}", 2000) for n in range(3)]
+    (record,), world = passes(group(), having=pods)
+    assert fates(record) == {"p0": "triggered", "p1": "triggered", "p2": "triggered"}
+    assert (record.scale_up.result, target(world)) == (SUCCESSFUL, 2)
+    assert (record.scale_down.ran, record.scale_down.result) == (False, IN_COOLDOWN)
+
+
+@pytest.mark.spec("CA-2")
+def test_what_no_scheduler_has_refused_is_not_seen() -> None:
+    """Neither a pod that was never tried, nor one of which the bind has failed."""
+    untried = Pod.of("untried", cpu_m=3000)
+    failed = Condition("PodScheduled", "False", "SchedulerError", since_ms=0)
+    broken = attrs.evolve(Pod.of("broken", cpu_m=3000), status=PodStatus(conditions=(failed,)))
+    (record,), world = passes(group(), having=[untried, broken])
+    assert (fates(record), target(world)) == ({}, 0)
+
+
+@pytest.mark.spec("CA-3", "CA-12")
+def test_expendable_pods_are_not_there() -> None:
+    """What they use is free, so the next pod fits; their node counts as empty."""
+    spare = Pod.of("spare", cpu_m=4000, node_name="g-1", priority_class_name="spare")
+    (record,), world = passes(group(target=1), having=[SPARE, spare, waiting("p")])
+    assert record.pods["default/p"].node == "g-1"
+    assert (fates(record), target(world)) == ({"p": "schedulable"}, 1)
+
+
+@pytest.mark.spec("CA-11", "CA-33")
+def test_a_nominated_pod_takes_its_place_beside_its_victims() -> None:
+    """Its node is over-full, no other pod fits there, and it stays: the pod counts as one of it."""
+    victim = Pod.of("victim", cpu_m=1000, node_name="g-1")
+    chosen = waiting("chosen", 3500, node="g-1", priority_class_name="high")
+    (record,), world = passes(
+        group(target=1, max_size=1), having=[HIGH, victim, chosen, waiting("other", 1000)]
+    )
+    assert fates(record) == {"chosen": "nominated", "other": "no_option"}
+    assert record.scale_down.unremovable["g-1"].reason == "NotUnderutilized"
+    assert target(world) == 1
+
+
+@pytest.mark.spec("CA-13")
+def test_pods_are_packed_by_priority_and_keep_their_places() -> None:
+    """The important one finds the room that is left; what is packed is there for scale-down, too,
+    though no scheduler has bound it."""
+    less = waiting("a-lesser", 3000)
+    more = waiting("b-important", 3000, priority_class_name="high")
+    (record,), _ = passes(group(target=1, max_size=1), having=[HIGH, less, more])
+    assert fates(record) == {"a-lesser": "no_option", "b-important": "schedulable"}
+    assert record.pods["default/b-important"].node == "g-1"
+    assert record.scale_down.utilization["g-1"][0] == 0.75
+
+
+@pytest.mark.spec("CA-14")
+@pytest.mark.parametrize(
+    ("delay", "fate", "result"),
+    [("", "left", IN_COOLDOWN), ("8s", "triggered", SUCCESSFUL), ("15s", "young", NOT_NEEDED)],
+)
+def test_young_pods_wait(delay: str, fate: str, result: str) -> None:
+    """A pod of less than two seconds waits for others that may come, and no node is deleted. Its
+    annotation can make it wait for longer, and then it holds nothing up."""
+    name = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
+
+    async def create(client: Client) -> None:
+        await client.sleep(1000 if delay else 9500, "wait")
+        notes = {name: delay} if delay else {}
+        made = await client.create(waiting("p").with_meta(annotations=notes))
+        conditions = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
+        await client.patch(made, {"status": {"conditions": conditions}}, subresource="status")
+
+    (record,), _ = passes(group(), do=create)
+    assert (fates(record), record.scale_up.result) == ({"p": fate}, result)
+    assert record.scale_down.in_cooldown == (fate == "left")
+
+
+@pytest.mark.spec("CA-15")
+@pytest.mark.parametrize(("filtered", "fate"), [("off", "triggered"), ("on", "daemon")])
+def test_daemon_pods_ask_for_room_in_old_versions(filtered: str, fate: str) -> None:
+    """A modern autoscaler passes over them."""
+    notes = {"cluster-autoscaler.kubernetes.io/daemonset-pod": "true"}
+    pod = waiting("p").with_meta(annotations=notes)
+    (record,), _ = passes(group(), having=[pod], filter_daemonset_pods=filtered)
+    assert fates(record) == {"p": fate}
+
+
+@pytest.mark.spec("CA-35")
+def test_a_nomination_to_a_node_that_cannot_take_the_pod_holds_the_node_back() -> None:
+    """For as long as it stands: nothing looks whether it can come true."""
+    pod = waiting("p", 3000, node="g-1", node_selector={"pool": "elsewhere"})
+    records, world = passes(
+        group(target=1), group("elsewhere"), having=[pod], at_s=(10, 20, 30, 40),
+        do=lambda client: patched(client, pod, {"status": {"nominatedNodeName": ""}}, 25),
+    )  # fmt: skip
+    assert [fates(each)["p"] for each in records[:2]] == ["nominated", "nominated"]
+    assert target(world, "elsewhere") == 0
+    free = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=""))
+    (record,), world = passes(group(target=1), group("elsewhere"), having=[free])
+    assert (fates(record)["p"], target(world, "elsewhere")) == ("triggered", 1)
+
+
+@pytest.mark.spec("CA-8", "CA-21")
+def test_nodes_that_are_still_to_come_take_pods() -> None:
+    """A pod that asks in one pass finds room in the next, on a copy of the template; another one
+    that fits there, too, asks for nothing."""
+    late: list[Any] = [waiting("p", 2000)]
+
+    async def create(client: Client) -> None:
+        await client.sleep(12_000, "wait")
+        made = await client.create(waiting("late", 2000))
+        conditions = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
+        await client.patch(made, {"status": {"conditions": conditions}}, subresource="status")
+
+    (first, second), world = passes(group(), having=late, at_s=(10, 20), do=create)
+    assert (fates(first), first.upcoming) == ({"p": "triggered"}, {})
+    assert (fates(second), second.upcoming) == (
+        {"p": "schedulable", "late": "schedulable"}, {"g": 1},
+    )  # fmt: skip
+    assert second.pods["default/late"].node == "upcoming:g:0"
+    assert target(world) == 1
+
+
+@pytest.mark.spec("CA-17")
+def test_groups_that_may_not_grow_are_skipped() -> None:
+    """One is full, in one the pod fits no node, and the cluster has no core left for the third."""
+    big = Node.of("n1", cpu_m=4000)
+    (record,), _ = passes(
+        group("full", max_size=0), group("small", cpu_m=2000), group("large", cpu_m=64_000),
+        having=[big, Pod.of("rest", cpu_m=4000, node_name="n1"), waiting("p")],
+        settings={"max_cores": 8},
+    )  # fmt: skip
+    fate = record.pods["default/p"]
+    assert fate.skipped == {
+        "full": ("max node group size reached",),
+        "large": ("max cluster cpu limit reached",),
+    }
+    assert fate.rejected == {"small": ("Insufficient cpu",)}
+    assert record.scale_up.result == NO_OPTIONS
+
+
+@pytest.mark.spec("CA-16", "CA-17")
+def test_a_group_without_a_template_stops_every_scale_up() -> None:
+    """Nobody knows what its machines count for, so no limit can be checked."""
+    unknown = attrs.evolve(group("unknown"), template=None)
+    (record,), world = passes(group(), unknown, having=[waiting("p")])
+    assert record.error == "could not compute total resources: No node info for: unknown"
+    assert target(world) == 0
+
+
+@pytest.mark.spec("CA-16")
+@pytest.mark.parametrize(("at_s", "fate"), [(50, "triggered"), (70, "no_option")])
+def test_a_node_that_has_been_ready_for_a_minute_is_the_template(at_s: int, fate: str) -> None:
+    """Until then the provider's word counts: it promises four cores, and the node has two."""
+    has = {"cpu": "2", "memory": "8Gi", "pods": "110"}
+    smaller = {"status": {"allocatable": has, "capacity": has}}
+    (record,), _ = passes(
+        group(target=1), having=[waiting("p")], at_s=(at_s,),
+        do=lambda client: client.patch(Node.of("g-1"), smaller, subresource="status"),
+    )  # fmt: skip
+    assert fates(record) == {"p": fate}
+
+
+@pytest.mark.spec("CA-19")
+@pytest.mark.parametrize(
+    ("expander", "best"),
+    [("least-waste", "small"), ("most-pods", "large"), ("random", "large"),
+     ("most-pods,least-waste", "large"), ("priority", "large")],
+)  # fmt: skip
+def test_an_expander_chooses_the_group(expander: str, best: str) -> None:
+    """The small group fits one pod exactly, the large one fits both and wastes more."""
+    pods = [waiting("a", 2000), waiting("b", 3000)]
+    groups = group("large", cpu_m=16_000), group("small", cpu_m=2000)
+    (record,), _ = passes(*groups, having=pods, expander=expander)
+    assert record.scale_up.best == best

@@ -1,0 +1,57 @@
+"""The races of an autoscaler: each is told by a race file, and its guard holds in the same race."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.choosers.uniform import Uniform
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.world.scenario import find, play_runs
+from testbed.world.world import World
+
+RACES = {
+    "scale_up_suppressed": """
+holds:
+  - hold: default-scheduler patch pods/default/urgent
+    until: autoscaler groups nodegroups
+""",
+    "suppressed_for_ever": """
+picks:
+  - technician when the node goes: 20000
+""",
+    "two_autoscalers": """
+holds:
+  - hold: autoscaler-a increase nodegroups/g
+    until: autoscaler-b increase nodegroups/g
+""",
+    "expendable_starves": "",
+}
+SAID = {
+    "scale_up_suppressed": "g wants 2 nodes",
+    "suppressed_for_ever": "pods/default/urgent waits for room on n1",
+    "two_autoscalers": "g wants 3 nodes for one pod that waits",
+    "expendable_starves": "pods/default/polite waits, and the group has room to grow",
+}
+
+
+@pytest.mark.spec("CA-9", "CA-10", "CA-12", "CA-35")
+@pytest.mark.parametrize("name", RACES)
+def test_a_race_breaks_and_its_guard_holds(name: str) -> None:
+    """Unguarded it breaks as it is told; guarded, the same holds and picks break nothing."""
+    race = parse(f"scenario: {name}\n{RACES[name]}", "race")
+    (violation,) = play(race, find(name), switches={"guard": "off"}).verdict.violations
+    assert violation.said == SAID[name]
+    assert not play(race, find(name), switches={"guard": "on"}).verdict.violations
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_a_guard_holds_in_other_orders_too(name: str) -> None:
+    """A few random ones."""
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        assert world.verdict.is_held, str(world.verdict)
+        return True
+
+    play_runs(find(name), Uniform(1), look, runs_max=4, switches={"guard": "on"}, driver="direct")
