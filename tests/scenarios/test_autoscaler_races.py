@@ -22,8 +22,8 @@ picks:
 """,
     "two_autoscalers": """
 holds:
-  - hold: autoscaler-a increase nodegroups/g
-    until: autoscaler-b increase nodegroups/g
+  - hold: autoscaler-b increase nodegroups/g
+    until: autoscaler-a increase nodegroups/g
 """,
     "expendable_starves": "",
 }

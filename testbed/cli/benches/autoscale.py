@@ -84,7 +84,7 @@ def played(fill: cycles.Fill, nodes: int, pods: int) -> tuple[float, float]:
     fill(world, nodes, pods)
     module = import_module("actors.autoscaler.autoscaler")
 
-    class TimedLoop(module.AutoscalerLoop):  # type: ignore[misc, name-defined]
+    class TimedPasses(module.AutoscalerLoop):  # type: ignore[misc, name-defined]
         """A loop of which the passes are timed."""
 
         async def make_pass(self) -> None:
@@ -95,7 +95,7 @@ def played(fill: cycles.Fill, nodes: int, pods: int) -> tuple[float, float]:
     class TimedAutoscaler(module.Autoscaler):  # type: ignore[misc, name-defined]
         """An autoscaler with that loop."""
 
-        loop = TimedLoop
+        loop = TimedPasses
 
     # No request may fail while a pass is timed: a status would be patched that is not there yet.
     settings = import_module("actors.autoscaler").AutoscalerSettings(passes_ms=PASSES_MS)
