@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from actors.shared.settings import at_least
+from testbed.errors import ScenarioError
 
 GIB = 2**30
 UNLIMITED_CORES, UNLIMITED_MEMORY = 320_000, 6_400_000 * GIB
@@ -98,3 +99,15 @@ class AutoscalerSettings:
     """Whether they are evicted from nodes that are drained."""
     cordon_node_before_terminating: bool = False
     """Whether a node that goes is cordoned, too."""
+    parallel_drain: bool = False
+    """Whether removals are planned to add up, so that nodes may go side by side; 1.26 has this, and
+    does not use it unless it is told to."""
+    max_drain_parallelism: int = attrs.field(default=1, validator=at_least(1))
+    """How many nodes are drained at once; more than one only if drains are parallel."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_drain_parallelism > 1 and not self.parallel_drain:
+            raise ScenarioError(
+                f"AutoscalerSettings.max_drain_parallelism is {self.max_drain_parallelism}: "
+                "expected 1, since drains are not parallel.\nNext: say parallel_drain=True, too."
+            )

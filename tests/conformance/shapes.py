@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.autoscale.shape import Autoscale, ParallelDrain
+from conformance.autoscale.shape import Autoscale
 from conformance.kubelet.admit import Admit
 from conformance.kubelet.evict import Evict
 from conformance.preempt import Preempt
@@ -10,7 +10,7 @@ from conformance.shape import Line, Shape
 from conformance.timeline import FirstQueue, OneSlot, Timeline
 
 SHAPES: tuple[Shape, ...] = (
-    Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict(), ParallelDrain(),
+    Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict(),
     Autoscale(),
 )  # fmt: skip
 

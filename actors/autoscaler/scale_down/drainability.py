@@ -154,7 +154,7 @@ def _held_by(pod: Pod, rules: DrainRules, budgets: Iterable[PodDisruptionBudget]
     if owner is None or owner.kind not in REPLICATING:
         return NOT_REPLICATED
     is_system_pod = pod.meta.namespace == KUBE_SYSTEM and rules.skip_system_pods
-    if is_system_pod and not any(_covers(budget, pod) for budget in budgets):
+    if is_system_pod and not any(covers(budget, pod) for budget in budgets):
         return UNMOVABLE_SYSTEM_POD
     if rules.skip_local_storage and has_local_storage(pod):
         return LOCAL_STORAGE
@@ -166,13 +166,13 @@ def _without_budget(
 ) -> BlockingPod | None:
     for budget in budgets:
         for pod in pods:
-            if _covers(budget, pod) and budget.status.disruptions_allowed < 1:
+            if covers(budget, pod) and budget.status.disruptions_allowed < 1:
                 return BlockingPod(pod, NOT_ENOUGH_BUDGET)
     return None
 
 
-def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Whether the budget covers the pod in the autoscaler's eyes. To it an empty selector is one
+def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Whether a budget covers the pod in the autoscaler's eyes. To it an empty selector is one
     for all pods of the namespace; to an eviction it is one for none (API-47)."""
     selector, meta = budget.spec.selector, pod.meta
     is_here = selector is not None and budget.meta.namespace == meta.namespace

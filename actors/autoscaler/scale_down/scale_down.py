@@ -32,6 +32,7 @@ from actors.autoscaler.scale_down.drainability import DrainRules
 from actors.autoscaler.scale_down.overtime import is_long_terminating
 from actors.autoscaler.scale_down.planning.eligibility import utilisation
 from actors.autoscaler.scale_down.planning.outlook import Outlook
+from actors.autoscaler.scale_down.planning.parallel_planner import ParallelPlanner
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
 from actors.autoscaler.scale_down.taints import has_taint, is_going
 from actors.autoscaler.simulation.packer import Packer, RoundRobin
@@ -59,7 +60,8 @@ class ScaleDown:
         self.deletions = Deletions()
         """The deletions that run."""
         self.cool_downs = self.cooling(settings, around.client.now())
-        self._planner = self.planner(settings, Packer(round_robin), self.deletions, rules)
+        planner = ParallelPlanner if settings.parallel_drain else self.planner
+        self._planner = planner(settings, Packer(round_robin), self.deletions, rules)
         self._deletion = self.deletion(around, self.deletions, rules)
 
     async def begin(self) -> None:
@@ -131,15 +133,19 @@ class ScaleDown:
     async def _delete(self, outlook: Outlook, chosen: Chosen, record: ScaleDownRecord) -> str:
         """Begin to delete as many as may be deleted at once, those that already are included. Nodes
         beyond that number were chosen for nothing, but their clocks have stopped (CA-28)."""
-        spare = self.around.settings.max_empty_bulk_delete
-        spare = max(spare - len(self.deletions.empty) - len(self.deletions.drained), 0)
-        empty = self._departures(outlook, chosen.empty[:spare])
-        drained = self._departures(outlook, chosen.drained[:spare])
+        settings, running = self.around.settings, self.deletions
+        spare = settings.max_empty_bulk_delete - len(running.empty) - len(running.drained)
+        empty = self._departures(outlook, chosen.empty[: max(spare, 0)])
+        spare = min(spare - len(empty), settings.max_drain_parallelism - len(running.drained))
+        drained = self._departures(outlook, chosen.drained[: max(spare, 0)])
         if not empty and not drained:
             record.result = NO_NODE_DELETED
             return ""
         try:
-            await self._deletion.start(empty or drained, drains=not empty)
+            if empty:
+                await self._deletion.start(empty, drains=False)
+            if drained:
+                await self._deletion.start(drained, drains=True)
         except CannotTaint as error:
             record.result = ERROR
             return str(error)

@@ -28,6 +28,7 @@ AS_THEY_ARE = (
     "min_replica_count", "ignore_daemonsets_utilization", "ignore_mirror_pods_utilization",
     "daemonset_eviction_for_empty_nodes", "daemonset_eviction_for_occupied_nodes",
     "cordon_node_before_terminating", "scale_down_enabled", "ok_total_unready_count",
+    "parallel_drain",
 )  # fmt: skip
 """Options that our settings call the same."""
 IN_SECONDS = (
@@ -37,10 +38,10 @@ IN_SECONDS = (
     "max_node_provision_time", "initial_backoff", "max_backoff", "backoff_reset",
 )  # fmt: skip
 OTHERS = (
-    "expander", "expendable_cutoff", "parallel_drain", "cores_total", "memory_total_gib",
-    "utilization_threshold", "max_total_unready_percentage",
+    "expander", "expendable_cutoff", "cores_total", "memory_total_gib", "utilization_threshold",
+    "max_total_unready_percentage",
 )  # fmt: skip
-"""Switches, what has another unit here, and what no version here has."""
+"""Switches, and what has another unit here."""
 
 
 class LoudAnnouncer(Announcer):

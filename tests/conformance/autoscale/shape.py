@@ -39,23 +39,3 @@ class Autoscale:
             return found
         others = (mismatches(expect, play(case, seed)) for seed in range(1, LOTS_MAX + 1))
         return found if all(others) else []
-
-
-@attrs.frozen
-class ParallelDrain:
-    """A case in which several nodes are drained at once, by a planner that 1.26 has switched
-    off."""
-
-    name: str = "parallel drain"
-    why_not: str = "ours drains one node at a time, as 1.26 does unless it is told otherwise"
-    tally: str = "conformance"
-    spread: int = 1
-
-    def fits(self, line: Line) -> bool:
-        """Whether its options say so."""
-        case = line.get("case")
-        return isinstance(case, dict) and bool(case.get("options", {}).get("parallel_drain"))
-
-    def differences(self, line: Line) -> list[str]:
-        """None: it is not compared."""
-        return []

@@ -14,10 +14,9 @@ import pytest
 from conformance.autoscale.clock import CaseClock
 from conformance.autoscale.matching import is_same_instant, mismatches
 from conformance.autoscale.playing import play
-from conformance.autoscale.shape import Autoscale, ParallelDrain
+from conformance.autoscale.shape import Autoscale
 from conformance.conftest import OURS
 from conformance.reading import cases_in
-from conformance.shapes import shape_of
 
 Tree = dict[str, Any]
 HOURS = 400
@@ -178,12 +177,3 @@ def test_an_option_that_nobody_knows_is_no_case() -> None:
     line["case"]["options"]["unheard_of"] = 1
     with pytest.raises(KeyError, match="unheard_of"):
         Autoscale().differences(line)
-
-
-def test_what_is_drained_side_by_side_is_not_compared() -> None:
-    """1.26 does so only if it is told to."""
-    line = deepcopy(lines()[0])
-    assert isinstance(shape_of(line), Autoscale)
-    line["case"]["options"]["parallel_drain"] = True
-    assert isinstance(shape_of(line), ParallelDrain)
-    assert ParallelDrain().differences(line) == []

@@ -11,6 +11,7 @@ from actors.autoscaler.listing_order import Order, as_sorted
 from actors.autoscaler.scale_down.deletions import Deletions
 from actors.autoscaler.scale_down.drainability import DrainRules
 from actors.autoscaler.scale_down.planning.outlook import Outlook
+from actors.autoscaler.scale_down.planning.parallel_planner import ParallelPlanner
 from actors.autoscaler.scale_down.planning.planner import ScaleDownPlanner
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.simulation.packer import Packer, RoundRobin
@@ -110,7 +111,8 @@ class IdleCluster:
     def __attrs_post_init__(self) -> None:
         rules = DrainRules(min_replica_count=self.settings.min_replica_count)
         packer = Packer(RoundRobin())
-        self.planner = ScaleDownPlanner(self.settings, packer, self.deletions, rules)
+        kind = ParallelPlanner if self.settings.parallel_drain else ScaleDownPlanner
+        self.planner = kind(self.settings, packer, self.deletions, rules)
 
     def at(self, seconds: float) -> Outlook:
         """What a pass at that time sees; its planner has looked at it."""

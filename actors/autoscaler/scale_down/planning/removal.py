@@ -17,7 +17,7 @@ from actors.framework.podinfo import PodInfo, identity, info_of
 
 
 class RemovalTrials:
-    """Tries removals, node by node; each trial is undone, so they do not add up.
+    """Tries removals, node by node; each trial is undone, so they do not add up, unless it is kept.
 
     What adds up is what they leave behind: where the Packer has put each pod, which it tries first
     the next time, and which node would use which.
@@ -48,18 +48,18 @@ class RemovalTrials:
         removals: list[Removal] = []
         staying: dict[str, Unremovable] = {}
         for name in names:
-            verdict = self._try(outlook, name, destinations)
+            verdict = self.try_one(outlook, name, destinations)
             if isinstance(verdict, Removal):
                 removals.append(verdict)
             else:
                 staying[name] = verdict
         return removals, staying
 
-    def _try(
-        self, outlook: Outlook, name: str, destinations: Container[str]
+    def try_one(
+        self, outlook: Outlook, name: str, destinations: Container[str], *, is_kept: bool = False
     ) -> Removal | Unremovable:
         """1. Which pods would have to move. 2. Take them off the node. 3. Find each a place on
-        another, one after the other. 4. Undo it."""
+        another, one after the other. 4. Undo it, unless it is kept and has succeeded."""
         info = outlook.simulation.get(name)
         if info is None or info.node is None or name not in destinations:
             return Unremovable(UNEXPECTED)
@@ -72,9 +72,10 @@ class RemovalTrials:
         leaving = [each for each in info.pods if each.uid in moved]
         outlook.simulation.fork()
         places = self._places(outlook, name, leaving, destinations)
-        outlook.simulation.revert()
         if len(places) < len(leaving):
+            outlook.simulation.revert()
             return Unremovable(NO_PLACE)
+        (outlook.simulation.commit if is_kept else outlook.simulation.revert)()
         for place in places:
             self._destinations.note(name, place, outlook.now_ms)
         return Removal(info.node, going.pods)

@@ -16,6 +16,8 @@ class Removal:
     node: Node
     pods: tuple[Pod, ...] = ()
     """The pods that would find another place; none: the node is empty."""
+    is_risky: bool = False
+    """Whether its pods cannot all be evicted at once, for want of a budget."""
 
     @property
     def name(self) -> str:

@@ -423,3 +423,15 @@ def test_the_budgets_are_asked_again_before_a_drain() -> None:
     why = "failed to drain and delete node: GetPodsToMove for "
     why += '"g-1" returned error: not enough pod disruption budget to move default/a'
     assert stage.play()[-1] == (605.5, "g-1", why)
+
+
+def test_nodes_may_be_drained_side_by_side() -> None:
+    """If drains are parallel: their pods have places that do not depend on each other."""
+    stage = Stage(owned("a", "g-1", 300), owned("b", "g-3", 300), target=3)
+    stage.at(612, end("a", "b"))
+    stage.play(parallel_drain=True, max_drain_parallelism=2)
+    assert stage.writes("delete nodegroups") == [615.5, 615.5]
+    alone = Stage(owned("a", "g-1", 300), owned("b", "g-3", 300), target=3)
+    alone.at(612, end("a", "b"))
+    alone.play(parallel_drain=True)
+    assert alone.writes("delete nodegroups") == [615.5]
