@@ -16,7 +16,7 @@ from testbed import ApiError, Client, Operation
 from testbed.errors import Expired
 from testbed.objects import Map
 
-RETRY_MS, RETRY_MS_MAX = 100, 30_000
+RETRY_MS, RETRY_MS_MAX = 100, 1_000_000
 """How long it waits before a request is sent again, at first and at most; it doubles."""
 BEGIN_AGAIN_MS = 1_000
 """How long the program takes to start again."""

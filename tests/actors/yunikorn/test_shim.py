@@ -263,6 +263,16 @@ def test_a_new_life_begins_from_what_kubernetes_says(who: str, at_ms: int) -> No
     ]  # fmt: skip
 
 
+@pytest.mark.spec("YK-4")
+def test_a_cluster_whose_core_is_dead_for_good_comes_to_rest() -> None:
+    """The shim asks again, later and later."""
+    world = node_of_y1(CREATED)
+    world.allow(Crash("yunikorn-core"))
+    played = play(world, "serve yunikorn/news submit pods/default/x-*", "fault * crash *-core")
+    assert played.verdict.end == "quiet"
+    assert seen(world, "x") == []
+
+
 @pytest.mark.spec("YK-4", "YK-31")
 def test_a_bind_without_an_answer_is_known_by_the_watch() -> None:
     """It is not tried again once the shim has heard that the pod is bound."""
