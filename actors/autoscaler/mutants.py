@@ -40,7 +40,7 @@ class DrainsNothing(NodeDeletion):
 class LooksOnce(NodeDeletion):
     """Takes a node that it has tainted for empty."""
 
-    def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
+    async def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
         return {name: [] for name in names}
 
 

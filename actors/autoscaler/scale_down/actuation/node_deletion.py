@@ -115,7 +115,7 @@ class NodeDeletion:
         around, client = self._around, self._around.client
         if wait_ms := around.settings.node_delete_delay_after_taint_ms:
             await client.sleep(wait_ms, "look again at nodes to delete")
-        pods = self.pods_by_node(each.name for each in departures)
+        pods = await self.pods_by_node(each.name for each in departures)
         budgets, owners = (around.budgets(), around.owner) if drains else ((), None)
         for each in departures:
             here = pods[each.name]
@@ -129,8 +129,8 @@ class NodeDeletion:
             else:
                 client.spawn(f"delete-{each.name}", self._delete, each, here, going, drains)
 
-    def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
-        """The pods that are on these nodes now."""
+    async def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
+        """The pods that are on these nodes now, as far as it has heard."""
         found: dict[str, list[Pod]] = {name: [] for name in names}
         for pod in self._around.scheduled_pods():
             if pod.spec.node_name in found:
