@@ -34,7 +34,7 @@ def test_every_large_table_is_what_is_measured(command: str, tmp_path: Path) -> 
 
 def test_there_are_commands_of_both_sizes() -> None:
     """Else nothing would be called."""
-    assert (len(SHOWN), len(LARGE)) == (2, 2)
+    assert (len(SHOWN), len(LARGE)) == (4, 2)
 
 
 def test_every_measure_is_listed_with_what_it_counts() -> None:

@@ -1,0 +1,65 @@
+"""given_away: without a nomination the room is given away, for ever; with it, it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed import Evidence, World, no_lasso
+from testbed.choosers.calm import Calm
+from testbed.choosers.uniform import Uniform
+from testbed.objects import Pod
+from testbed.world.scenario import find, of
+
+RECIPE = find("given_away")
+
+
+@pytest.mark.spec("CTL-52")
+def test_room_is_made_again_and_again() -> None:
+    """As each half of it is given to the pod that was created in place of the victim."""
+    world = RECIPE.world({"guard": "off"})
+    verdict = world.run(Calm(), driver="direct")
+    (violation,) = verdict.violations
+    assert violation.said == "room was made for pods/default/urgent 2 times"
+    bound = [r.facts["pod"].partition("-")[0] for r in world.table.records if r.name == "bound"]
+    assert bound == [f"pods/default/{name}" for name in ("quick", "slow") * 2]
+
+
+def who_comes_again(see: Evidence) -> object:
+    """That a pod was just created; at other times a value that never recurs."""
+    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
+    return any(isinstance(item, Pod) for item in new) or see.store.revision
+
+
+@pytest.mark.long
+@pytest.mark.spec("CTL-52", "INV-20")
+def test_it_is_proved_that_this_never_ends() -> None:
+    """A lap that is played again and again leads to the same state each time."""
+
+    def for_ever(world: World) -> None:
+        RECIPE.build(world)
+        world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
+
+    world = of(for_ever, "for_ever").world()
+    world.goes_on = True
+    verdict = world.run(Calm(), driver="direct")
+    proved = next(each for each in verdict.violations if each.invariant == "no_lasso")
+    assert proved.said.startswith("for ever, a lap of 66 writes in 30,000 ms, played 3 more")
+
+
+@pytest.mark.spec("CTL-51", "CTL-52")
+def test_with_a_nomination_the_urgent_pod_gets_its_room() -> None:
+    """Whatever the order of things; and both victims die once."""
+    for chooser in (Calm(), *map(Uniform, range(6))):
+        world = RECIPE.world({"guard": "on"})
+        verdict = world.run(chooser, driver="direct")
+        assert verdict.is_held, str(verdict)
+        made = [record for record in world.table.records if record.name == "makes room"]
+        assert len(made) == 1
+
+
+@pytest.mark.spec("CTL-53")
+def test_a_taint_does_not_help_a_pod_that_does_not_tolerate_it() -> None:
+    """The old way out is for pods that were made for it."""
+    given = {"guard": "off", "scheduler.rescheduler_taints": "on"}
+    verdict = RECIPE.world(given).run(Calm(), driver="direct")
+    assert [each.invariant for each in verdict.violations] == ["room_is_made_once"]
