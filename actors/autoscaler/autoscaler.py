@@ -28,6 +28,9 @@ AGAIN_MS = 10_000
 class AutoscalerLoop:
     """One life of it."""
 
+    passing: ClassVar[type[Passing]] = Passing
+    """What one pass does; a mutant has another."""
+
     def __init__(self, actor: Autoscaler, client: Client) -> None:
         self._settings = actor.settings
         self._elects = actor.elects
@@ -96,7 +99,7 @@ class AutoscalerLoop:
         """Make one pass, and tell what came of it."""
         if self.last is None:
             await self.memory.scale_down.begin()
-        passing = Passing(self.memory, self._client.now())
+        passing = self.passing(self.memory, self._client.now())
         await passing.run()
         self.last = passing.record
         self._client.show("pass", passing.record)

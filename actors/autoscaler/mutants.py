@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from actors.autoscaler.autoscaler import Autoscaler, AutoscalerLoop
+from actors.autoscaler.growth_mutants import GROWTH
 from actors.autoscaler.invariants.departures import DepartingNodesAreEmpty, NodesDepartInTime
-from actors.autoscaler.proving_ground import departing_nodes
+from actors.autoscaler.proving_grounds.departing_nodes import departing_nodes
 from actors.autoscaler.scale_down.actuation.node_deletion import Departure, NodeDeletion
 from actors.autoscaler.scale_down.cool_downs import CoolDowns
 from actors.autoscaler.scale_down.planning.limits import Removable
@@ -74,5 +75,6 @@ MUTANTS = (
     _mutant("never-cools", "nodes go while others come", IN_TIME, cooling=NeverCools),
     _mutant("drains-nothing", "a node goes with its pods", EMPTY, deletion=DrainsNothing),
     _mutant("looks-once", "pods are not listed again after the taint", EMPTY, deletion=LooksOnce),
+    *GROWTH,
 )
 """All of them; `testbed mutants` hunts them."""

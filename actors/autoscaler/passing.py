@@ -9,7 +9,7 @@ which nodes are not needed, and may begin to delete some.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import attrs
 
@@ -33,6 +33,7 @@ from actors.autoscaler.pass_record import (
     PassRecord,
     PodFate,
 )
+from actors.autoscaler.pass_sight import PassSight
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_up.events import announce
 from actors.autoscaler.scale_up.scale_up import PassFailed, ScaleUp, ScaleUpOutcome
@@ -53,6 +54,9 @@ NOT_CHOSEN = "helpable but not in the chosen option"
 
 class Passing:
     """One pass; `record` says at the end what came of it."""
+
+    scale_up: ClassVar[type[ScaleUp]] = ScaleUp
+    """What makes the cluster larger; a mutant has another."""
 
     def __init__(self, memory: AutoscalerMemory, now_ms: int) -> None:
         self._memory = memory
@@ -83,6 +87,7 @@ class Passing:
     async def _run(self) -> None:
         memory, now_ms = self._memory, self._now_ms
         await memory.cloud.refresh()
+        memory.client.show("sight", self._sight())
         self._simulation = Simulation(self._infos(), memory.listers.labels_of_namespaces())
         self._templates = memory.templates.of_groups(
             memory.cloud, self._usable, _by_node(self._bound), memory.listers.daemon_sets(),
@@ -103,6 +108,12 @@ class Passing:
         return [by_key[key] for key in self._memory.order(label, sorted(by_key))]
 
     # -- what it sees -----------------------------------------------------------------------------
+
+    def _sight(self) -> PassSight:
+        return PassSight(
+            self._now_ms, tuple(self._nodes), tuple(self._bound), tuple(self._unschedulable),
+            self._memory.cloud.groups,
+        )  # fmt: skip
 
     def _infos(self) -> Iterable[NodeInfo]:
         cutoff = self._memory.switches.expendable_cutoff
@@ -222,7 +233,9 @@ class Passing:
         return self._has_ended(outcome)
 
     def _new_scale_up(self) -> ScaleUp:
-        return ScaleUp(self._memory, self._simulation, self._templates, self._usable, self._now_ms)
+        return self.scale_up(
+            self._memory, self._simulation, self._templates, self._usable, self._now_ms
+        )
 
     async def _fill_groups(self) -> None:
         outcome = await self._new_scale_up().to_minimum()

@@ -1,26 +1,40 @@
-"""The claims about the nodes that an autoscaler deletes."""
+"""The claims about autoscalers: they hold of it, each is violated, and each kills its mutants."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
+import pytest
+from stage import Puppet
+
+from actors.apiserver import ApiServer
+from actors.autoscaler import Autoscaler
+from actors.autoscaler.invariants import NoGroupOscillates, autoscaler_claims
 from actors.autoscaler.mutants import MUTANTS
-from actors.autoscaler.proving_ground import departing_nodes
+from actors.autoscaler.proving_grounds.departing_nodes import departing_nodes
+from actors.autoscaler.proving_grounds.growing_cluster import growing_cluster
+from actors.cloud import NodeGroup, join_cloud
+from actors.shared.node_groups import delete_nodes, increase
 from testbed.choosers.calm import Calm
+from testbed.client.client import Client
+from testbed.objects import Map, Node, Pod
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 
 
-@pytest.mark.spec("INV-37")
-@pytest.mark.parametrize("runs_max", [6, pytest.param(2000, marks=pytest.mark.long)])
-def test_nodes_go_empty_and_in_time(runs_max: int) -> None:
+@pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37")
+@pytest.mark.parametrize("ground", [departing_nodes, growing_cluster])
+@pytest.mark.parametrize("runs_max", [4, pytest.param(2000, marks=pytest.mark.long)])
+def test_what_is_claimed_of_autoscalers_holds(
+    ground: Callable[[World], None], runs_max: int
+) -> None:
     """Whatever is late."""
     wrong: list[str] = []
 
     def build(world: World) -> None:
-        departing_nodes(world)
+        ground(world)
 
     def look(world: World) -> bool:
         assert world.verdict is not None
@@ -28,12 +42,70 @@ def test_nodes_go_empty_and_in_time(runs_max: int) -> None:
         return not wrong
 
     for chooser, most in ((Calm(), 1), *choosers(runs_max, 0)):
-        play_runs(of(build, "departing_nodes"), chooser, look, runs_max=most, driver="direct")
+        play_runs(of(build, ground.__name__), chooser, look, runs_max=most, driver="direct")
     assert wrong == []
 
 
-@pytest.mark.spec("INV-37")
+@pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37", "INV-38")
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_claim_finds_its_mutants(mutant: Mutant) -> None:
     """In the calm run."""
     assert hunt(mutant, runs_max=1, seed=0, switches=None).is_killed
+
+
+def test_every_claim_kills_a_mutant() -> None:
+    """But the one that reports, and needs somebody who lets a group swing."""
+    killers = {mutant.claim for mutant in MUTANTS}
+    assert {claim.name for claim in autoscaler_claims()} - killers == {"no_group_oscillates"}
+
+
+# -- a group that swings --------------------------------------------------------------------------
+
+
+class Swinging(Autoscaler):
+    """Stands for an autoscaler that adds a node, takes it away and adds it again."""
+
+    async def run(self, client: Client) -> None:
+        await increase(client, "g", 1)
+        await client.sleep(1000)
+        await delete_nodes(client, "g", ("g-2",))
+        await client.sleep(1000)
+        await increase(client, "g", 1)
+
+
+def swinging(*, strict: bool, wishes: bool) -> World:
+    """A cloud with that autoscaler; and somebody who wishes for something, or nobody."""
+    world = World("swinging")
+    world.serve(ApiServer)
+    join_cloud(world, NodeGroup("g", max_size=3, target=1, template=Node.of("any", cpu_m=1000)))
+    world.start(Swinging(switches=Map(events="off", status="off")))
+
+    async def creates(client: Client) -> None:
+        await client.sleep(1500)
+        await client.create(Pod.of("p"))
+
+    if wishes:
+        world.start(Puppet("ann", creates))
+    world.claim(NoGroupOscillates(strict=strict))
+    world.run(Calm())
+    return world
+
+
+@pytest.mark.spec("INV-38")
+def test_a_group_that_swings_is_reported() -> None:
+    """In the note of the Verdict; and it is a breach, if that is what is claimed."""
+    verdict = swinging(strict=False, wishes=False).verdict
+    assert verdict is not None
+    assert verdict.is_held
+    assert "G grew, shrank and grew again" in verdict.note
+    strict = swinging(strict=True, wishes=False).verdict
+    assert strict is not None
+    assert [each.invariant for each in strict.violations] == ["no_group_oscillates"]
+
+
+@pytest.mark.spec("INV-38")
+def test_a_group_that_follows_wishes_does_not_swing() -> None:
+    """Somebody has created a pod between the deletion and the node that comes again."""
+    verdict = swinging(strict=True, wishes=True).verdict
+    assert verdict is not None
+    assert verdict.is_held

@@ -1,0 +1,115 @@
+"""Oscillation: nodes come, go and come again, and nobody has wanted anything else (INV-38)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+
+from actors.autoscaler.autoscaler import Autoscaler
+from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
+from actors.autoscaler.pass_record import SCHEDULABLE
+from testbed import Evidence, Invariant
+from testbed.invariant import COMMIT
+from testbed.objects import Pod
+from testbed.turns.trace import Step
+
+WITHIN_MS = 1_200_000
+WORKLOADS = ("daemonsets", "deployments", "jobs", "replicasets", "statefulsets")
+
+
+class AwaitedNodesStay(JudgesPasses):
+    """No pass lets a node go as empty on which it has just found room for a pod that waits."""
+
+    name = "awaited_nodes_stay"
+    reads: ClassVar[frozenset[str]] = frozenset({"log:nodes"})
+
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
+        """What is wrong with a pass; empty if nothing is."""
+        going = seen.record.scale_down.deleting_empty
+        waiting = {key_of(pod): pod for pod in seen.sight.unschedulable}
+        for key, fate in seen.record.pods.items():
+            is_daemon = any(owner.kind == "DaemonSet" for owner in waiting[key].meta.owners)
+            if fate.fate == SCHEDULABLE and fate.node in going and not is_daemon:
+                return f"lets {fate.node} go as empty, where {key} has just found room"
+        return ""
+
+
+@attrs.define
+class _Sizes:
+    """What has become of one group, since anybody wanted anything."""
+
+    steps: list[tuple[int, int]] = attrs.field(factory=list)
+    """When it grew (1) and shrank (-1)."""
+
+    @property
+    def is_oscillating(self) -> bool:
+        """Whether it grew, shrank and grew again within the time."""
+        signs = [sign for _, sign in self.steps[-3:]]
+        return signs == [1, -1, 1] and self.steps[-1][0] - self.steps[-3][0] <= WITHIN_MS
+
+
+class NoGroupOscillates(Invariant):
+    """No group grows, shrinks and grows again within twenty minutes while no person does anything.
+
+    It reports that. The real program does it, if the settings are such; so a breach only is what is
+    claimed to be one: `strict`.
+    """
+
+    name = "no_group_oscillates"
+    reads = frozenset({"log:nodegroups", "log:pods", *(f"log:{plural}" for plural in WORKLOADS)})
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        self._sizes: dict[str, _Sizes] = {}
+        self._said = ""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        request = evidence.served
+        for change in evidence.changes:
+            old: Any = None if change.old is None else change.old.value
+            new: Any = None if change.new is None else change.new.value
+            plural = change.key.partition("/")[0]
+            if plural == "nodegroups":
+                is_its = request is not None and isinstance(request.role.actor, Autoscaler)
+                self._note(old, new, evidence.now_ms, is_its=is_its)
+            elif _is_wish(plural, old, new):
+                self._sizes.clear()
+        found = [name for name, sizes in sorted(self._sizes.items()) if sizes.is_oscillating]
+        if found and not self._said:
+            self._said = f"{found[0]} grew, shrank and grew again, and nobody wanted anything else"
+            return self._said if self.strict else None
+        return None
+
+    def _note(self, old: Any, new: Any, now_ms: int, *, is_its: bool) -> None:
+        if old is None or new is None:
+            return
+        if not is_its:
+            self._sizes.clear()
+            return
+        steps = self._sizes.setdefault(new.name, _Sizes()).steps
+        sign = (new.target > old.target) - (new.target < old.target)
+        if sign and (not steps or steps[-1][1] != sign):
+            steps.append((now_ms, sign))
+        elif sign:
+            steps[-1] = now_ms, sign
+
+    @property
+    def note(self) -> str:
+        """What it has to report."""
+        return f"{self._said[0].upper()}{self._said[1:]}." if self._said else ""
+
+    @property
+    def allowed(self) -> str:
+        """The word for it."""
+        return "allowed_oscillation" if self._said and not self.strict else ""
+
+
+def _is_wish(plural: str, old: Any, new: Any) -> bool:
+    """Whether a change is what somebody outside has wanted: of a workload, or of a pod that nothing
+    makes again."""
+    if plural in WORKLOADS:
+        return old is None or new is None or old.spec != new.spec
+    item = old if new is None else new
+    return isinstance(item, Pod) and not item.meta.owners and (old is None or new is None)

@@ -1,0 +1,137 @@
+"""Waiting pods: none that needs a new node is passed over (INV-36)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
+from actors.autoscaler.invariants.plain_cluster import (
+    PlainCluster,
+    admits,
+    is_daemon,
+    is_expendable,
+    is_nominated,
+    laid_out,
+    overfull,
+    stands_alone,
+)
+from actors.autoscaler.pass_record import (
+    DAEMON,
+    EXPENDABLE,
+    NOMINATED,
+    NOT_TRIED,
+    SCHEDULABLE,
+    SUCCESSFUL,
+    YOUNG,
+    PodFate,
+)
+from actors.autoscaler.settings import UNLIMITED_CORES, UNLIMITED_MEMORY
+from testbed import Evidence
+from testbed.invariant import TURN
+from testbed.objects import Pod, requests_of
+
+DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
+NEW_MS = 3_000
+"""A pod of this age may be waited with, as others may follow: two whole seconds, not begun ones."""
+
+
+class NoPodIsPassedOver(JudgesPasses):
+    """If a pod waits that a new node would take, and no node that exists or is still to come, the
+    pass makes the cluster larger: unless the pod is expendable, nominated, or too young, or each
+    group that could help is full, in backoff or unhealthy (INV-36).
+
+    Of a pod that is said to be expendable, nominated or young, or to have room, it claims that this
+    is so. A node that is tainted to go shows as one that is still to come (CA-21).
+    """
+
+    name = "no_pod_is_passed_over"
+    reads: ClassVar[frozenset[str]] = frozenset({"log:nodegroups"})
+    looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
+
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
+        """What is wrong with a pass; empty if nothing is."""
+        record = seen.record
+        if record.ended_early:
+            return ""
+        cluster = laid_out(seen, evidence)
+        if wrong := _overpacked(cluster):
+            return wrong
+        if record.error:
+            return ""
+        for pod in seen.sight.unschedulable:
+            fate = record.pods.get(key_of(pod))
+            if fate is None:
+                return f"does not say what becomes of {key_of(pod)}"
+            if wrong := _excuse(pod, fate, seen, cluster):
+                return f"takes {key_of(pod)} for one that is {fate.fate}, {wrong}"
+            is_left = fate.fate not in (EXPENDABLE, NOMINATED, SCHEDULABLE, YOUNG, DAEMON)
+            if is_left and record.scale_up.result != SUCCESSFUL:
+                groups = _helping(pod, seen, cluster)
+                if groups:
+                    return f"adds no node for {key_of(pod)}, which {groups[0]} could take"
+        return ""
+
+
+def _overpacked(cluster: PlainCluster) -> str:
+    """Whether pods were put where there is no room for all of them."""
+    for name, keys in cluster.packed.items():
+        node = cluster.get(name)
+        if node is None:
+            return f"puts {keys[0]} on {name}, and no such node is there or to come"
+        here = cluster.there[name]
+        wanted = [requests_of(pod) for pod in here if key_of(pod) in keys]
+        for each in wanted:
+            if name := overfull(node, here, each):
+                return f"puts {', '.join(keys)} on {node.meta.name}, which has not enough {name}"
+    return ""
+
+
+def _excuse(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> str:
+    """What is wrong with the reason for which a pod is not helped; empty if nothing is."""
+    switches = seen.switches
+    if fate.fate == EXPENDABLE and not is_expendable(pod, switches.expendable_cutoff):
+        return f"and its priority is {pod.spec.priority}"
+    if fate.fate == NOMINATED:
+        is_one = is_nominated(pod, switches.nominated_rule, cluster.nodes)
+        return "" if is_one else "and it is not"
+    if fate.fate == YOUNG and DELAY not in pod.meta.annotations:
+        age_ms = seen.record.at_ms - (pod.meta.created_ms or 0)
+        is_old = age_ms > seen.settings.new_pod_scale_up_delay_ms + NEW_MS
+        return f"and it is {age_ms} ms old" if is_old else ""
+    if fate.fate == DAEMON and not (switches.filter_daemonset_pods and is_daemon(pod)):
+        return "and that does not count"
+    if fate.fate == SCHEDULABLE:
+        node = cluster.get(fate.node)
+        if node is not None and not admits(pod, node):
+            return f"and {fate.node} keeps it out"
+    return ""
+
+
+def _helping(pod: Pod, seen: SeenPass, cluster: PlainCluster) -> list[str]:
+    """The groups that could grow, and of which a new node would take the pod."""
+    record, settings = seen.record, seen.settings
+    is_new = record.at_ms - (pod.meta.created_ms or 0) <= NEW_MS
+    is_limited = (
+        settings.max_nodes_total
+        or settings.max_cores < UNLIMITED_CORES
+        or settings.max_memory < UNLIMITED_MEMORY
+    )
+    if is_new or is_limited or cluster.has_daemons or not stands_alone(pod) or is_daemon(pod):
+        return []
+    if record.scale_up.result == NOT_TRIED or DELAY in pod.meta.annotations:
+        return []
+    return [name for name in cluster.groups_for(pod) if _may_grow(name, seen)]
+
+
+def _may_grow(name: str, seen: SeenPass) -> bool:
+    """Whether nothing is known that keeps a group from growing. Of one with unready or lost nodes
+    nothing is said."""
+    group: Any = next(each for each in seen.sight.groups if each.name == name)
+    nodes = [node for node in seen.sight.nodes if node.meta.name in group.nodes]
+    is_lost = bool(group.target) and not group.nodes
+    missing = group.target - len(nodes)
+    until_ms = seen.state.backoff.until_ms(name)
+    limit_ms = seen.record.at_ms + seen.settings.max_backoff_ms
+    is_backed_off = until_ms is not None and seen.record.at_ms < until_ms <= limit_ms
+    is_ailing = is_lost or (missing > 0 and seen.settings.ok_total_unready_count < missing)
+    return group.target < group.max_size and not is_backed_off and not is_ailing
