@@ -146,6 +146,22 @@ def test_an_ordinary_ask_reserves_a_node_when_it_is_old_enough() -> None:
     assert talk.books.reserved() == []
 
 
+@pytest.mark.spec("YK-3", "YK-6")
+def test_an_ordinary_reserved_ask_is_tried_on_other_nodes_too() -> None:
+    """Before all other asks, and its reservation goes."""
+    talk = Talk(nodes=TWO)
+    for node in ("a", "b"):
+        talk.pod(f"busy-{node}", 9, node=node)
+    talk.pod("wants", 4)
+    assert talk.cycle(after_ms=2001).reserved == ("wants",)
+    talk.pod("urgent", 4, app="second", priority=9)
+    talk.gone("busy-b")
+    result = talk.cycle()
+    assert (result.is_active, result.reserved) == (True, ())
+    assert talk.said() == ["wants on b"]
+    assert talk.books.nodes["a"].reservations == {}
+
+
 @pytest.mark.spec("YK-7")
 def test_later_versions_cancel_ordinary_reservations_for_a_required_node() -> None:
     """Version 1.1 refuses the new one instead."""

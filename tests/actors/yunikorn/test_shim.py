@@ -263,6 +263,20 @@ def test_a_new_life_begins_from_what_kubernetes_says(who: str, at_ms: int) -> No
     ]  # fmt: skip
 
 
+@pytest.mark.spec("YK-37")
+def test_at_the_start_nodes_are_closed_until_all_pods_are_told() -> None:
+    """The pods by their age, and no cycle before that."""
+    played = play(node_of_y1())
+    served = (str(step.sentence).split(" ", 2)[2] for step in played.every("serve yunikorn/*"))
+    told = [each for each in served if each.split()[0] in ("put_node", "submit", "cycle")]
+    assert told == [
+        "put_node nodes/n",
+        *(f"submit pods/default/{name}" for name in ("first", "d1", "o1", "r1", "r2", "r3")),
+        "put_node nodes/n#2",
+        "cycle cycles",
+    ]
+
+
 @pytest.mark.spec("YK-4")
 def test_a_cluster_whose_core_is_dead_for_good_comes_to_rest() -> None:
     """The shim asks again, later and later."""
