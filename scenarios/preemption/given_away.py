@@ -38,6 +38,25 @@ def room_is_made_once(see: Evidence) -> str | None:
     return None
 
 
+def half_by_half(world: World, *, nominates: bool) -> None:
+    """Assemble the World, without any claim."""
+    world.serve(ApiServer)
+    world.serve(partial(Runtime, node="n1"))
+    world.add(PriorityClass("urgent", value=100), Node.of("n1", cpu_m=1000))
+    for name, grace_s in GRACES_S.items():
+        labels = Map(app=name)
+        template = PodTemplate(Meta(labels=labels), Pod.of("", cpu_m=500, grace_s=grace_s).spec)
+        spec = ReplicaSetSpec(1, selector=LabelSelector(labels), template=template)
+        world.add(ReplicaSet(name, spec=spec))
+    switches = Map(preemptor="rescheduler", rescheduler_nominates="on" if nominates else "off")
+    world.start(Scheduler(SCHEDULER, switches=switches))
+    world.start(Rescheduler("rescheduler", switches=switches), Kubelet("kubelet-n1", "n1"))
+    world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
+    urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="urgent")
+    world.start(User("ann", ((URGENT_MS, urgent),)))
+    world.limit(horizon_ms=HORIZON_MS)
+
+
 def given_away(world: World, *, guard: bool = False) -> None:
     """An urgent pod needs a whole node, on which two pods are that come back when they have gone.
 
@@ -48,21 +67,7 @@ def given_away(world: World, *, guard: bool = False) -> None:
     the design of preemption gives as its reason against a rescheduler. Guarded, the Rescheduler
     writes the nomination as well, and the scheduler keeps each half free.
     """
-    world.serve(ApiServer)
-    world.serve(partial(Runtime, node="n1"))
-    world.add(PriorityClass("urgent", value=100), Node.of("n1", cpu_m=1000))
-    for name, grace_s in GRACES_S.items():
-        labels = Map(app=name)
-        template = PodTemplate(Meta(labels=labels), Pod.of("", cpu_m=500, grace_s=grace_s).spec)
-        spec = ReplicaSetSpec(1, selector=LabelSelector(labels), template=template)
-        world.add(ReplicaSet(name, spec=spec))
-    switches = Map(preemptor="rescheduler", rescheduler_nominates="on" if guard else "off")
-    world.start(Scheduler(SCHEDULER, switches=switches))
-    world.start(Rescheduler("rescheduler", switches=switches), Kubelet("kubelet-n1", "n1"))
-    world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
-    urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="urgent")
-    world.start(User("ann", ((URGENT_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
+    half_by_half(world, nominates=guard)
     world.claim(always(room_is_made_once, reads=("records",)))
     if not guard:
         world.needs_no_race = "the scheduler cannot know for which pod the room was made"

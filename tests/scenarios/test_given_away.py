@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scenarios.preemption.given_away import half_by_half
 from testbed import Evidence, World, no_lasso
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -36,13 +37,11 @@ def test_it_is_proved_that_this_never_ends() -> None:
     """A lap that is played again and again leads to the same state each time."""
 
     def for_ever(world: World) -> None:
-        RECIPE.build(world)
+        half_by_half(world, nominates=False)
         world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
 
-    world = of(for_ever, "for_ever").world()
-    world.goes_on = True
-    verdict = world.run(Calm(), driver="direct")
-    proved = next(each for each in verdict.violations if each.invariant == "no_lasso")
+    verdict = of(for_ever, "for_ever").world().run(Calm(), driver="direct")
+    (proved,) = verdict.violations
     assert proved.said.startswith("for ever, a lap of 66 writes in 30,000 ms, played 3 more")
 
 
