@@ -176,6 +176,10 @@ def _as_it_is(memory: Any, actor: Autoscaler) -> None:
     """Change nothing."""
 
 
+def _deaf(memory: Any, actor: Autoscaler) -> None:
+    memory.listers.on_news = lambda tell: None
+
+
 def _switched(**given: Any) -> Callable[[Any, Autoscaler], None]:
     def change(memory: Any, actor: Autoscaler) -> None:
         memory.switches = attrs.evolve(memory.switches, **given)
@@ -195,6 +199,11 @@ def _counting(kind: type[ClusterState]) -> Callable[[Any, Autoscaler], None]:
         memory.state = kind(actor.settings, memory.cloud, memory.announcer.warn, has_instance=False)
 
     return change
+
+
+def forgetful() -> type[Autoscaler]:
+    """An Autoscaler that forgets which nodes are still to come."""
+    return growing_with(_counting(ForgetsUpcoming))
 
 
 def _packing(memory: Any, actor: Autoscaler) -> None:
@@ -238,6 +247,7 @@ GROWTH = (
             _counting(ExpectsTwice)),
     _mutant("packs-anywhere", "pods wait for room that is not there", NOT_OVER, _packing),
     _mutant("puts-all-off", "no pod is ever old enough", NOT_OVER, passing=PutsAllOff),
+    _mutant("sleeps-on", "no pass is made when a pod comes after a rest", NOT_OVER, _deaf),
     _mutant("never-backs-off", "a group is asked again at once", BOUNDS,
             _backing_off(NeverBacksOff)),
     _mutant("never-forgives", "a group is never asked again", NOT_OVER,

@@ -22,7 +22,7 @@ class AwaitedNodesStay(JudgesPasses):
     """No pass lets a node go as empty on which it has just found room for a pod that waits."""
 
     name = "awaited_nodes_stay"
-    reads: ClassVar[frozenset[str]] = frozenset({"log:nodes"})
+    reads = frozenset({"log:nodes"})
 
     def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
         """What is wrong with a pass; empty if nothing is."""

@@ -32,8 +32,6 @@ class SeenPass:
     sight: PassSight
     missing_ms: int
     """For how long the oldest instance without a Node has been known as such in that life."""
-    unregistered: tuple[str, ...]
-    """The instances without a Node, also in groups of no interest."""
 
     @property
     def life(self) -> tuple[str, int]:
@@ -140,15 +138,17 @@ class JudgesPasses(Invariant):
 
     def _seen(self, role: Any, record: PassRecord, sight: PassSight) -> SeenPass:
         registered = {node.meta.name for node in sight.nodes}
-        missing = tuple(
-            name for group in sight.groups for name in group.nodes if name not in registered
-        )
+        names = dict.fromkeys(name for group in sight.groups for name in group.nodes)
+        # What it has last read of instances it believes for two minutes.
+        for instances in role.life.shown["loop"].memory.cloud.instances.values():
+            names.update(dict.fromkeys(each.name for each in instances))
+        missing = tuple(name for name in names if name not in registered)
         keys = [(role.name, role.lives, name) for name in missing]
         self._since_ms = {key: self._since_ms.get(key, record.at_ms) for key in keys} | {
             key: at_ms for key, at_ms in self._since_ms.items() if key[0] != role.name
         }
         oldest_ms = min((self._since_ms[key] for key in keys), default=record.at_ms)
-        return SeenPass(role, record, sight, record.at_ms - oldest_ms, missing)
+        return SeenPass(role, record, sight, record.at_ms - oldest_ms)
 
 
 def autoscalers(evidence: Evidence) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from testbed import Evidence
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE
 
-NOMINATED = "scheduler.alpha.kubernetes.io/nominated-node-name"
+NOMINATED = "scheduler.kubernetes.io/nominated-node-name"
 UPCOMING = "upcoming:"
 CONDITIONS = "node.kubernetes.io/"
 

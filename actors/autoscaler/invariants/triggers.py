@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
 from actors.autoscaler.invariants.plain_cluster import (
     PlainCluster,
@@ -28,7 +26,7 @@ class TriggersAreInNeed(JudgesPasses):
     """
 
     name = "triggers_are_in_need"
-    reads: ClassVar[frozenset[str]] = frozenset({"log:nodegroups"})
+    reads = frozenset({"log:nodegroups"})
 
     def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
         """What is wrong with a pass; empty if nothing is."""

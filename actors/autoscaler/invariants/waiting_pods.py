@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
+from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, autoscalers, key_of
 from actors.autoscaler.invariants.plain_cluster import (
     PlainCluster,
     admits,
@@ -25,10 +26,12 @@ from actors.autoscaler.pass_record import (
     YOUNG,
     PodFate,
 )
+from actors.autoscaler.pass_sight import PassSight
 from actors.autoscaler.settings import UNLIMITED_CORES, UNLIMITED_MEMORY
 from testbed import Evidence
 from testbed.invariant import TURN
 from testbed.objects import Pod, requests_of
+from testbed.objects.condition import find
 
 DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 NEW_MS = 3_000
@@ -45,8 +48,20 @@ class NoPodIsPassedOver(JudgesPasses):
     """
 
     name = "no_pod_is_passed_over"
-    reads: ClassVar[frozenset[str]] = frozenset({"log:nodegroups"})
+    reads = frozenset({"log:nodegroups"})
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
+
+    def end(self, evidence: Evidence) -> str | None:
+        """At rest, each pod that still waits was before its last pass."""
+        for role in autoscalers(evidence):
+            sight: PassSight | None = role.life.shown.get("sight")
+            if sight is None or role.actor.settings.passes_ms or role.actor.elects:
+                continue
+            known = {pod.meta.uid for pod in sight.unschedulable}
+            for pod in _waiting(evidence):
+                if pod.meta.uid not in known:
+                    return f"{role.name} makes no more passes, and {key_of(pod)} waits"
+        return None
 
     def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
         """What is wrong with a pass; empty if nothing is."""
@@ -70,6 +85,16 @@ class NoPodIsPassedOver(JudgesPasses):
                 if groups:
                     return f"adds no node for {key_of(pod)}, which {groups[0]} could take"
         return ""
+
+
+def _waiting(evidence: Evidence) -> Iterator[Pod]:
+    """The pods for which a scheduler has found no node."""
+    for entry in evidence.store.snapshot("pods/"):
+        pod: Any = entry.value
+        said = find(pod.status.conditions, "PodScheduled")
+        is_refused = said is not None and (said.status, said.reason) == ("False", "Unschedulable")
+        if is_refused and not pod.is_bound and not pod.is_over:
+            yield pod
 
 
 def _overpacked(cluster: PlainCluster) -> str:

@@ -27,13 +27,13 @@ SETTINGS = AutoscalerSettings(
 )  # fmt: skip
 LIMITED = attrs.evolve(SETTINGS, max_nodes_total=5)
 """The same, where the cluster may have one node more than it begins with."""
-ASKS_MS, FOLLOWS_MS = 3_000, 12_000
-"""When a pod comes that only the refusing group can help; and one for which another node is needed,
-while some are on their way."""
+ASKS_MS, FOLLOWS_MS, AWAKES_MS = 3_000, 12_000, 140_000
+"""When a pod comes that only the refusing group can help; one for which another node is needed,
+while some are on their way; and one when there was nothing to do for long."""
 H, HERE = Map(pool="h"), Map({"kubernetes.io/hostname": "k-1"})
 APART, LET_IN = Taint("pool", "", "NoSchedule"), (Toleration("pool", "Exists"),)
 """What keeps pods off the nodes of h and k, and who is let in."""
-LIFE_MS = 150_000
+LIFE_MS = 900_000
 """When it ends, if it does not come to rest before."""
 SCARCE = -20
 """A priority below the cutoff."""
@@ -70,8 +70,9 @@ def growing_cluster(
     world.start(
         Scheduler("default-scheduler"),
         autoscaler(settings=settings, switches=Map(events="off", status="off")),
-        User("user", ((ASKS_MS, picky), (FOLLOWS_MS, Pod.of("f", cpu_m=900)))),
-    )
+        User("user", ((ASKS_MS, picky), (FOLLOWS_MS, Pod.of("f", cpu_m=900)),
+                      (AWAKES_MS, Pod.of("z", cpu_m=900)))),
+    )  # fmt: skip
     world.limit(horizon_ms=200_000, virtual_ms_max=LIFE_MS)
     world.claim(*autoscaler_claims(settings))
 
