@@ -29,9 +29,9 @@ holds:
 }
 SAID = {
     "scale_up_suppressed": "g wants 2 nodes",
-    "suppressed_for_ever": "pods/default/urgent waits for room on n1",
+    "suppressed_for_ever": "default/urgent gets no node, since it waits for n1, which is gone",
     "two_autoscalers": "g wants 3 nodes for one pod that waits",
-    "expendable_starves": "pods/default/polite waits, and the group has room to grow",
+    "expendable_starves": "default/polite gets no node, since it is to fit on g-1, which is full",
 }
 
 
