@@ -21,8 +21,8 @@ PASSES_MS = (10_000, 20_000)
 
 
 def no_node_is_wanted(see: Evidence) -> str | None:
-    """The group wants no second node: preemption makes the room that is needed, as long as no request
-    of the scheduler fails."""
+    """The group wants no second node: preemption makes the room that is needed, as long as no
+    request of the scheduler fails."""
     entry = see.store.peek("nodegroups/g")
     group: Any = entry and entry.value
     if group.target > 1 and not see.last_fault_ms:
