@@ -7,6 +7,9 @@ or after two minutes.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 from actors.shared import node_groups
 from actors.shared.node_groups import GroupView, Instance
 from testbed import Client
@@ -26,6 +29,8 @@ class CloudView:
         self._group_of: dict[str, str] = {}
         self._instances: dict[str, tuple[Instance, ...]] = {}
         self._read_ms: dict[str, int] = {}
+        self._ended = 0
+        """How many calls have ended that may have changed a group."""
 
     @property
     def groups(self) -> tuple[GroupView, ...]:
@@ -46,8 +51,12 @@ class CloudView:
         return self._groups.get(self._group_of.get(node, ""))
 
     async def refresh(self) -> None:
-        """Read the groups."""
-        answer = await node_groups.groups(self._client, self._cloud)
+        """Read the groups; again, if a call that may have changed them has ended meanwhile: the
+        answer may be older than that, and nothing else tells of the change any more."""
+        ended = -1
+        while ended != self._ended:
+            ended = self._ended
+            answer = await node_groups.groups(self._client, self._cloud)
         self._groups = {group.name: group for group in answer}
         self._group_of = {node: group.name for group in answer for node in group.nodes}
 
@@ -66,26 +75,31 @@ class CloudView:
 
     async def increase(self, group: GroupView, by: int) -> None:
         """Want that many nodes more; an ApiError if the cloud refuses."""
-        target = await node_groups.increase(
-            self._client, group.name, by, self._cloud, seen=group.target
+        await self._change(
+            group.name,
+            node_groups.increase(self._client, group.name, by, self._cloud, seen=group.target),
         )
-        self._set_target(group.name, target)
 
     async def decrease(self, group: GroupView, by: int) -> None:
         """Want that many nodes less, without deleting any; an ApiError if the cloud refuses."""
-        target = await node_groups.decrease(self._client, group.name, by, self._cloud)
-        self._set_target(group.name, target)
+        await self._change(
+            group.name, node_groups.decrease(self._client, group.name, by, self._cloud)
+        )
 
     async def delete_nodes(self, group: str, nodes: tuple[str, ...]) -> None:
         """Delete these instances; an ApiError if the cloud refuses."""
-        target = await node_groups.delete_nodes(self._client, group, nodes, self._cloud)
-        self._set_target(group, target)
+        await self._change(group, node_groups.delete_nodes(self._client, group, nodes, self._cloud))
 
     def digest(self, now_ms: int) -> object:
         """What it knows, with times as distances from now."""
         read = [(name, now_ms - at_ms) for name, at_ms in self._read_ms.items()]
         return self._groups, self._instances, read, (now_ms - self._began_ms) % REFRESH_MS
 
-    def _set_target(self, name: str, target: int) -> None:
+    async def _change(self, name: str, call: Coroutine[Any, Any, int]) -> None:
+        """Make a call that answers with the new target of that group."""
+        try:
+            target = await call
+        finally:
+            self._ended += 1
         if (group := self._groups.get(name)) is not None:
             self._groups[name] = group.at(target)
