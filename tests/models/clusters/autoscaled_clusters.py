@@ -123,7 +123,7 @@ def assemble(world: World, number: int) -> None:
     sound = Map(bug_disruption_status_from_preemptor="off")
     profile = lots.one("k8s-1.26", "k8s-modern", "seed")
     world.start(Scheduler("default-scheduler", profile=profile, switches=sound))
-    settings = _settings(lots)
+    settings = attrs.evolve(_settings(lots), parallel_drain=number % 3 == 0)
     switches = Map(events="off", status="off", has_instance=lots.one("off", "on"))
     world.start(Autoscaler(settings=settings, profile=profile, switches=switches))
     world.start(WorkloadStream("ann", _script(sets, lots)), User("ben", _pods(lots)))
