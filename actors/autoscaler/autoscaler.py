@@ -46,8 +46,8 @@ class AutoscalerLoop:
 
     def digest(self, now_ms: int) -> object:
         """The memory, beside its Caches, that its next actions depend on. Times count from now."""
-        last = attrs.evolve(self.last, at_ms=0) if self.last is not None else None
-        return self.memory.digest(now_ms), last, now_ms - self._ended_ms
+        last = self.last.ago(now_ms) if self.last is not None else None
+        return self.memory.digest(now_ms), last, self._published, now_ms - self._ended_ms
 
     async def run(self) -> None:
         """Pass after pass, for ever or as often as the settings say."""

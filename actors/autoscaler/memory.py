@@ -52,6 +52,7 @@ class AutoscalerMemory:
             "cloud": self.cloud.digest(now_ms),
             "templates": self.templates.digest(),
             "hints": self.packer.digest(),
+            "round robin": self.round_robin.digest(),
             "state": self.state.digest(now_ms),
             "scale-down": self.scale_down.digest(now_ms),
         }

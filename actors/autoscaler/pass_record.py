@@ -122,3 +122,9 @@ class PassRecord:
     """Why it ended in an error."""
     ended_early: bool = False
     """Whether it ended before pods were looked at."""
+
+    def ago(self, now_ms: int) -> PassRecord:
+        """The same with its times as distances from now."""
+        since = {node: now_ms - at_ms for node, at_ms in self.scale_down.unneeded_since.items()}
+        scale_down = attrs.evolve(self.scale_down, unneeded_since=since)
+        return attrs.evolve(self, at_ms=now_ms - self.at_ms, scale_down=scale_down)

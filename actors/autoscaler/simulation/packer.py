@@ -47,6 +47,10 @@ class RoundRobin:
         self._start = (row + 1) % len(simulation.snapshot)
         return simulation.snapshot.names[row]
 
+    def digest(self) -> object:
+        """Where it goes on."""
+        return self._start
+
 
 class Packer:
     """Packs pods, and remembers where each was put: in this pass, and in the one before."""

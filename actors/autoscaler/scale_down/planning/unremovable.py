@@ -72,4 +72,5 @@ class UnremovableNodes:
 
     def digest(self, now_ms: int) -> object:
         """What it believes; times count from now."""
-        return tuple((name, until - now_ms) for name, until in sorted(self._until_ms.items()))
+        believed = tuple((name, at - now_ms) for name, at in sorted(self._until_ms.items()))
+        return believed, tuple(sorted(self._doubtful))
