@@ -177,7 +177,7 @@ class Cloud(StoreEndpoint):
         machines = []
         for nth, number in enumerate(numbers):
             machine = CloudInstance(
-                group.slot(number), group=group.name, number=number, template=group.template,
+                group.slot(number), group=group.name, number=number, template=group.becomes,
                 requested_ms=now_ms,
             )  # fmt: skip
             has_room = room is None or nth < room

@@ -65,7 +65,7 @@ def _check(group: NodeGroup, *, has_kubelets: bool) -> None:
             f"{SLOTS!r}, since each of its machines has a kubelet that is started before the Run."
             "\nNext: leave out `machine`, and its nodes have no kubelets."
         )
-    if group.target and group.template is None:
+    if group.target and group.becomes is None:
         raise ScenarioError(
             f"join_cloud was given the group {group.name!r} with target={group.target} and no "
             "template: expected one, to know its nodes by.\n"
@@ -78,8 +78,8 @@ def _begin_with(world: World, group: NodeGroup, number: int) -> None:
     name = f"{group.name}-{number}"
     machine = CloudInstance(
         Meta(name, uid=f"{group.name}~{number}"), group=group.name, number=number,
-        template=group.template,
+        template=group.becomes,
     )  # fmt: skip
     world.add(machine.coming_up(AT_ONCE))
-    assert group.template is not None
-    world.add(node_of(group.template, name, 0))
+    assert group.becomes is not None
+    world.add(node_of(group.becomes, name, 0))

@@ -35,8 +35,11 @@ class NodeGroup(Object):
     target: int = 0
     """How many instances are wanted."""
     template: Node | None = None
-    """What a new node of it will be; its name does not matter. None: the provider cannot say, and
-    new machines never become nodes."""
+    """What a new node of it will be, as the provider says; its name does not matter. None: the
+    provider cannot say."""
+    actual: Node | None = None
+    """What its nodes really are; None: as the template says, and without a template new machines
+    never become nodes."""
     boots: tuple[Boot, ...] = (Boot(),)
     """How new machines come up; of several, one is picked for each machine."""
     place: int = 0
@@ -71,6 +74,11 @@ class NodeGroup(Object):
     def name(self) -> str:
         """Its name."""
         return self.meta.name
+
+    @property
+    def becomes(self) -> Node | None:
+        """What a machine of it becomes."""
+        return self.template if self.actual is None else self.actual
 
     @property
     def slots(self) -> tuple[str, ...]:

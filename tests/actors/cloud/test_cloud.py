@@ -23,7 +23,7 @@ from actors.shared.node_groups import (
 )
 from testbed import Calm, Chooser, Client, Operation, Uniform, World
 from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError
-from testbed.objects import Condition, Map, Node, Pod
+from testbed.objects import Condition, Map, Node, Pod, room_of
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
@@ -77,6 +77,24 @@ def test_a_cloud_begins_with_what_its_groups_want() -> None:
     assert nodes(world) == {"g-1": True}
     node: Any = world.store.peek("nodes/g-1").value  # type: ignore[union-attr]
     assert node.meta.labels == {"pool": "g", "kubernetes.io/hostname": "g-1"}
+
+
+def test_nodes_are_what_they_are_whatever_the_provider_says() -> None:
+    """Those that are there from the start, and those that come (CA-16)."""
+    saw: Saw = []
+
+    async def do(client: Client) -> None:
+        await increase(client, "g", 1)
+        saw.append(await groups(client))
+
+    group = attrs.evolve(GROUP, actual=Node.of("any", cpu_m=1000))
+    world = play(group, do=do)
+    (view,) = saw[0]
+    assert view.template == TEMPLATE
+    found: list[Any] = [entry.value for entry in world.store.snapshot("nodes/")]
+    assert [(each.meta.name, room_of(each)["cpu"]) for each in found] == [
+        ("g-1", 1000), ("g-2", 1000)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("has_kubelets", [True, False])
