@@ -22,6 +22,7 @@ from testbed.invariants.lasso.moment import (
     tells_time,
 )
 from testbed.invariants.lasso.renaming import Renaming
+from testbed.objects.affinity import Taint
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
@@ -369,6 +370,9 @@ def _shown(value: object, path: str, now_ms: int) -> str:
         return "now" if value == now_ms else "then"
     if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
         return " and ".join(f"{each.type}={each.status}" for each in value)
+    if isinstance(value, tuple) and all(isinstance(each, Taint) for each in value):
+        # Some keep a time as the value.
+        return " and ".join(f"{each.key}:{each.effect}" for each in value)
     if isinstance(value, tuple) and all(isinstance(each, ContainerStatus) for each in value):
         return " and ".join(f"{each.name} {_state_of(each)}" for each in value)
     return str(value)
