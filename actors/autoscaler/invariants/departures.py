@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from actors.autoscaler.pass_record import SUCCESSFUL, PassRecord
 from actors.autoscaler.settings import AutoscalerSettings
 from testbed import Evidence, Invariant
-from testbed.invariant import COMMIT
+from testbed.invariant import COMMIT, TURN
 from testbed.objects import Node, Pod
 from testbed.turns.trace import Step
 
@@ -71,7 +71,8 @@ class NodesDepartInTime(Invariant):
 
     name = "nodes_depart_in_time"
     reads = frozenset({"log:nodes"})
-    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+    # A pass that writes nothing is followed by another one without any commit between them.
+    looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
 
     def __init__(
         self, actor: str = "autoscaler", settings: AutoscalerSettings | None = None

@@ -64,6 +64,11 @@ def test_whatever_strikes_an_autoscaled_cluster_keeps_its_claims(number: int) ->
     assert breaches(number, found) == []
 
 
+def test_a_pass_that_writes_nothing_is_judged_by() -> None:
+    """One that fails follows it, and then one that lets a node go."""
+    assert breaches(192, verdicts(192, 1, seed=1)) == []
+
+
 @pytest.mark.long
 @pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37")
 @pytest.mark.parametrize("chunk", range(1000 // CHUNK))
