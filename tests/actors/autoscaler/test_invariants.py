@@ -8,7 +8,7 @@ import pytest
 from stage import Puppet
 
 from actors.apiserver import ApiServer
-from actors.autoscaler import Autoscaler
+from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.autoscaler.invariants import NoGroupOscillates, autoscaler_claims
 from actors.autoscaler.mutants import MUTANTS
 from actors.autoscaler.proving_grounds.departing_nodes import departing_nodes
@@ -109,3 +109,28 @@ def test_a_group_that_follows_wishes_does_not_swing() -> None:
     verdict = swinging(strict=True, wishes=True).verdict
     assert verdict is not None
     assert verdict.is_held
+
+
+# -- a minimum that only the provider keeps -------------------------------------------------------
+
+
+@pytest.mark.spec("INV-35")
+@pytest.mark.parametrize(("keeps_min", "left"), [(False, 0), (True, 1)])
+def test_parallel_drains_may_take_a_group_below_its_minimum(keeps_min: bool, left: int) -> None:
+    """Each of two empty nodes may go, as its group has one more than it needs: so both do, unless
+    the provider refuses the second (CA-27). The other planner counts them together."""
+    for is_parallel, then in ((True, left), (False, 1)):
+        world = World("minimum")
+        world.serve(ApiServer)
+        template = Node.of("any", cpu_m=1000, memory=1000)
+        group = NodeGroup("g", min_size=1, target=2, template=template, keeps_min=keeps_min)
+        join_cloud(world, group)
+        settings = AutoscalerSettings(unneeded_time_ms=20_000, parallel_drain=is_parallel)
+        quiet = Map(events="off", status="off")
+        world.start(Autoscaler(settings=settings, switches=quiet))
+        world.limit(virtual_ms_max=60_000)
+        world.run(Calm())
+        found = world.store.peek("nodegroups/g")
+        assert found is not None
+        assert isinstance(found.value, NodeGroup)
+        assert found.value.target == then
