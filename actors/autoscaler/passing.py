@@ -151,7 +151,7 @@ class Passing:
         for pod in packed:
             node = places.get(pod.uid, "")
             _, origin = drained.get(pod.uid, (None, ""))
-            # A nominated pod whose node is drained is packed as well, but stays one that waits.
+            # A nominated pod on a node that is drained is packed as well, but stays one that waits.
             if pod.key not in aside:
                 fate = SCHEDULABLE if node else LEFT
                 self._note(pod, PodFate(fate, node, drained_from=origin))

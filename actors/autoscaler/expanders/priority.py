@@ -15,7 +15,7 @@ CONFIG_MAP, KEY = "cluster-autoscaler-priority-expander", "priorities"
 
 
 class PriorityExpander(Expander):
-    """Keeps the groups whose name matches a pattern of the highest priority. If the ConfigMap is
+    """Keeps the groups that match a pattern of the highest priority. If the ConfigMap is
     missing, or makes no sense, or no group matches, all are kept."""
 
     name: ClassVar[str] = "priority"

@@ -1,4 +1,4 @@
-"""Oscillation: nodes come, go and come again, and nobody has wanted anything else (INV-38)."""
+"""Oscillation: nodes come, go and come again, though nothing else is wanted (INV-38)."""
 
 from __future__ import annotations
 

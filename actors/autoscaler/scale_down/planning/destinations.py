@@ -1,6 +1,6 @@
 """Destinations: which node would have sent its pods to which, in the simulations of late.
 
-Two nodes whose pods would go to the same place may have been counted on for the same room. So when
+If pods of two nodes would go to the same place, both may have counted on the same room. So when
 one of them is deleted, the other is no longer known to be unneeded (CA-27).
 """
 
