@@ -9,9 +9,9 @@ import pytest
 from testbed.world.scenario import known
 
 BUSY = (
-    "daemonset_preemption", "descheduler_pingpong", "out_of_cpu", "partitioned_node",
-    "pdb_overspent", "pressure_pingpong", "restart_readmission", "rollout_and_preemption",
-    "who_preempts",
+    "add_remove_loop", "daemonset_preemption", "descheduler_pingpong", "given_away", "out_of_cpu",
+    "partitioned_node", "pdb_overspent", "phantom_upcoming", "pressure_pingpong",
+    "restart_readmission", "rollout_and_preemption", "scale_down_race", "who_preempts",
 )  # fmt: skip
 """They have many real actors, and nothing in their Runs that no other scenario has: what costs many
 Runs of each scenario is `long` for these."""
