@@ -9,7 +9,6 @@ from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.autoscaler.invariants.passes import autoscalers
 from actors.autoscaler.pass_record import SCHEDULABLE, PassRecord
 from actors.cloud import Boot, NodeGroup, join_cloud
-from actors.kubelet import Machine
 from actors.scheduler import Scheduler
 from actors.shared.user import User
 from testbed import Evidence, World, always
@@ -46,7 +45,7 @@ def expendable_starves(world: World, *, guard: bool = False) -> None:
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)
     group = NodeGroup("g", max_size=2, target=1, template=template, boots=(Boot(20_000),))
-    join_cloud(world, group, machine=Machine)
+    join_cloud(world, group)
     world.add(PriorityClass(Meta("spare"), value=-15))
     world.add(PriorityClass(Meta("polite"), value=0, preemption_policy="Never"))
     world.add(Pod.of("batch", cpu_m=1000, node_name="g-1", priority_class_name="spare"))

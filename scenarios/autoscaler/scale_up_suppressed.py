@@ -7,7 +7,6 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.cloud import Boot, NodeGroup, join_cloud
-from actors.kubelet import Machine
 from actors.scheduler import Scheduler
 from actors.shared.user import User
 from testbed import Evidence, World, always
@@ -40,7 +39,7 @@ def scale_up_suppressed(world: World, *, guard: bool = False) -> None:
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)
     group = NodeGroup("g", max_size=2, target=1, template=template, boots=(Boot(20_000),))
-    join_cloud(world, group, machine=Machine)
+    join_cloud(world, group)
     world.add(PriorityClass(Meta("high"), value=1000))
     world.add(Pod.of("batch", cpu_m=1000, grace_s=30, node_name="g-1"))
     storage = Map(nnn_storage="status" if guard else "annotation")

@@ -7,7 +7,6 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.cloud import Boot, NodeGroup, join_cloud
-from actors.kubelet import Machine
 from actors.scheduler import Scheduler
 from actors.shared.user import User
 from testbed import Evidence, World, always
@@ -37,9 +36,9 @@ def two_autoscalers(world: World, *, guard: bool = False) -> None:
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)
     group = NodeGroup(
-        "g", max_size=4, target=1, template=template, boots=(Boot(20_000),), is_told_sizes=guard
+        "g", max_size=3, target=1, template=template, boots=(Boot(20_000),), is_told_sizes=guard
     )
-    join_cloud(world, group, machine=Machine)
+    join_cloud(world, group)
     world.add(Pod.of("first", cpu_m=1000, node_name="g-1"))
     world.start(Scheduler("default-scheduler"))
     told = Map(events="off", status="off")
