@@ -130,6 +130,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "cross_node",
             "dry_run",
             "eligibility",
+            "ignoring",
             "importance",
             "lower_nominations",
             "preemption",

@@ -9,9 +9,10 @@ import pytest
 from testbed.world.scenario import known
 
 BUSY = (
-    "add_remove_loop", "daemonset_preemption", "descheduler_pingpong", "given_away", "out_of_cpu",
-    "partitioned_node", "pdb_overspent", "phantom_upcoming", "pressure_pingpong",
-    "restart_readmission", "rollout_and_preemption", "scale_down_race", "who_preempts",
+    "add_remove_loop", "daemonset_preemption", "descheduler_pingpong", "expendable_starves",
+    "given_away", "out_of_cpu", "partitioned_node", "pdb_overspent", "phantom_upcoming",
+    "pressure_pingpong", "restart_readmission", "rollout_and_preemption", "scale_down_race",
+    "scale_up_suppressed", "suppressed_for_ever", "two_autoscalers", "web_server", "who_preempts",
 )  # fmt: skip
 """They have many real actors, and nothing in their Runs that no other scenario has: what costs many
 Runs of each scenario is `long` for these."""
