@@ -61,8 +61,8 @@ def urgent() -> Pod:
 def only_who_is_in_the_way_is_deleted(see: Evidence) -> str | None:
     """Room is made on one node, so no pod anywhere else is deleted for it."""
     for change in see.changes:
-        old: Any = change.old and change.old.value
-        new: Any = change.new and change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if not isinstance(old, Pod) or old.spec.node_name == CROWDED or old.meta.is_terminating:
             continue
         if new is None or new.meta.is_terminating:

@@ -70,7 +70,7 @@ def web(scheduler: str) -> ReplicaSet:
 def no_pod_is_rejected(see: Evidence) -> str | None:
     """A pod that is bound to a node fits it: no kubelet rejects it."""
     for change in see.changes:
-        pod: Any = change.new and change.new.value
+        pod: Any = change.after
         if isinstance(pod, Pod) and pod.status.reason.startswith("OutOf"):
             return f"{pod.spec.node_name} rejects {pod.key}: {pod.status.message}"
     return None

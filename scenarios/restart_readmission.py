@@ -21,8 +21,8 @@ DOWN_MS = 1_000
 def no_running_pod_is_failed(see: Evidence) -> str | None:
     """No kubelet sets a Running pod to Failed: here no container fails."""
     for change in see.changes:
-        old: Any = change.old and change.old.value
-        new: Any = change.new and change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if not isinstance(old, Pod) or not isinstance(new, Pod) or old.status.phase != "Running":
             continue
         if new.status.phase == "Failed":

@@ -103,7 +103,7 @@ def only_lesser_pods_go(see: Evidence) -> str | None:
     facts = see.records[request.because - 1].facts
     entry: Any = see.store.peek(str(facts.get("pod")))
     for change in see.changes:
-        victim: Any = change.old and change.old.value
+        victim: Any = change.before
         if entry and isinstance(victim, Pod) and victim.priority >= entry.value.priority:
             return f"{victim.key} goes for {entry.key}, which is no more important"
     return None
@@ -113,8 +113,8 @@ def no_nominated_room_is_taken(see: Evidence) -> str | None:
     """A pod is bound to a node only if it leaves room for each more important pod that is nominated
     there, which had room before."""
     for change in see.changes:
-        new: Any = change.new and change.new.value
-        old: Any = change.old and change.old.value
+        new: Any = change.after
+        old: Any = change.before
         was_bound = not isinstance(old, Pod) or old.is_bound
         if isinstance(new, Pod) and new.is_bound and not was_bound and (loser := _loser(see, new)):
             return f"room was made on {new.spec.node_name} for {loser}, and {new.key} takes it"

@@ -55,7 +55,7 @@ def _wrong_in(change: Change) -> str:
         return ""
     if text_of(new.value.meta.revision) != str(change.revision):
         return f"{change.key} says {new.value.meta.revision!r} at rv {change.revision}"
-    old = None if change.old is None else change.old.value
+    old = change.before
     if isinstance(old, Object) and old.is_as(new.value):
         return f"rv {change.revision} changes nothing of {change.key}"
     return ""

@@ -103,7 +103,7 @@ class _Words:
         lives: dict[str, int] = {}
         store = world.store
         for change in store.changes(since=max(store.compacted - 1, 0)):
-            value = change.new.value if change.new is not None else None
+            value = change.after
             if isinstance(value, Object) and value.meta.uid not in self._names:
                 nth = lives[change.key] = lives.get(change.key, 0) + 1
                 self._names[value.meta.uid] = f"uid {nth} of {change.key}"
@@ -149,7 +149,7 @@ def _new(change: Change) -> str:
 
 def _regarded(change: Change) -> Iterator[str]:
     """What the Event is about that was written, if it was an Event."""
-    value = change.new.value if change.new is not None else None
+    value = change.after
     about = getattr(value, "involved", None)
     if about is not None:
         place = f"{about.namespace}/" if about.namespace else ""

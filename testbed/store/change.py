@@ -43,6 +43,16 @@ class Change:
     """Its number in the whole history, from 1. Changes of one transaction share a revision, never a
     serial."""
 
+    @property
+    def before(self) -> object:
+        """The object before; None for a creation."""
+        return None if self.old is None else self.old.value
+
+    @property
+    def after(self) -> object:
+        """The object now; None for a deletion."""
+        return None if self.new is None else self.new.value
+
 
 class Log:
     """The Changes of one kind that are still kept. The place of a Change never moves."""

@@ -103,7 +103,7 @@ def the_store_is_whole(store: Store) -> None:
         written = {change.key, *(written if change.revision == last else ())}
         last = change.revision
         before = state.get(change.key)
-        assert before == (change.old.value if change.old is not None else None)
+        assert before == (change.before)
         if change.new is None:
             del state[change.key]
         else:

@@ -153,10 +153,7 @@ def state_of(world: World) -> dict[str, Any]:
         for path, seat in sorted(life.seats.items()):
             state[path] = (str(seat.waits_for), seat.is_idle, seat.is_cancelled, *frames(seat.coro))
     for stream in world.wire.streams.open:
-        queue = [
-            (plain(change.new and change.new.value, wrote), change.key)
-            for change in stream.watch.queue
-        ]
+        queue = [(plain(change.after, wrote), change.key) for change in stream.watch.queue]
         state[stream.path] = queue
     return state
 

@@ -60,8 +60,8 @@ def _asked(step: Step, request: Request, begins_ms: int) -> Iterator[str]:
 
 def _changed(change: Change, running: set[str]) -> Iterator[str]:
     """What is new of a pod. That one which runs is called Pending for a moment is no news."""
-    old: Any = change.old and change.old.value
-    new: Any = change.new and change.new.value
+    old: Any = change.before
+    new: Any = change.after
     name = (new or old).meta.name
     if new is None:
         yield f"remove {name}"

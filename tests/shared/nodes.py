@@ -129,7 +129,7 @@ def story(world: World, name: str) -> list[str]:
         if change.key != f"pods/default/{name}":
             continue
         _, now_ms = world.wire.streams.commits.get(change.revision, (0, 0))
-        pod: Any = change.new and change.new.value
+        pod: Any = change.after
         seen = "gone" if pod is None else _seen(pod)
         if seen != last:
             told.append(f"{now_ms} {seen}")
@@ -193,8 +193,8 @@ def what_is_over_stays_over(see: Evidence) -> str | None:
         if report.is_running
     }
     for change in see.changes:
-        old: Any = change.old and change.old.value
-        new: Any = change.new and change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if not isinstance(new, Pod):
             continue
         if isinstance(old, Pod) and old.is_over and new.status.phase != old.status.phase:

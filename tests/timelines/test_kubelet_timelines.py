@@ -93,7 +93,7 @@ def events(world: World, begin_s: int = BEGIN_S) -> list[str]:
         found += [(number, at_ms, f"{said} {called}") for at_ms, said in _seen(world, change)]
     last = ""
     for number, change in enumerate(world.store.log("nodes").after(0)):
-        node: Any = change.new and change.new.value
+        node: Any = change.after
         taints = " ".join(each.key.rpartition("/")[2] for each in node.spec.taints)
         if taints != last:
             found.append((number, _at_ms(world, change), f"taint {taints or 'none'}"))

@@ -44,8 +44,8 @@ class PodsAreGivenTheirTime(Invariant):
         return None
 
     def _wrong_in(self, request: Any, change: Change) -> str:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if isinstance(new, Object) and _is_free_to_go(new):
             self._let_go.setdefault((new.key, new.meta.uid), request)
             self._marked[request] = new.meta.uid

@@ -51,8 +51,8 @@ class EvictionsKeepToBudgets(Invariant):
         return None
 
     def _wrong_in_budget(self, request: Any, change: Change) -> str:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if new is None:
             return ""
         uid, allowed = new.meta.uid, new.status.disruptions_allowed
@@ -72,7 +72,7 @@ class EvictionsKeepToBudgets(Invariant):
         return ""
 
     def _wrong_in_pod(self, request: Any, change: Change, evidence: Evidence) -> str:
-        old: Any = None if change.old is None else change.old.value
+        old: Any = change.before
         is_gone = change.new is None or change.new.value.meta.is_terminating  # type: ignore[attr-defined]
         if not isinstance(old, Pod) or old.meta.is_terminating or not is_gone:
             return ""

@@ -125,8 +125,8 @@ def _role(actor: str, evidence: Evidence) -> Any:
 def _taints_changed(evidence: Evidence) -> Iterator[tuple[Node, bool]]:
     """The nodes that have just got the taint, or lost it."""
     for change in evidence.changes:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         if isinstance(new, Node) and _is_tainted(new) != _is_tainted(old):
             yield new, _is_tainted(new)
 
@@ -141,8 +141,8 @@ def _departing(actor: str, evidence: Evidence) -> Iterator[str]:
     if request is None or request.role.name != actor:
         return
     for change in evidence.changes:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         was_going = getattr(old, "gone_ms", None) is not None
         if getattr(new, "gone_ms", None) is not None and not was_going:
             yield new.meta.name

@@ -68,8 +68,8 @@ class NoGroupOscillates(Invariant):
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served
         for change in evidence.changes:
-            old: Any = None if change.old is None else change.old.value
-            new: Any = None if change.new is None else change.new.value
+            old: Any = change.before
+            new: Any = change.after
             plural = change.key.partition("/")[0]
             if plural == "nodegroups":
                 is_its = request is not None and isinstance(request.role.actor, Autoscaler)

@@ -29,7 +29,7 @@ class EndsAreCountedOnce(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for change in evidence.changes:
-            new: Any = None if change.new is None else change.new.value
+            new: Any = change.after
             if isinstance(new, Pod):
                 self._note(new)
             elif isinstance(new, Job) and (wrong := self._wrong(new)):

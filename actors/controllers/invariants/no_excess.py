@@ -26,8 +26,8 @@ class PodsAreCreatedOnce(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         for change in evidence.changes:
-            old: Any = None if change.old is None else change.old.value
-            new: Any = None if change.new is None else change.new.value
+            old: Any = change.before
+            new: Any = change.after
             item = old if new is None else new
             if isinstance(item, ReplicaSet) and new is not None:
                 uid, wanted = item.meta.uid, size_of(item)

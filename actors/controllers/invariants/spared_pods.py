@@ -99,8 +99,8 @@ def _deleted_by(actor: str, evidence: Evidence) -> Iterator[Pod]:
     if request is None or request.role.name != actor:
         return
     for change in evidence.changes:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         is_going = new is None or new.meta.is_terminating
         if isinstance(old, Pod) and not old.meta.is_terminating and is_going:
             yield old

@@ -57,8 +57,8 @@ class NoPodRunsTwice(Invariant):
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served
         for change in evidence.changes:
-            old: Any = None if change.old is None else change.old.value
-            new: Any = None if change.new is None else change.new.value
+            old: Any = change.before
+            new: Any = change.after
             if not isinstance(old, Pod) or not old.is_bound or request is None:
                 continue
             # Whoever marks a pod with a grace of 0 removes it: any write may then delete it, even

@@ -31,8 +31,8 @@ class OverMeansStopped(Invariant):
 
 
 def _wrong_in(change: Change, is_deletion: bool, node: str, evidence: Evidence) -> str:
-    old: Any = None if change.old is None else change.old.value
-    new: Any = None if change.new is None else change.new.value
+    old: Any = change.before
+    new: Any = change.after
     if not isinstance(old, Pod):
         return ""
     if is_deletion and not old.meta.is_terminating:

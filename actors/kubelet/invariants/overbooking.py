@@ -55,8 +55,8 @@ class NodesAreNotOverbooked(Invariant):
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served
         for change in evidence.changes:
-            old: Any = None if change.old is None else change.old.value
-            new: Any = None if change.new is None else change.new.value
+            old: Any = change.before
+            new: Any = change.after
             if isinstance(old, Node) and not _has_all(new, old):
                 self._shrunk.add(old.meta.name)
             was_bound = isinstance(old, Pod) and old.is_bound

@@ -44,8 +44,8 @@ class DeedsAreDecided(Invariant):
         if request is None or books_of(request.role.life) is None:
             return None
         for change in evidence.changes:
-            old = None if change.old is None else change.old.value
-            new = None if change.new is None else change.new.value
+            old = change.before
+            new = change.after
             breach = self._breach_in(request.role.name, old, new) if isinstance(old, Pod) else ""
             if breach:
                 return f"{request.role.name} {breach}"

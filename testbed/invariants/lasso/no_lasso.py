@@ -313,7 +313,7 @@ class _Multiset:
             for entry in evidence.store.snapshot(""):
                 self._weigh(entry.key, entry.value)
         for change in evidence.changes:
-            self._weigh(change.key, None if change.new is None else change.new.value)
+            self._weigh(change.key, change.after)
         return f"{self._sum:x}"
 
     def _weigh(self, key: str, value: object) -> None:

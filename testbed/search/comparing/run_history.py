@@ -79,7 +79,7 @@ class RunHistory:
             for change in step.marks.changes if step.kind == SERVE else ():
                 yield Committed(
                     step.number, step.now_ms, step.option.path.partition("/")[0], change.key,
-                    change.old and change.old.value, change.new and change.new.value,
+                    change.before, change.after,
                     self._reason(step),
                 )  # fmt: skip
 

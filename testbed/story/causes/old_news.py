@@ -344,7 +344,7 @@ def _speaks_of_it(stale: StaleAct) -> bool:
     of its ConfigMap; an actor that says that it is alive writes of nothing else."""
     name = re.escape(stale.known.key.rpartition("/")[2])
     written = [v for v in stale.act.versions if not v.key.startswith(Event.plural)]
-    values = [f"{v.key} {v.change.new and v.change.new.value}" for v in written]
+    values = [f"{v.key} {v.change.after}" for v in written]
     return any(re.search(rf"(?<![a-z0-9]){name}(?![a-z0-9])", value) for value in values)
 
 

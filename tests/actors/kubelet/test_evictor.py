@@ -59,7 +59,7 @@ def conditions(world: World) -> list[str]:
     told, last = [], ""
     for change in world.store.log("nodes").after(0):
         _, now_ms = world.wire.streams.commits.get(change.revision, (0, 0))
-        found: Any = change.new and change.new.value
+        found: Any = change.after
         now = " ".join(each.type for each in found.status.conditions if each.is_true)
         if now != last:
             told.append(f"{now_ms} {now}".rstrip())

@@ -269,7 +269,7 @@ def test_what_was_killed_is_started_again_with_back_off(policy: str) -> None:
     assert kills(world) == ["2000 a", "4000 a"]
     states = []
     for change in world.store.log("pods").after(0):
-        pod: Any = change.new and change.new.value
+        pod: Any = change.after
         if pod.meta.name == "a" and pod.status.container_statuses:
             states.append(pod.status.container_statuses[0].state)
     assert [

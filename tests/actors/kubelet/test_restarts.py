@@ -47,7 +47,7 @@ def test_what_waits_to_be_started_again_says_so() -> None:
     states = []
     calm(world)
     for change in world.store.log("pods").after(0):
-        pod: Any = change.new and change.new.value
+        pod: Any = change.after
         for container in pod.status.container_statuses:
             states.append((container.ready, container.restart_count, container.state))
     assert [(ready, count) for ready, count, _ in states] == [

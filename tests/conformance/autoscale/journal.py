@@ -65,8 +65,8 @@ class Journal(Invariant):
             }  # fmt: skip
 
     def _of_change(self, who: str, change: Change) -> Iterator[Entry]:
-        old: Any = None if change.old is None else change.old.value
-        new: Any = None if change.new is None else change.new.value
+        old: Any = change.before
+        new: Any = change.after
         kind = change.key.partition("/")[0]
         if kind == "pods" and who == AUTOSCALER and old is None:
             yield {"actor": "controller", "verb": "create", "object": new.meta.name}

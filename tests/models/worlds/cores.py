@@ -189,8 +189,8 @@ def seen(world: World, *names: str) -> list[str]:
     """What becomes of pods whose name begins so: bound, told to end, gone, and when, in seconds."""
     told = []
     for change in world.store.log("pods").after(0):
-        old: Any = change.old and change.old.value
-        new: Any = change.new and change.new.value
+        old: Any = change.before
+        new: Any = change.after
         name = change.key.rpartition("/")[2]
         if not name.startswith(names):
             continue
