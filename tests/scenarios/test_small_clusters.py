@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 import small_clusters
-from all_faults import all_faults
+from cluster_runs import breaches, restarting, verdicts
 from small_clusters import comes_to_rest, drawn_cluster
 
 from actors.controllers.deleting_mutants import with_loop
@@ -18,9 +18,6 @@ from actors.controllers.mutants import HoldsItsPods
 from actors.kubelet import Kubelet
 from actors.kubelet.mutants import PublishesEarly
 from testbed.choosers.calm import Calm
-from testbed.choosers.uniform import Uniform
-from testbed.fault import Fault
-from testbed.faults.crash import Crash
 from testbed.invariant import Verdict
 from testbed.world.scenario import play_runs
 from testbed.world.world import World
@@ -32,35 +29,11 @@ RESTART_MS, NEVER_MS = 5_000, 60_000
 lives that does not come to rest."""
 
 
-def faults_for(number: int) -> tuple[Fault, ...]:
-    """All faults; where all comes to rest, a crash does not last: of a controller that is gone for
-    good nothing can be expected."""
-    restart_ms = RESTART_MS if comes_to_rest(number) else NEVER_MS
-    return tuple(
-        attrs.evolve(fault, restart_after_ms=restart_ms) if isinstance(fault, Crash) else fault
-        for fault in all_faults()
-    )
-
-
-def verdicts(number: int, runs: int, seed: int = 0) -> list[Verdict]:
-    """What so many Runs of that cluster have shown, up to the first Violation."""
-    found: list[Verdict] = []
-
-    def look(world: World) -> bool:
-        assert world.verdict is not None
-        found.append(world.verdict)
-        return not world.verdict.is_violated
-
-    play_runs(
-        drawn_cluster(number), Uniform(seed), look, runs_max=runs, faults=faults_for(number),
-        driver="direct",
-    )  # fmt: skip
-    return found
-
-
-def breaches(number: int, found: list[Verdict]) -> list[str]:
-    """Those of the verdicts that are Violations, each with the number of its cluster."""
-    return [f"cluster {number}: {verdict}" for verdict in found if verdict.is_violated]
+def played(number: int, runs: int, seed: int = 0) -> list[Verdict]:
+    """What that many Runs of that cluster have shown. Where all comes to rest a crash does not
+    last: of a controller that is gone for good nothing can be expected."""
+    faults = restarting(RESTART_MS if comes_to_rest(number) else NEVER_MS)
+    return verdicts(drawn_cluster(number), runs, seed=seed, faults=faults)
 
 
 @pytest.mark.spec("INV-5", "INV-7", "INV-8", "INV-30", "INV-31", "INV-32")
@@ -68,7 +41,7 @@ def breaches(number: int, found: list[Verdict]) -> list[str]:
 def test_whatever_strikes_a_small_cluster_keeps_its_claims(number: int) -> None:
     """Every fault may strike; every claim of the protocol, of kubelets and of controllers is made.
     A cluster with an even number comes to rest, and what is claimed of rest is judged there."""
-    found = verdicts(number, 2)
+    found = played(number, 2)
     assert breaches(number, found) == []
     assert sum(verdict.faults for verdict in found) > 0
     assert all((verdict.end == "quiet") == comes_to_rest(number) for verdict in found)
@@ -79,7 +52,7 @@ def test_whatever_strikes_a_small_cluster_keeps_its_claims(number: int) -> None:
 def test_small_clusters_keep_their_claims_in_twenty_thousand_runs(chunk: int) -> None:
     """A thousand clusters, twenty Runs of each; and a good part of them is judged at rest."""
     numbers = range(CHUNK * chunk, CHUNK * (chunk + 1))
-    found = {number: verdicts(number, RUNS, seed=1) for number in numbers}
+    found = {number: played(number, RUNS, seed=1) for number in numbers}
     assert [each for number in numbers for each in breaches(number, found[number])] == []
     quiet = [each for number in numbers for each in found[number] if each.end == "quiet"]
     assert len(quiet) > RUNS * CHUNK // 3
@@ -118,7 +91,7 @@ class EarlyKubelet(Kubelet):
 def test_a_kubelet_with_a_bug_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same clusters, and one that publishes a terminal phase early: the claims bite."""
     monkeypatch.setattr(small_clusters, "Kubelet", EarlyKubelet)
-    found = next((found for n in range(10) if (found := breaches(n, verdicts(n, 2)))), [])
+    found = next((found for n in range(10) if (found := breaches(n, played(n, 2)))), [])
     assert "over_means_stopped" in found[0]
 
 
@@ -126,5 +99,5 @@ def test_a_controller_with_a_bug_is_found_out_at_rest(monkeypatch: pytest.Monkey
     """It never takes its finalizer off a pod of a Job. Cluster 14 has nothing but Jobs."""
     holding = with_loop(JobController, HoldsItsPods)
     monkeypatch.setitem(small_clusters.CONTROLLERS, "job", (holding,))
-    (found,) = breaches(14, verdicts(14, 1))
+    (found,) = breaches(14, played(14, 1))
     assert "ends_are_counted_once" in found

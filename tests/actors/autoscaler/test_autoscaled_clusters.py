@@ -3,22 +3,18 @@ and whatever people do."""
 
 from __future__ import annotations
 
-import attrs
 import autoscaled_clusters
 import pytest
-from all_faults import all_faults
 from autoscaled_clusters import autoscaled_cluster, is_told_in_time
+from cluster_runs import breaches, restarting, verdicts
 
 from actors.autoscaler.growth_mutants import forgetful
-from testbed.choosers.uniform import Uniform
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
 from testbed.invariant import Verdict
-from testbed.world.scenario import play_runs
-from testbed.world.world import World
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""
@@ -29,44 +25,25 @@ def faults_for(number: int) -> tuple[Fault, ...]:
     """All faults; or those by which nothing is heard late."""
     if is_told_in_time(number):
         return (Crash(restart_after_ms=RESTART_MS), LoseReply(), LoseRequest(), ServerError())
-    return tuple(
-        attrs.evolve(fault, restart_after_ms=RESTART_MS) if isinstance(fault, Crash) else fault
-        for fault in all_faults()
-    )
+    return restarting(RESTART_MS)
 
 
-def verdicts(number: int, runs: int, seed: int = 0) -> list[Verdict]:
-    """What so many Runs of that cluster have shown, up to the first Violation."""
-    found: list[Verdict] = []
-
-    def look(world: World) -> bool:
-        assert world.verdict is not None
-        found.append(world.verdict)
-        return not world.verdict.is_violated
-
-    play_runs(
-        autoscaled_cluster(number), Uniform(seed), look, runs_max=runs, faults=faults_for(number),
-        driver="direct",
-    )  # fmt: skip
-    return found
-
-
-def breaches(number: int, found: list[Verdict]) -> list[str]:
-    """Those of the verdicts that are Violations, each with the number of its cluster."""
-    return [f"cluster {number}: {verdict}" for verdict in found if verdict.is_violated]
+def played(number: int, runs: int, seed: int = 0) -> list[Verdict]:
+    """What that many Runs of that cluster have shown, up to the first Violation."""
+    return verdicts(autoscaled_cluster(number), runs, seed=seed, faults=faults_for(number))
 
 
 @pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37")
 @pytest.mark.parametrize("number", range(4))
 def test_whatever_strikes_an_autoscaled_cluster_keeps_its_claims(number: int) -> None:
     """Every claim of the protocol, of kubelets and of autoscalers is made."""
-    found = verdicts(number, 1)
+    found = played(number, 1)
     assert breaches(number, found) == []
 
 
 def test_a_pass_that_writes_nothing_is_judged_by() -> None:
     """One that fails follows it, and then one that lets a node go."""
-    assert breaches(192, verdicts(192, 1, seed=1)) == []
+    assert breaches(192, played(192, 1, seed=1)) == []
 
 
 @pytest.mark.long
@@ -75,11 +52,11 @@ def test_a_pass_that_writes_nothing_is_judged_by() -> None:
 def test_autoscaled_clusters_keep_their_claims_in_twenty_thousand_runs(chunk: int) -> None:
     """A thousand clusters, twenty Runs of each."""
     numbers = range(CHUNK * chunk, CHUNK * (chunk + 1))
-    assert [b for n in numbers for b in breaches(n, verdicts(n, RUNS, seed=1))] == []
+    assert [b for n in numbers for b in breaches(n, played(n, RUNS, seed=1))] == []
 
 
 def test_an_autoscaler_with_a_bug_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same clusters, and one that forgets which nodes are still to come: the claims bite."""
     monkeypatch.setattr(autoscaled_clusters, "Autoscaler", forgetful())
-    found = next((found for n in range(10) if (found := breaches(n, verdicts(n, 1)))), [])
+    found = next((found for n in range(10) if (found := breaches(n, played(n, 1)))), [])
     assert "triggers_are_in_need" in found[0]

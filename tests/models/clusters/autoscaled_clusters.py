@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from small_clusters import Lots
+from small_clusters import Lots, budget_for
 
 from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
@@ -37,8 +37,6 @@ from testbed.objects import (
     Node,
     Object,
     Pod,
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
     PriorityClass,
     ReplicaSet,
 )
@@ -114,7 +112,7 @@ def assemble(world: World, number: int) -> None:
     world.serve(ApiServer)
     join_cloud(world, *groups, machine=Machine if has_kubelets else None, quota=quota)
     sets = [_set(f"set-{n}", lots) for n in range(1 + lots.below(3))]
-    budgets = [_budget(item) for item in sets if lots.below(3) == 0]
+    budgets = [budget_for(item) for item in sets if lots.below(3) == 0]
     classes = [PriorityClass(Meta(name), value=value) for name, value in PRIORITIES.items()]
     world.add(*classes, *sets, *budgets)
     world.start(ReplicaSetController("replicasets", switches=QUIET))
@@ -169,12 +167,6 @@ def _set(name: str, lots: Lots) -> ReplicaSet:
     template = PodTemplate(Meta(labels=labels), spec)
     wanted = ReplicaSetSpec(1 + lots.below(4), selector=LabelSelector(labels), template=template)
     return ReplicaSet(Meta(name, "default"), spec=wanted)
-
-
-def _budget(item: Object) -> PodDisruptionBudget:
-    selector = LabelSelector(Map(app=item.meta.name))
-    spec = PodDisruptionBudgetSpec(min_available=1, selector=selector)
-    return PodDisruptionBudget(Meta(f"budget-{item.meta.name}", "default"), spec=spec)
 
 
 def _pods(lots: Lots) -> tuple[tuple[int, Object], ...]:

@@ -134,7 +134,7 @@ def small_cluster(world: World, number: int) -> None:
     kinds = [lots.one(*CONTROLLERS) for _ in range(2 + lots.below(2))]
     things = [_thing(f"{kind}-{n}", lots, schedulers, rests) for n, kind in enumerate(kinds)]
     classes = [PriorityClass(Meta(name), value=value) for name, value in PRIORITIES.items()]
-    budgets = _budgets(things, lots)
+    budgets = [budget_for(item) for item in things if lots.below(2)]
     world.add(*classes, *things, *budgets)
     _start_schedulers(world, schedulers, lots)
     _start_controllers(world, kinds, heartbeat, lots)
@@ -231,18 +231,11 @@ def _template(pod: Pod, work: Workload, labels: Map[str], **spec: Any) -> PodTem
     return PodTemplate(meta, attrs.evolve(pod.spec, **spec))
 
 
-def _budgets(things: list[Object], lots: Lots) -> list[Object]:
-    """A budget for the pods of each second workload."""
-    return [
-        PodDisruptionBudget(
-            Meta(f"budget-{item.meta.name}", "default"),
-            spec=PodDisruptionBudgetSpec(
-                min_available=1, selector=LabelSelector(Map(app=item.meta.name))
-            ),
-        )
-        for item in things
-        if lots.below(2)
-    ]
+def budget_for(item: Object) -> PodDisruptionBudget:
+    """A budget that keeps one pod of the workload."""
+    selector = LabelSelector(Map(app=item.meta.name))
+    spec = PodDisruptionBudgetSpec(min_available=1, selector=selector)
+    return PodDisruptionBudget(Meta(f"budget-{item.meta.name}", "default"), spec=spec)
 
 
 def _script(things: list[Object], nodes: tuple[str, ...], lots: Lots) -> tuple[Cue, ...]:
