@@ -1,4 +1,4 @@
-"""A node is deleted as empty while a pod is bound to it."""
+"""A node is deleted as empty while a pod is bound to it, or nominated."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 from actors.apiserver import ApiServer
 from actors.apiserver.call import Call
-from actors.apiserver.server import VERBS
+from actors.apiserver.server import VERBS, Verb
 from actors.apiserver.verbs.bind import bind
+from actors.apiserver.verbs.update import patch
 from actors.autoscaler import Autoscaler, AutoscalerSettings
+from actors.autoscaler.asking import is_expendable
 from actors.autoscaler.autoscaler import AutoscalerLoop
 from actors.autoscaler.scale_down.actuation.node_deletion import NodeDeletion
 from actors.autoscaler.scale_down.scale_down import ScaleDown
@@ -19,7 +21,7 @@ from actors.shared.machines import CloudInstance
 from actors.shared.retries import until_told
 from actors.shared.user import User
 from testbed import Client, Evidence, Operation, World, always
-from testbed.objects import Map, Node, Pod
+from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 from testbed.objects.meta import key_of
 from testbed.store.endpoint import Handler
 from testbed.store.footprint import NOTHING, Footprint
@@ -28,46 +30,64 @@ TAINT = "ToBeDeletedByClusterAutoscaler"
 COMES_MS = 19_000
 """When the pod comes. The passes are at 10 s, when the node is seen to be unneeded, and at 20 s."""
 HORIZON_MS = 15_000
+SPARE = -20
+"""The priority of a pod that gives way to everything."""
 GIB = 2**30
 
 
 class Gatekeeper(ApiServer):
-    """An API server that binds no pod to a node that is about to be deleted, or is gone."""
+    """An API server that binds and nominates no pod to a node that is about to be deleted, or is
+    gone."""
 
     marks_memory = True
 
     def may(self, operation: Operation, caller: str = "") -> Footprint:
-        """A bind looks at its node, too."""
+        """A bind or a nomination looks at its node, too."""
         node = _target(operation)
         looks_at = Footprint(reads=frozenset({key_of(Node, node)})) if node else NOTHING
         return super().may(operation, caller) | looks_at
 
 
-def _bind_to_what_stays(call: Call) -> Handler:
-    """Nothing comes between the look at the node and the commit."""
-    name = _target(call.operation)
-    node = call.current_at(key_of(Node, name))
-    if node is None or any(taint.key == TAINT for taint in node.spec.taints):
-        raise call.forbidden(f"node {name} is about to be deleted")
-    return (yield from bind(call))
+def _to_what_stays(verb: Verb) -> Verb:
+    """The verb, for nodes that stay. Nothing comes between the look at the node and the commit."""
+
+    def guarded(call: Call) -> Handler:
+        name = _target(call.operation)
+        node = call.current_at(key_of(Node, name)) if name else None
+        if name and (node is None or any(taint.key == TAINT for taint in node.spec.taints)):
+            raise call.forbidden(f"node {name} is about to be deleted")
+        return (yield from verb(call))
+
+    return guarded
 
 
 def _target(operation: Operation) -> str:
+    """The node that a pod is bound or nominated to by this, or nothing."""
     body: Any = operation.body
-    return body.target.name if operation.asked == "create/binding" else ""
+    if operation.asked == "create/binding":
+        return str(body.target.name)
+    if operation.asked == "patch/status" and operation.plural == Pod.plural:
+        return body["status"].get("nominatedNodeName") or ""
+    return ""
 
 
-Gatekeeper.verbs = {**VERBS, "create/binding": _bind_to_what_stays}
+Gatekeeper.verbs = {
+    **VERBS,
+    "create/binding": _to_what_stays(bind),
+    "patch/status": _to_what_stays(patch),
+}
 
 
 class FreshLook(NodeDeletion):
-    """Asks the API server which pods there are once a node is tainted, and not its own Cache."""
+    """Asks the API server which pods there are once a node is tainted, and not its own Cache. A
+    pod that is nominated to a node counts as being there."""
 
     async def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
         client = self._around.client
         listing = await until_told(client, lambda: client.list(Pod), why="look again")
-        here = [pod for pod in listing.items if not pod.is_over]
-        return {name: [pod for pod in here if pod.spec.node_name == name] for name in names}
+        cutoff = client.switches.expendable_cutoff
+        pods = [p for p in listing.items if not (p.is_over or is_expendable(p, cutoff))]
+        return {name: [pod for pod in pods if _node_of(pod) == name] for name in names}
 
 
 class CarefulScaleDown(ScaleDown):
@@ -91,24 +111,38 @@ class CarefulAutoscaler(Autoscaler):
     loop: ClassVar[type[AutoscalerLoop]] = CarefulLoop
 
 
+def _node_of(pod: Pod) -> str:
+    return pod.spec.node_name or pod.status.nominated_node_name
+
+
 def no_node_goes_with_a_pod(see: Evidence) -> str | None:
-    """No pod is bound to a node of which the machine is being deleted."""
+    """No pod is bound or nominated to a node while its machine is being deleted. Expendable pods do
+    not count."""
     found: list[Any] = [entry.value for entry in see.store.snapshot(f"{CloudInstance.plural}/")]
     going = {each.meta.name for each in found if each.gone_ms is not None}
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")] if going else []
     for pod in pods:
-        if pod.spec.node_name in going and not pod.meta.is_terminating:
-            return f"{pod.key} is bound to {pod.spec.node_name}, which is deleted as empty"
+        if _node_of(pod) in going and not pod.meta.is_terminating and pod.spec.priority != SPARE:
+            how = "bound" if pod.is_bound else "nominated"
+            return f"{pod.key} is {how} to {_node_of(pod)}, which is deleted as empty"
     return None
 
 
 def idle_node(
-    world: World, *, delay_ms: int = 0, comes_ms: int = COMES_MS, guard: bool = False
+    world: World,
+    *,
+    delay_ms: int = 0,
+    comes_ms: int = COMES_MS,
+    nominated: bool = False,
+    guard: bool = False,
 ) -> None:
     """A node that nothing needs, an autoscaler that lets it go, and a pod that comes to it."""
     world.serve(Gatekeeper if guard else ApiServer)
     template = Node.of("any", cpu_m=1000, memory=GIB)
     join_cloud(world, NodeGroup("g", max_size=1, target=1, template=template))
+    if nominated:
+        world.add(PriorityClass(Meta("spare"), value=SPARE))
+        world.add(Pod.of("filler", cpu_m=1000, node_name="g-1", priority_class_name="spare"))
     world.start(Scheduler("default-scheduler"))
     settings = AutoscalerSettings(unneeded_time_ms=0, node_delete_delay_after_taint_ms=delay_ms)
     kind = CarefulAutoscaler if guard else Autoscaler
@@ -117,14 +151,16 @@ def idle_node(
     world.claim(always(no_node_goes_with_a_pod, reads=("log:pods", "log:cloudinstances")))
 
 
-def scale_down_race(world: World, *, guard: bool = False) -> None:
+def scale_down_race(world: World, *, nominated: bool = False, guard: bool = False) -> None:
     """A pod is bound to a node that the autoscaler deletes (cluster-autoscaler#3886, #5790).
 
     It takes the node for empty, taints it, and has it deleted; the pod is bound meanwhile, by a
     scheduler that has not heard of the taint, and dies with it. To wait between taint and deletion,
-    as it does since cluster-autoscaler PR#5235, only makes the window narrower. Guarded, no pod is
-    bound to a node that has the taint, and the autoscaler asks the API server once it is put: what
-    was bound before is seen, and what comes later is refused.
+    as it does since cluster-autoscaler PR#5235, only makes the window narrower. With
+    `nominated=on` an expendable pod fills the node, so that the autoscaler takes it for empty, too:
+    the new pod preempts that one, and waits for a node that is deleted. Guarded, no pod is bound or
+    nominated to a node that has the taint, and the autoscaler asks the API server once it is put:
+    what was written before is seen, and what comes later is refused.
     """
-    idle_node(world, guard=guard)
+    idle_node(world, nominated=nominated, guard=guard)
     world.limit(horizon_ms=HORIZON_MS)
