@@ -302,6 +302,10 @@ class Knowledge:
         """Whether the actor had ever learned anything of that object by that turn."""
         return any(True for _ in self._of_actors.last(actor, key, 0, until))
 
+    def has_read(self, actor: str, until: int) -> bool:
+        """Whether the actor had read anything by that turn. A user who types commands has not."""
+        return self._of_actors.any_by(actor, until)
+
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
         """For each of these objects, the actor's own last write that its Cache did not show when
         the act was decided. Only writes of the same life, made before the task last read the Cache:
@@ -341,13 +345,9 @@ class Knowledge:
     def first_told(self, act: Act, version: Version) -> Sighting | None:
         """When the actor first learned of that write, or of a later one, in the life in which it
         acted; else in an earlier life; None if it never did."""
-        sightings = [
-            sighting
-            for found in self._of_actors.of(act.actor, version.key)
-            for sighting in found
-            if sighting.revision >= version.revision
-        ]
-        return min(sightings, key=lambda s: (not self.is_of_life(s, act), s.step), default=None)
+        found = (s for each in self._of_actors.of(act.actor, version.key) for s in each)
+        late = [sighting for sighting in found if sighting.revision >= version.revision]
+        return min(late, key=lambda s: (not self.is_of_life(s, act), s.step), default=None)
 
     def went_back(self, act: Act, key: str) -> tuple[Sighting, Version] | None:
         """What the life in which it acted learned first of that object, if an earlier life had been

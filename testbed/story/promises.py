@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from testbed.objects.meta import field_of
-from testbed.story.knowledge import Knowledge, Version
+from testbed.story.causality import Causality
+from testbed.story.knowledge import Act, Knowledge, Version
 from testbed.story.wording import DELETED, EVICT, NODE, PHASE, RUNNING, ended_for
 
 NOMINATED = (
@@ -25,9 +26,8 @@ BUDGETS, ALLOWED = "poddisruptionbudgets", "status.disruptions_allowed"
 
 def nominations(knowledge: Knowledge, version: Version) -> Iterator[Version]:
     """The writes that nominated the node of this bind for other pods, which still waited."""
-    new, old = version.change.new, version.change.old
-    node = field_of(new.value, NODE) if new is not None else None
-    if not node or (old is not None and field_of(old.value, NODE) == node):
+    node = _given(version)
+    if not node:
         return
     for key, versions in knowledge.versions.items():
         before = [v for v in versions if v.step < version.step]
@@ -40,16 +40,47 @@ def nominations(knowledge: Knowledge, version: Version) -> Iterator[Version]:
         yield _since(before, field)
 
 
+def rooms_made(
+    knowledge: Knowledge, causality: Causality, version: Version
+) -> Iterator[tuple[str, Act]]:
+    """The pods that still wait for room on the node of this bind, which was made for them; each
+    with the record of that. Other programs can read of such room only if it is a nomination."""
+    node = _given(version)
+    records = {act.record.number: act for act in knowledge.acts if act.record}
+    for ended in _removed(knowledge, 0, version.step) if node else ():
+        was = ended.change.old
+        made = records.get(causality.steps[ended.step].because)
+        if was is None or made is None or field_of(was.value, NODE) != node:
+            continue
+        waits = _made_for(made)
+        last = [v for v in knowledge.versions.get(waits, []) if v.step < version.step][-1:]
+        is_waiting = last and last[0].change.new and not field_of(last[0].change.new.value, NODE)
+        if is_waiting and waits not in (ended.key, version.key):
+            yield waits, made
+
+
+def _made_for(made: Act) -> str:
+    """The pod that this record makes room for, if it says so."""
+    facts = made.record.facts if made.record is not None else {}
+    return str(facts.get("for") or (facts.get("pod", "") if "preemption" in facts else ""))
+
+
 def cordons(knowledge: Knowledge, version: Version) -> Iterator[Version]:
     """The write that closed the node of this bind, if it is closed."""
-    new, old = version.change.new, version.change.old
-    node = field_of(new.value, NODE) if new is not None else None
-    if not node or (old is not None and field_of(old.value, NODE) == node):
+    node = _given(version)
+    if not node:
         return
     versions = knowledge.versions.get(f"nodes/{node}", [])
     before = [v for v in versions if v.step < version.step]
     if before and before[-1].change.new and field_of(before[-1].change.new.value, CORDONED):
         yield _since(before, CORDONED)
+
+
+def _given(version: Version) -> str:
+    """The node that this write gave to a pod, if it did."""
+    new, old = version.change.new, version.change.old
+    node = field_of(new.value, NODE) if new is not None else None
+    return "" if not node or (old is not None and field_of(old.value, NODE) == node) else str(node)
 
 
 def protections(knowledge: Knowledge, version: Version) -> Iterator[Version]:

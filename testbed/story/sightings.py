@@ -70,6 +70,15 @@ class Sightings:
         for what in (key, plural_of(key)):
             yield self._found.get((who, what), [])
 
+    def any_by(self, who: str, until: int) -> bool:
+        """Whether it had read anything by that turn; what it wrote itself does not count."""
+        return any(
+            sighting.step <= until and sighting.how != WROTE
+            for (actor, _), found in self._found.items()
+            if actor == who
+            for sighting in found
+        )
+
     def last(self, who: str, key: str, since: int, until: int) -> Iterator[Sighting]:
         """The last one of the object, and the last list of its kind, between these turns."""
         for found in self.of(who, key):

@@ -59,6 +59,7 @@ SHIPPED = {
     "crash_and_resync": Truth(
         OLD, "default-scheduler", "delete pods/default/db", "kubelet-n1 delete pods/default/db"
     ),
+    "daemonset_preemption": Truth(UNREAD, "default-scheduler", "bind pods/default/late", ""),
     "double_bind": Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
     "hostile_schedulers": Truth(
         DISAGREE,
@@ -223,6 +224,11 @@ WHOLE = {
         "beta bound pods/default/late to n1 (step 150), into the room that alpha had set aside "
         "there for pods/default/urgent at rv 11 (step 100); beta had been told of that and did not "
         "go by it."
+    ),
+    "daemonset_preemption": (
+        "default-scheduler bound pods/default/late to n1 (step 206), into the room that yunikorn "
+        "had made there for pods/default/agent-49dvg (step 157); no object says for whom that room "
+        "is."
     ),
     "moved": (
         "mover deleted notes/default/old-place at rv 3 (step 2) and crashed (step 3) before it "

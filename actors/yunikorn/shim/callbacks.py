@@ -78,7 +78,11 @@ class Callbacks:
         task.why = message.why
         if task.pod.meta.deleted_ms is not None:
             return
-        because = self._client.record("preempts", pod=task.pod.key, message=message.message)
+        said = f"was told to delete {task.pod.key}, {message.message}"
+        facts = {"pod": task.pod.key, "said": said}
+        if (ask := self._context.tasks.get(message.ask)) is not None:
+            facts |= {"for": ask.pod.key, "uid": ask.key, "room": ask.key}
+        because = self._client.record("preempts", facts)
         try:
             # By name alone, as the real shim does: a new pod of the same name would go, too.
             await self._client.delete(task.pod, whatever_it_was=True, because=because)

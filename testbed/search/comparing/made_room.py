@@ -1,7 +1,8 @@
 """MadeRoom: one preemption, whichever program made it: for which pod, where, and who had to go.
 
 A program that preempts gives the record of its decision as `because` of each write that ends a
-victim. The record names the pod that room is made for (`for`, or `pod`).
+victim. The record names the pod that room is made for (`for`, or `pod`). A program that writes a
+record for each victim says in all of them which `room` it is for.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class MadeRoom:
 
 def rooms_in(history: RunHistory) -> tuple[MadeRoom, ...]:
     """Every preemption of a Run that has cost at least one pod, in the order of decisions."""
-    rooms: dict[tuple[str, int, str], MadeRoom] = {}
+    rooms: dict[tuple[str, object, str], MadeRoom] = {}
     keys: dict[str, str] = {}
     for pod in history.at_first.values():
         if isinstance(pod, Pod):
@@ -48,7 +49,8 @@ def rooms_in(history: RunHistory) -> tuple[MadeRoom, ...]:
             who = record.path.partition("/")[0]
             node = _node_of(record) or victim.spec.node_name
             room = rooms.setdefault(
-                (who, record.step, uid), MadeRoom(record.step, record.now_ms, who, uid, node)
+                (who, record.facts.get("room", record.step), uid),
+                MadeRoom(record.step, record.now_ms, who, uid, node),
             )
             room.victims.append(victim)
     return tuple(sorted(rooms.values(), key=lambda room: room.step))

@@ -1,7 +1,8 @@
 """Unread: one had promised something to another, and a third did not go by that promise.
 
 1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off. A
-   budget protects its pods from evictions that ask it, and from nothing else.
+   budget protects its pods from evictions that ask it, and from nothing else. Room that a program
+   has made without a nomination is known to that program alone.
 2. An object that the Violation names, and that the one who broke it had never read.
 
 That an actor *knew* of a promise and did not go by it can be said of (1) alone: what these fields
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
-from testbed.story.promises import cordons, nominations, protections
+from testbed.story.promises import cordons, nominations, protections, rooms_made
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, ended, ended_for, wrote
 
@@ -29,11 +32,12 @@ def found(slice_: Slice) -> Iterator[Cause]:
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
-    """The acts that the Violation is about, of pods that a budget protects; then by who had never
-    read what it names."""
+    """The acts that the Violation is about, of pods that a budget protects, or into room that was
+    made for another; then by who had never read what it names."""
     for act in slice_.breaking:
         for version in act.versions:
             yield from _deleted(slice_, act, version)
+            yield from _taken(slice_, act, version)
     for act in slice_.breaking:
         yield from _never_read(slice_, act)
 
@@ -72,6 +76,19 @@ def _deleted(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
                 f"since {wrote(made, 'it')}; a delete asks no budget",
             )
             yield Cause.of(CauseShape.UNREAD, act, text, made)
+
+
+def _taken(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
+    """(1) A pod was given the room that another program had made for one that still waits."""
+    for waits, made in rooms_made(slice_.knowledge, slice_.causality, version):
+        if waits in slice_.named_keys and made.actor != act.actor:
+            text = sentence(
+                f"{acted(act)}, into the room that {made.actor} had made there for {waits}",
+                f"(step {made.step})",
+                ("; no object says for whom that room is", ""),
+            )
+            cause = Cause.of(CauseShape.UNREAD, act, text)
+            yield attrs.evolve(cause, also=(made.step,))
 
 
 def _overspent(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
@@ -115,6 +132,8 @@ def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
         # A write whose answer tells what the object is has read it, in a way.
         if knowledge.has_met(act.actor, key, act.decided) or _was_checked(slice_, act, key):
             continue
+        if key not in act.keys and not knowledge.has_read(act.actor, act.decided):
+            continue  # it goes by nothing that it reads, as a user does who types a command
         what = "it" if key in act.keys else key
         text = sentence(f"{acted(act)} without ever having read {what}; {wrote(made[-1], 'it')}")
         yield Cause.of(CauseShape.UNREAD, act, text, made[-1])

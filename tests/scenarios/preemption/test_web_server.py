@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
+from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 
 RECIPE = find("web_server")
@@ -23,6 +25,14 @@ def test_by_class_first_the_web_server_goes_and_cannot_come_back() -> None:
     pods: dict[str, Any] = {e.key: e.value for e in world.store.snapshot("pods/")}
     assert [pod.meta.name for pod in pods.values()] == ["batch"]
     assert pods["pods/default/batch"].status.phase == "Running"
+
+
+def test_its_story_blames_the_scheduler() -> None:
+    """And not the user, who has never read the web server: a user goes by nothing that it reads."""
+    world = RECIPE.world({"guard": "off"})
+    trace = Trace({}, keep=True)
+    (violation,) = world.run(Calm(), driver="direct", trace=trace).violations
+    assert cause_in(trace, violation).actor == "default-scheduler"
 
 
 @pytest.mark.spec("CTL-56", "SCH-79")

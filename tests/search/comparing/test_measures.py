@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+from cores import daemons, node_of_y1
 from scheduling import NAME, PRIORITIES, pending, there
 from stage import Doing, Puppet
 
@@ -231,6 +232,16 @@ def budget(least: int) -> PodDisruptionBudget:
 def web(name: str) -> Pod:
     """A healthy pod of that application."""
     return there(name, 5, grace_s=1).with_meta(labels=Map(app="web"))
+
+
+def test_what_yunikorn_releases_for_one_ask_is_one_room() -> None:
+    """Its shim is told of each victim apart."""
+    world = node_of_y1((40_000, daemons()))
+    world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    history = RunHistory(world)
+    (room,) = rooms_in(history)
+    assert [pod.meta.name for pod in room.victims] == ["r3", "r2"]
+    assert found(history, "victims", "wasted_victims") == (2, 0)
 
 
 def test_a_victim_that_is_needed_breaks_a_budget() -> None:
