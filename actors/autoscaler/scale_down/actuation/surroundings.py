@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from actors.autoscaler.announcer import STATUS, Announcer
+from actors.autoscaler.asking import is_expendable
 from actors.autoscaler.listers import Listers
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.cloud_view import CloudView
@@ -31,7 +32,7 @@ class Surroundings:
         """The bound pods that have not ended; expendable ones count for nothing (CA-12)."""
         cutoff = self.client.switches.expendable_cutoff
         pods = (pod for pod in self.listers.pods.all() if pod.is_bound and not pod.is_over)
-        return [pod for pod in pods if pod.spec.priority is None or pod.spec.priority >= cutoff]
+        return [pod for pod in pods if not is_expendable(pod, cutoff)]
 
     def budgets(self) -> list[PodDisruptionBudget]:
         """All disruption budgets."""
