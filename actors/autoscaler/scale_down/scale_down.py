@@ -34,9 +34,9 @@ from actors.autoscaler.scale_down.planning.eligibility import utilisation
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.parallel_planner import ParallelPlanner
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
-from actors.autoscaler.scale_down.taints import has_taint, is_going
+from actors.autoscaler.scale_down.taints import is_going
 from actors.autoscaler.simulation.packer import Packer, RoundRobin
-from actors.autoscaler.state.readiness import CANDIDATE
+from actors.autoscaler.state.readiness import CANDIDATE, has_taint
 from testbed.objects import Node
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
+from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED, has_taint
 from testbed.objects import Node, Taint
 from testbed.objects.affinity import NO_SCHEDULE, PREFER_NO_SCHEDULE
 
@@ -14,11 +14,6 @@ SHORT_NAMES = {TO_BE_DELETED: "ToBeDeletedTaint", CANDIDATE: "DeletionCandidateT
 """What Events call each."""
 DELETION_MS = 300_000
 """How long a node counts as being deleted, from the time in its taint."""
-
-
-def has_taint(node: Node, key: str) -> bool:
-    """Whether the node has a taint with that key."""
-    return any(taint.key == key for taint in node.spec.taints)
 
 
 def is_going(node: Node, now_ms: int) -> bool:

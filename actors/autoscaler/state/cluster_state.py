@@ -14,7 +14,7 @@ import attrs
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.backoff import GroupBackoff
 from actors.autoscaler.state.cloud_view import CloudView
-from actors.autoscaler.state.readiness import Readiness, is_being_deleted
+from actors.autoscaler.state.readiness import TO_BE_DELETED, Readiness, has_taint
 from actors.shared.node_groups import (
     CREATING,
     OTHER_ERROR,
@@ -237,7 +237,7 @@ class ClusterState:
 
     def _is_deleted(self, node: Node, group: GroupView | None) -> bool:
         """Whether a node counts as gone: by the provider if that can say so, else by its taint."""
-        return group is None if self._knows_instances else is_being_deleted(node)
+        return group is None if self._knows_instances else has_taint(node, TO_BE_DELETED)
 
     def _end_requests(self, now_ms: int) -> None:
         self.backoff.forgive(now_ms)

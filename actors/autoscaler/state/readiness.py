@@ -52,9 +52,9 @@ def is_usable(node: Node) -> bool:
     return is_ready(node) and not node.spec.unschedulable
 
 
-def is_being_deleted(node: Node) -> bool:
-    """Whether it has the taint of a node that goes."""
-    return any(taint.key == TO_BE_DELETED for taint in node.spec.taints)
+def has_taint(node: Node, key: str) -> bool:
+    """Whether it has a taint with that key."""
+    return any(taint.key == key for taint in node.spec.taints)
 
 
 @attrs.define

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from actors.autoscaler.scale_down.actuation.surroundings import Surroundings
 from actors.autoscaler.scale_down.actuation.tainting import take_taint
-from actors.autoscaler.scale_down.taints import SHORT_NAMES, has_taint
-from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
+from actors.autoscaler.scale_down.taints import SHORT_NAMES
+from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED, has_taint
 from testbed import ApiError
 from testbed.objects import Node
 from testbed.objects.event import WARNING

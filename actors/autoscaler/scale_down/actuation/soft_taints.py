@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from actors.autoscaler.listing_order import Order
 from actors.autoscaler.scale_down.actuation.tainting import put_taint, take_taint
-from actors.autoscaler.scale_down.taints import has_taint
-from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
+from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED, has_taint
 from testbed import ApiError, Client
 from testbed.objects import Node
 
