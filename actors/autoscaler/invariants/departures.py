@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from actors.autoscaler.invariants.passes import GOING, has_taint
 from actors.autoscaler.pass_record import SUCCESSFUL, PassRecord
 from actors.autoscaler.settings import AutoscalerSettings
 from testbed import Evidence, Invariant
@@ -16,7 +17,6 @@ from testbed.invariant import COMMIT, TURN
 from testbed.objects import Node, Pod
 from testbed.turns.trace import Step
 
-TAINT = "ToBeDeletedByClusterAutoscaler"
 CUTOFF = -10
 """Pods of a lower priority count for nothing."""
 LATE_MS = 60_000
@@ -127,12 +127,11 @@ def _taints_changed(evidence: Evidence) -> Iterator[tuple[Node, bool]]:
     for change in evidence.changes:
         old: Any = change.before
         new: Any = change.after
-        if isinstance(new, Node) and _is_tainted(new) != _is_tainted(old):
-            yield new, _is_tainted(new)
-
-
-def _is_tainted(node: Node | None) -> bool:
-    return node is not None and any(taint.key == TAINT for taint in node.spec.taints)
+        if not isinstance(new, Node):
+            continue
+        was_tainted = old is not None and has_taint(old, GOING)
+        if has_taint(new, GOING) != was_tainted:
+            yield new, not was_tainted
 
 
 def _departing(actor: str, evidence: Evidence) -> Iterator[str]:
