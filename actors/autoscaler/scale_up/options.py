@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from actors.autoscaler.expander import Expansion
-from actors.autoscaler.simulation.packer import Kind, RoundRobin, kind_of
+from actors.autoscaler.simulation.packer import Kind, RoundRobin, kind_of, owner_id
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.autoscaler.templates import NodeTemplate
 from actors.framework.fitting import Fitting
@@ -44,7 +44,7 @@ def grouped(pods: Iterable[PodInfo]) -> list[Alike]:
         if owner is None or is_daemon_pod(pod.pod):
             groups.append(Alike([pod]))
             continue
-        kinds = known.setdefault(owner.uid or f"{owner.kind}/{owner.name}", {})
+        kinds = known.setdefault(owner_id(owner), {})
         kind = kind_of(pod)
         if kind in kinds:
             kinds[kind].pods.append(pod)

@@ -130,12 +130,12 @@ class _Similar:
 
     def has_no_place(self, pod: PodInfo) -> bool:
         owner = controller_of(pod.pod)
-        return owner is not None and kind_of(pod) in self._kinds.get(_uid(owner), [])
+        return owner is not None and kind_of(pod) in self._kinds.get(owner_id(owner), [])
 
     def note(self, pod: PodInfo) -> None:
         owner = controller_of(pod.pod)
         if owner is not None and not is_daemon_pod(pod.pod):
-            kinds = self._kinds.setdefault(_uid(owner), [])
+            kinds = self._kinds.setdefault(owner_id(owner), [])
             if len(kinds) < SIMILAR_MAX:
                 kinds.append(kind_of(pod))
 
@@ -145,5 +145,6 @@ def kind_of(pod: PodInfo) -> Kind:
     return pod.pod.meta.labels, pod.pod.spec
 
 
-def _uid(owner: Owner) -> str:
+def owner_id(owner: Owner) -> str:
+    """The uid of an owner, or its kind and name if it has none."""
     return owner.uid or f"{owner.kind}/{owner.name}"
