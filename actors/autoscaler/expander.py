@@ -10,6 +10,7 @@ import attrs
 from actors.autoscaler.templates import NodeTemplate
 from actors.framework.podinfo import PodInfo
 from testbed.objects import ConfigMap
+from testbed.objects.quantity import counted
 
 
 @attrs.frozen(eq=False)
@@ -39,3 +40,10 @@ class Expander:
         """The best of them, in the same order. `config` has the ConfigMaps of `kube-system`, by
         name."""
         raise NotImplementedError(f"{self.name} has no best(expansions, config)")
+
+
+def container_requests(pod: PodInfo, resource: str) -> int:
+    """How much of a resource the containers of a pod request; neither init containers nor overhead
+    count here."""
+    amounts = (each.resources.requests.get(resource) for each in pod.pod.spec.containers)
+    return sum(counted(resource, amount) for amount in amounts if amount is not None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from actors.autoscaler.expander import Expander, Expansion
-from actors.framework.podinfo import MEMORY, PodInfo
+from actors.autoscaler.expander import Expander, Expansion, container_requests
+from actors.framework.podinfo import MEMORY
 from testbed.objects import ConfigMap
 from testbed.objects.quantity import CPU, counted
 
@@ -32,12 +32,6 @@ def _waste(expansion: Expansion) -> float:
     for resource in (CPU, MEMORY):
         amount = capacity.get(resource)
         there = expansion.nodes * (0 if amount is None else counted(resource, amount))
-        asked = sum(_asked(pod, resource) for pod in expansion.pods)
+        asked = sum(container_requests(pod, resource) for pod in expansion.pods)
         waste += (there - asked) / there if there else 1.0
     return waste
-
-
-def _asked(pod: PodInfo, resource: str) -> int:
-    """The sum over the containers of a pod; neither init containers nor overhead count."""
-    amounts = (each.resources.requests.get(resource) for each in pod.pod.spec.containers)
-    return sum(counted(resource, amount) for amount in amounts if amount is not None)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from actors.autoscaler.expander import Expansion
+from actors.autoscaler.expander import Expansion, container_requests
 from actors.autoscaler.simulation.packer import Kind, RoundRobin, kind_of, owner_id
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.autoscaler.templates import NodeTemplate
@@ -137,6 +137,5 @@ def _size(pod: PodInfo, template: NodeTemplate) -> float:
         amount = template.node.status.allocatable.get(resource)
         there = 0 if amount is None else counted(resource, amount)
         if there > 0:
-            asked = (c.resources.requests.get(resource) for c in pod.pod.spec.containers)
-            size += sum(counted(resource, each) for each in asked if each is not None) / there
+            size += container_requests(pod, resource) / there
     return size
