@@ -29,7 +29,7 @@ class Patience:
 async def evict_pod(around: Surroundings, pod: Pod, patience: Patience) -> str:
     """Evict a pod with its own grace, within bounds; returns what is amiss, or nothing. Whatever
     the refusal is, it is asked again. A pod that is gone already is as good as evicted."""
-    around.note(pod, "ScaleDown", "deleting pod for node scale down")
+    around.announcer.note(pod, "ScaleDown", "deleting pod for node scale down")
     client, options = around.client, DeleteOptions(grace_s=_grace_s(around, pod))
     while True:
         try:
@@ -44,7 +44,7 @@ async def evict_pod(around: Surroundings, pod: Pod, patience: Patience) -> str:
         if client.elapsed() >= patience.until_ms:
             break
     if not is_daemon_pod(pod):
-        around.note(pod, "ScaleDownFailed", "failed to delete pod for ScaleDown", WARNING)
+        around.announcer.note(pod, "ScaleDownFailed", "failed to delete pod for ScaleDown", WARNING)
     key = f"{pod.meta.namespace}/{pod.meta.name}"
     return f"failed to evict pod {key} within allowed timeout (last error: {refusal})"
 

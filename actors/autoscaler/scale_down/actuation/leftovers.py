@@ -32,6 +32,8 @@ async def _clean(around: Surroundings, node: Node, key: str) -> None:
     uncordon = key == TO_BE_DELETED and around.settings.cordon_node_before_terminating
     try:
         if await take_taint(around.client, node, key, uncordon=uncordon):
-            around.note(node, CLEANUP, f"removed {what} taint from node {name}")
+            around.announcer.note(node, CLEANUP, f"removed {what} taint from node {name}")
     except ApiError as error:
-        around.note(node, CLEANUP, f"failed to clean {what} on node {name}: {error}", WARNING)
+        around.announcer.note(
+            node, CLEANUP, f"failed to clean {what} on node {name}: {error}", WARNING
+        )

@@ -88,26 +88,26 @@ class NodeDeletion:
                 await put_taint(around.client, node, TO_BE_DELETED, cordon=cordon)
             except ApiError as error:
                 why = f"failed to mark the node as toBeDeleted/unschedulable: {error}"
-                around.note(node, FAILED, why, WARNING)
+                around.announcer.note(node, FAILED, why, WARNING)
                 for each in done:
                     await self._untaint(each)
                 raise CannotTaint(
                     f'couldn\'t taint node "{node.meta.name}" with ToBeDeleted'
                 ) from error
-            around.note(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
+            around.announcer.note(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
             done.append(node)
 
     def _announce(self, departure: Departure, *, drains: bool) -> None:
         name = departure.name
         if not drains:
             text = f'Scale-down: removing empty node "{name}"'
-            self._around.note_status("ScaleDownEmpty", text)
+            self._around.announcer.say("ScaleDownEmpty", text)
             return
         text = (
             f"Scale-down: removing node {name}, utilization: {departure.utilisation}, "
             f"pods to reschedule: {','.join(self.moving_from(departure))}"
         )
-        self._around.note_status("ScaleDown", text)
+        self._around.announcer.say("ScaleDown", text)
 
     # -- beside later passes ----------------------------------------------------------------------
 
@@ -151,11 +151,11 @@ class NodeDeletion:
         if error:
             await self._fail(departure, error, drains=drains)
             return
-        around.note(departure.node, "ScaleDown", "nodes removed by cluster autoscaler")
+        around.announcer.note(departure.node, "ScaleDown", "nodes removed by cluster autoscaler")
         if drains:
-            around.note_status("ScaleDown", f"Scale-down: node {name} removed with drain")
+            around.announcer.say("ScaleDown", f"Scale-down: node {name} removed with drain")
         else:
-            around.note_status("ScaleDownEmpty", f"Scale-down: empty node {name} removed")
+            around.announcer.say("ScaleDownEmpty", f"Scale-down: empty node {name} removed")
         self._deletions.end(name, OK)
 
     async def drain(self, departure: Departure, here: Sequence[Pod]) -> str:
@@ -186,7 +186,7 @@ class NodeDeletion:
 
     async def _fail(self, departure: Departure, error: str, *, drains: bool) -> None:
         what = "drain and delete node" if drains else "delete empty node"
-        self._around.note(departure.node, FAILED, f"failed to {what}: {error}", WARNING)
+        self._around.announcer.note(departure.node, FAILED, f"failed to {what}: {error}", WARNING)
         await self._untaint(departure.node)
         self._deletions.end(departure.name, error)
 

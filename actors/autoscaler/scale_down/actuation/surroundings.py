@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from actors.autoscaler.announcer import STATUS, Announcer
+from actors.autoscaler.announcer import Announcer
 from actors.autoscaler.asking import is_expendable
 from actors.autoscaler.listers import Listers
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.cloud_view import CloudView
 from testbed import Client
 from testbed.objects import Node, Object, Pod, PodDisruptionBudget
-from testbed.objects.event import NORMAL
 
 
 @attrs.frozen
@@ -41,11 +40,3 @@ class Surroundings:
     def owner(self, kind: str, namespace: str, name: str) -> Object | None:
         """The owner of that name, or None."""
         return self.listers.owner(kind, namespace, name)
-
-    def note(self, item: Object, reason: str, message: str, kind: str = NORMAL) -> None:
-        """Write an Event about a pod or a node."""
-        self.announcer.note(item, reason, message, kind)
-
-    def note_status(self, reason: str, message: str) -> None:
-        """Write an Event about the cluster."""
-        self.announcer.note(STATUS, reason, message)
