@@ -15,14 +15,11 @@ from actors.autoscaler.quiet import is_quiet
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.status import readable
 from actors.autoscaler.switches import AUTOSCALER
-from actors.shared.leader import Leader
+from actors.shared.leader import RESTART_MS, Leader
 from actors.shared.node_groups import CLOUD
 from testbed import Actor, ApiError, Client, NotFound
 from testbed.objects import ConfigMap, Map
 from testbed.switches import Component, switch_texts, told
-
-AGAIN_MS = 10_000
-"""How long after its life has ended the kubelet starts a replica again."""
 
 
 class AutoscalerLoop:
@@ -77,7 +74,7 @@ class AutoscalerLoop:
 
     async def _keep(self, leader: Leader) -> None:
         await leader.keep()
-        self._client.exit(AGAIN_MS)
+        self._client.exit(RESTART_MS)
 
     async def _run_at(self, times_ms: Sequence[int]) -> None:
         """Make passes at these times; those that are past were of an earlier life."""

@@ -22,6 +22,8 @@ LEASE_MS, RENEW_MS, RETRY_MS = 15_000, 10_000, 2000
 """`leaseDuration`, `renewDeadline` and `retryPeriod` of Kubernetes."""
 REQUEST_MS = RENEW_MS // 2
 """How long one request may take."""
+RESTART_MS = 10_000
+"""Restart backoff: how long after it exits the kubelet starts a replica again (T-21)."""
 
 
 class Leader:

@@ -24,14 +24,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from actors.shared.leader import Leader
+from actors.shared.leader import RESTART_MS, Leader
 from testbed import ApiError, Client, NotFound, Selector
 from testbed.objects import Pod
 
 TERM = "scheduler.testbed.example/term"
 """The annotation that a new leader writes on a pod without a node: the number of its term."""
-AGAIN_MS = 10_000
-"""Restart backoff: how long after it exits the kubelet starts a replica again (T-21)."""
 RETRY_MS = 1000
 
 
@@ -75,7 +73,7 @@ class Replica:
 
     def _end(self) -> NoReturn:
         self._record("leads no more", "could not renew its lease, and ends itself: it led")
-        self._client.exit(AGAIN_MS)
+        self._client.exit(RESTART_MS)
 
     def _record(self, name: str, what: str) -> None:
         term = self._leader.term
