@@ -18,7 +18,6 @@ from actors.autoscaler.scale_down.planning.eligibility import (
     eligible,
     utilisation,
 )
-from actors.autoscaler.scale_down.planning.limits import Removable
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
 from actors.autoscaler.scale_down.planning.unneeded import Removal
@@ -64,12 +63,7 @@ class ParallelPlanner(ScaleDownPlanner):
     def choose(self, outlook: Outlook) -> Chosen:
         """Choose the nodes that go now: empty ones first, then those that are safe to drain. How
         many of them really go is for the number that may go at once."""
-        infos = outlook.simulation.nodes.values()
-        left = Removable.of(
-            [info.node for info in infos if info.node is not None],
-            self._settings.min_cores, self._settings.min_memory, outlook.now_ms,
-        )  # fmt: skip
-        removable = self._removable(outlook, left)
+        removable = self._removable(outlook, self._left(outlook))
         names = outlook.order("nodes to delete", list(removable))
         ordered = [removable[name] for name in names]
         ordered.sort(key=lambda each: (bool(each.pods), each.is_risky))

@@ -156,11 +156,7 @@ class ScaleDownPlanner:
         """Choose the nodes that go now; none while a node is being drained (CA-28)."""
         if self._deletions.drained:
             return Chosen(IN_PROGRESS)
-        infos = outlook.simulation.nodes.values()
-        left = Removable.of(
-            [info.node for info in infos if info.node is not None],
-            self._settings.min_cores, self._settings.min_memory, outlook.now_ms,
-        )  # fmt: skip
+        left = self._left(outlook)
         removable = self._removable(outlook, left)
         if not removable:
             return Chosen(NO_UNNEEDED)
@@ -171,6 +167,14 @@ class ScaleDownPlanner:
         if not drained:
             return Chosen(NO_NODE_DELETED)
         return Chosen(DELETE_STARTED, drained=self._leave(drained))
+
+    def _left(self, outlook: Outlook) -> Removable:
+        """How much cpu and memory the cluster can lose. Nodes that are still to come count, too."""
+        infos = outlook.simulation.nodes.values()
+        return Removable.of(
+            [info.node for info in infos if info.node is not None],
+            self._settings.min_cores, self._settings.min_memory, outlook.now_ms,
+        )  # fmt: skip
 
     def _removable(self, outlook: Outlook, left: Removable) -> dict[str, Removal]:
         """The nodes that have been unneeded for long enough, those without pods first."""
