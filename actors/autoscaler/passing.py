@@ -177,6 +177,7 @@ class Passing:
         return asks
 
     def _add_upcoming(self) -> None:
+        fresh = set[str]()
         for group, count in self._memory.state.upcoming().items():
             self.record.upcoming[group] = count
             if group in self._templates:
@@ -184,7 +185,8 @@ class Passing:
                     node = self._templates[group].copy(f"upcoming:{group}:{number}")
                     self._simulation.add_node(node)
                     if group not in self._memory.templates.reused:
-                        self._memory.packer.forget_place(node.name)
+                        fresh.add(node.name)
+        self._memory.packer.forget_places(fresh)
 
     def _drained_pods(self) -> Iterable[tuple[PodInfo, str]]:
         """The pods of nodes that are being drained, as if they were pending; and their nodes. They

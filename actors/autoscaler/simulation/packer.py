@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.framework.fitting import Fitting
@@ -89,10 +89,10 @@ class Packer:
         """A pass is over: what was not asked for in two passes is forgotten."""
         self._old_hints, self._hints = self._hints, {}
 
-    def forget_place(self, node: str) -> None:
-        """Forget which pods were put there: what has this name now is another node."""
+    def forget_places(self, nodes: Collection[str]) -> None:
+        """Forget which pods were put on these: other nodes have these names now."""
         for hints in (self._hints, self._old_hints):
-            for uid in [uid for uid, place in hints.items() if place == node]:
+            for uid in [uid for uid, place in hints.items() if place in nodes]:
                 del hints[uid]
 
     def digest(self) -> object:

@@ -108,9 +108,7 @@ class ScaleDownPlanner:
     def _forget_imagined(self, outlook: Outlook) -> None:
         """A node that is still to come is another one in each pass, though it has the same name."""
         known = {node.meta.name for node in outlook.nodes}
-        for name in outlook.simulation.snapshot.names:
-            if name not in known:
-                self._packer.forget_place(name)
+        self._packer.forget_places({*outlook.simulation.snapshot.names} - known)
 
     def _try_others(
         self, outlook: Outlook, names: list[str]
