@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
@@ -21,6 +21,22 @@ class _Fork:
     """The nodes that have changed since, as they were."""
 
 
+class _Nodes(Mapping[str, NodeInfo]):
+    """The nodes of a Snapshot by name; nothing is copied, so it costs nothing."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def __getitem__(self, name: str) -> NodeInfo:
+        return self._snapshot.infos[self._snapshot.row[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._snapshot.names)
+
+    def __len__(self) -> int:
+        return len(self._snapshot)
+
+
 class Simulation:
     """A Snapshot of nodes, real ones and such as are only imagined, on which pods are put.
 
@@ -36,12 +52,9 @@ class Simulation:
         """What filters look at."""
         self.snapshot.namespaces = namespaces or {}
         self.snapshot.lay_out(infos)
+        self.nodes: Mapping[str, NodeInfo] = _Nodes(self.snapshot)
+        """Its nodes by name, in order, as they are whenever it is read."""
         self._forks: list[_Fork] = []
-
-    @property
-    def nodes(self) -> Mapping[str, NodeInfo]:
-        """Its nodes by name, in order."""
-        return dict(zip(self.snapshot.names, self.snapshot.infos, strict=True))
 
     def get(self, name: str) -> NodeInfo | None:
         """The node of that name, or None."""
