@@ -7,7 +7,7 @@ two removals count on the same room, and none has to wait for another one to end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -23,7 +23,7 @@ from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlann
 from actors.autoscaler.scale_down.planning.unneeded import Removal
 from testbed.objects import Pod, PodDisruptionBudget
 
-Budgets = tuple[PodDisruptionBudget, ...]
+Budgets = Sequence[PodDisruptionBudget]
 
 
 class ParallelPlanner(ScaleDownPlanner):
@@ -40,16 +40,15 @@ class ParallelPlanner(ScaleDownPlanner):
         staying = [name for name in looked_at if name not in going]
         found = eligible(outlook, staying, self.unremovable, settings)
         places = {node.meta.name for node in outlook.nodes} - going
-        removals = []
+        removals, budgets = [], outlook.budgets
         outlook.simulation.fork()
         for name in outlook.order("candidates for scale-down", found.names):
-            verdict = self._trials.try_one(outlook, name, places, is_kept=True)
+            verdict = self._trials.try_one(outlook, name, places, budgets, is_kept=True)
             if isinstance(verdict, Removal):
-                is_risky = not _go_at_once(verdict.pods, outlook.budgets)
+                is_risky = not _go_at_once(verdict.pods, budgets)
                 removals.append(attrs.evolve(verdict, is_risky=is_risky))
                 places.discard(name)
-                budgets = tuple(_spent(verdict.pods, outlook.budgets))
-                outlook = attrs.evolve(outlook, budgets=budgets)
+                budgets = _spent(verdict.pods, budgets)
             else:
                 until_ms = now_ms + settings.unremovable_recheck_ms
                 self.unremovable.add(name, verdict, until_ms)
@@ -75,7 +74,7 @@ class ParallelPlanner(ScaleDownPlanner):
         )
 
 
-def _go_at_once(pods: Sequence[Pod], budgets: Iterable[PodDisruptionBudget]) -> bool:
+def _go_at_once(pods: Sequence[Pod], budgets: Budgets) -> bool:
     """Whether budgets allow that all of these pods are evicted at the same time."""
     return all(
         sum(covers(budget, pod) for pod in pods) <= max(budget.status.disruptions_allowed, 0)
@@ -83,7 +82,7 @@ def _go_at_once(pods: Sequence[Pod], budgets: Iterable[PodDisruptionBudget]) -> 
     )
 
 
-def _spent(pods: Sequence[Pod], budgets: Budgets | Sequence[PodDisruptionBudget]) -> Budgets:
+def _spent(pods: Sequence[Pod], budgets: Budgets) -> Budgets:
     """The budgets once these pods are evicted."""
     left = []
     for budget in budgets:
@@ -91,4 +90,4 @@ def _spent(pods: Sequence[Pod], budgets: Budgets | Sequence[PodDisruptionBudget]
         allowed = budget.status.disruptions_allowed - count
         status = attrs.evolve(budget.status, disruptions_allowed=allowed)
         left.append(attrs.evolve(budget, status=status))
-    return tuple(left)
+    return left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 import attrs
 
@@ -14,6 +14,7 @@ from actors.autoscaler.scale_down.planning.unneeded import Removal
 from actors.autoscaler.scale_down.planning.unremovable import BLOCKED_BY_POD, NO_PLACE, UNEXPECTED
 from actors.autoscaler.simulation.packer import Packer
 from actors.framework.podinfo import PodInfo, identity, info_of
+from testbed.objects import PodDisruptionBudget
 
 
 class RemovalTrials:
@@ -48,7 +49,7 @@ class RemovalTrials:
         removals: list[Removal] = []
         staying: dict[str, Unremovable] = {}
         for name in names:
-            verdict = self.try_one(outlook, name, destinations)
+            verdict = self.try_one(outlook, name, destinations, outlook.budgets)
             if isinstance(verdict, Removal):
                 removals.append(verdict)
             else:
@@ -56,7 +57,13 @@ class RemovalTrials:
         return removals, staying
 
     def try_one(
-        self, outlook: Outlook, name: str, destinations: Container[str], *, is_kept: bool = False
+        self,
+        outlook: Outlook,
+        name: str,
+        destinations: Container[str],
+        budgets: Sequence[PodDisruptionBudget],
+        *,
+        is_kept: bool = False,
     ) -> Removal | Unremovable:
         """1. Which pods would have to move. 2. Take them off the node. 3. Find each a place on
         another, one after the other. 4. Undo it, unless it is kept and has succeeded."""
@@ -64,7 +71,7 @@ class RemovalTrials:
         if info is None or info.node is None or name not in destinations:
             return Unremovable(UNEXPECTED)
         pods = [each.pod for each in info.pods]
-        going = moving(pods, self._rules, outlook.now_ms, outlook.owners, outlook.budgets)
+        going = moving(pods, self._rules, outlook.now_ms, outlook.owners, budgets)
         if isinstance(going, BlockingPod):
             meta = going.pod.meta
             return Unremovable(BLOCKED_BY_POD, f"{meta.namespace}/{meta.name}", going.reason)
