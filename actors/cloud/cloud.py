@@ -36,11 +36,11 @@ class Cloud(StoreEndpoint):
     About node groups, of which the Operation names one:
 
     - `groups`: a GroupView of each, in its order; `instances`: an Instance for each machine of one;
-    - `increase` by so many: the new target. As many machines are on their way from then on. If
+    - `increase` by a number: the new target. That many machines are on their way from then on. If
       the group is told sizes, it counts from the target that the caller says it has `seen`;
-    - `decrease` by so many: the new target. It deletes no machine;
-    - `delete` the machines that are named in the body: the new target, as many lower. They are gone
-      `delete_ms` later;
+    - `decrease` by a number: the new target. It deletes no machine;
+    - `delete` the machines that are named in the body: the new target, lower by as many. They are
+      gone `delete_ms` later;
     - `reclaim` them: they are gone at once, and the target stays, as with a spot instance;
     - `adjust` what the body names, field by field: what its operator does.
 
@@ -112,8 +112,8 @@ class Cloud(StoreEndpoint):
     # -- what a cloud of your own may do otherwise ----------------------------------------------
 
     def grant(self, group: NodeGroup, by: int, now_ms: int) -> None:
-        """Called when a group is to have so many more machines, which its maximum allows. Raises
-        the ApiError by which that is refused; it may rely on nothing having changed yet."""
+        """Called before a group gets `by` more machines; its maximum allows them. To refuse, raise
+        an ApiError. Nothing has changed yet."""
         self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
 
     def boots_for(self, group: NodeGroup, number: int, now_ms: int) -> tuple[Boot, ...]:
@@ -192,7 +192,7 @@ class Cloud(StoreEndpoint):
         return target
 
     def _free_numbers(self, group: NodeGroup, count: int) -> list[int]:
-        """The numbers of so many new machines; Forbidden if there are not as many."""
+        """The numbers of `count` new machines; Forbidden if too few names are free."""
         if group.naming == RISING:
             return [group.made + number for number in range(1, count + 1)]
         taken = {each.meta.name for each in self._all_machines()}

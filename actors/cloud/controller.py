@@ -104,7 +104,7 @@ class CloudController(Actor):
 
     name: str = "cloud-controller"
     bare: tuple[str, ...] = attrs.field(default=(), validator=names)
-    """The groups whose machines have no kubelet: it registers their Nodes itself."""
+    """The groups of machines without a kubelet: it registers their Nodes itself."""
     cloud: str = CLOUD
     """The provider."""
 

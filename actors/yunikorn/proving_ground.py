@@ -141,7 +141,7 @@ def pod_of(name: str, cpu: int, *, class_name: str = USUAL, **spec: Any) -> Pod:
 
 
 def daemon_set(name: str, cpu: int, class_name: str) -> DaemonSet:
-    """A DaemonSet whose pods are YuniKorn's."""
+    """A DaemonSet with pods that YuniKorn schedules."""
     labels = Map(app=name, applicationId=name)
     wanted = pod_of("", cpu, class_name=class_name).spec
     wanted = attrs.evolve(wanted, priority=None)

@@ -53,8 +53,8 @@ APART = Affinity(
 
 @attrs.frozen
 class Arrivals(Actor):
-    """Creates urgent pods, each of a ReplicaSet. When it comes, how large it is, and whether it
-    must be apart from noisy ones, is picked: the same whichever program preempts."""
+    """Creates urgent pods, each of a ReplicaSet. When each comes, how large it is, and whether
+    it must be apart from noisy ones, is picked. The picks are the same for any preemptor."""
 
     rank: ClassVar[int] = 0
 
@@ -96,7 +96,7 @@ def workload(
 
 
 def only_lesser_pods_go(see: Evidence) -> str | None:
-    """Whichever program preempts: a pod is deleted only for one of higher priority."""
+    """Any program that preempts deletes a pod only for one of higher priority."""
     request = see.served
     if request is None or not request.because or request.operation.verb != "delete":
         return None

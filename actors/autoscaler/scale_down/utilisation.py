@@ -1,4 +1,4 @@
-"""Utilisation: which share of a node its pods request, of cpu or of memory, whichever is more."""
+"""Utilisation: how much of a node its pods request: the larger of the shares of cpu and memory."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def utilisation_of(
 ) -> Utilisation | None:
     """The utilisation of a node by the pods on it (CA-25); None if the node does not say how much
     it has. Pods that should have terminated long ago do not count. Those of DaemonSets and mirror
-    pods do, unless they are ignored; then the node has so much less, too."""
+    pods do, unless they are ignored; then the node counts as smaller by what they request."""
     counted: list[Pod] = []
     ignored: list[Pod] = []
     for pod in (each.pod for each in info.pods):

@@ -46,8 +46,8 @@ class Deed:
         await self._patch(pod, *nomination_patch(pod, node, self.books.switches.nnn_storage))
 
     async def _patch(self, pod: Pod, patch: Mapping[str, Any], subresource: str) -> None:
-        """Patch, and retry a few times if the server is unavailable or has failed. A patch whose
-        reply is lost is not retried."""
+        """Patch, and retry a few times if the server is unavailable or has failed. A patch is
+        not retried if its reply is lost."""
         if not patch:
             return
         client = self.books.client

@@ -64,7 +64,7 @@ async def make_ready(client: Client, name: str) -> None:
 
 
 async def take_away(client: Client, name: str) -> None:
-    """Delete a Node whose machine is gone, and the pods that were on it, without any grace."""
+    """Delete the Node of a machine that is gone, and the pods that were on it, without grace."""
     await _delete(client, Operation("delete", Node.plural, name))
     here = Selector(fields=(("spec.node_name", name),))
     listing = await until_told(client, lambda: client.list(Pod, here), why=f"retry pods of {name}")

@@ -43,8 +43,8 @@ class CoreQueue:
         return self.settings.path
 
     def find(self, path: str, settings: Sequence[QueueSettings]) -> CoreQueue:
-        """The queue of that full path; one that does not exist is made, without limits if nobody
-        has configured it. Called on the root."""
+        """The queue of that full path. If it does not exist, it is made; it has no limits unless it
+        is configured. Called on the root."""
         queue = self
         for name in path.split(".")[1:]:
             if name not in queue.children:

@@ -69,9 +69,9 @@ class Callbacks:
         self._context.place_again(task)
 
     async def _released(self, task: ShimTask, message: ReleasedAllocation) -> None:
-        """Delete a victim with its own grace period (YK-29). If that fails, nobody tries again
-        (YK-33). One that is terminating already is left alone: a second request would change
-        nothing. What was released because its node is gone is only forgotten."""
+        """Delete a victim with its own grace period (YK-29). If that fails, it does not try
+        again (YK-33). A victim that is terminating already is left alone: a second request would
+        change nothing. An allocation released because its node is gone is only forgotten."""
         if message.why != PREEMPTED:
             self._context.lost(task)
             return

@@ -20,7 +20,7 @@ from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
 COLLECT_EVERY = 10
-"""After so many Runs their garbage is collected: a kept Trace is large."""
+"""How many Runs are played between two garbage collections: a kept Trace is large."""
 
 
 @attrs.define
@@ -75,12 +75,12 @@ def compare(
     draws: int = DRAWS,
     on_run: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Play so many Runs of each alternative, with the seeds from `seed` on.
+    """Play `runs` Runs of each alternative, with the seeds from `seed` on.
 
     Run by Run the alternatives have the same seed: each pick has a stream of its own (GEN-5), so
     what is picked is the same in all of them as long as it is asked for. A Run goes on after a
-    Violation, so that all are measured to their end. The intervals are made of so many `draws`;
-    without any there are none. `on_run` is called after each Run with the number of Runs so far,
+    Violation, so that all are measured to their end. The intervals are made from `draws` draws;
+    with 0 draws there are none. `on_run` is called after each Run with the number of Runs so far,
     and of all.
     """
     for alternative in alternatives:

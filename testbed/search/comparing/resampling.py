@@ -17,7 +17,7 @@ from testbed.search.comparing.sample import Figure, Sample
 
 DRAWS = 1000
 OUTSIDE = 40
-"""One of so many values lies below the interval, and one above it."""
+"""One value in 40 lies below the interval, and one in 40 above it."""
 
 
 @attrs.frozen
@@ -32,7 +32,7 @@ class Estimate:
 
 
 def draws_of(runs: int, draws: int = DRAWS) -> list[list[int]]:
-    """The numbers of the Runs in each draw; always the same for so many Runs."""
+    """The numbers of the Runs in each draw; always the same for the same number of Runs."""
     chance = Chance(0, runs)
     return [[chance.below(runs) for _ in range(runs)] for _ in range(draws)]
 

@@ -48,7 +48,7 @@ def _share(samples: Samples) -> float | None:
 
 
 def _quantile(percent: int, samples: Samples) -> float | None:
-    """The smallest time that so many of a hundred do not exceed; endless if they never happen."""
+    """A percentile of all times; endless if too few of them ever happen."""
     times = [each for sample in samples for each in sample.times_ms]
     if not times:
         return None
@@ -68,5 +68,5 @@ def share(name: str) -> Figure:
 
 
 def quantile(name: str, percent: int) -> Figure:
-    """The time within which so many of a hundred happen, over all Runs together."""
+    """The time within which that many percent happen, over all Runs together."""
     return Figure(name, TIME, partial(_quantile, percent))

@@ -44,7 +44,8 @@ from actors.autoscaler.state.readiness import is_ready
 from testbed.objects import Node
 
 POOL_MIN, POOL_PART = 50, 10
-"""Of the nodes that were needed in the pass before, so many are tried at least, or one in ten."""
+"""How many of the nodes that were needed in the pass before are tried: 50, or a tenth of all nodes
+if that is more."""
 
 
 @attrs.frozen
