@@ -1,4 +1,4 @@
-"""Announcer: what the autoscaler says in Events, of pods, of nodes and of itself."""
+"""Announcer: what the autoscaler says in Events about pods, nodes and itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed.objects.event import NORMAL, WARNING
 
 COMPONENT = "cluster-autoscaler"
 STATUS = ConfigMap(Meta("cluster-autoscaler-status", "kube-system"))
-"""What Events about the whole cluster are about."""
+"""The object of Events about the whole cluster."""
 
 
 class Announcer:

@@ -47,7 +47,7 @@ def is_set_aside(pod: Pod, rule: str, nodes: Collection[str]) -> bool:
 
 
 def nominated_node(pod: Pod) -> str:
-    """The node that a pod is nominated to, where the status or, of old, an annotation says it."""
+    """The node that a pod is nominated to, by its status or by the annotation of old versions."""
     return pod.status.nominated_node_name or pod.meta.annotations.get(NOMINATED_NODE, "")
 
 

@@ -77,7 +77,7 @@ class AutoscalerLoop:
         self._client.exit(RESTART_MS)
 
     async def _run_at(self, times_ms: Sequence[int]) -> None:
-        """Make passes at these times; those that are past were of an earlier life."""
+        """Make passes at these times; times that are past belonged to an earlier life."""
         for at_ms in times_ms:
             if at_ms >= self._client.now():
                 await self._client.sleep(at_ms - self._client.now(), "next pass")
@@ -122,7 +122,7 @@ class AutoscalerLoop:
 
 @attrs.frozen
 class Autoscaler(Actor):
-    """The cluster autoscaler. It asks the cloud for nodes if pods find no room, and lets nodes go
+    """The cluster autoscaler. It asks the cloud for nodes if pods find no room, and deletes nodes
     that it finds unneeded."""
 
     rank: ClassVar[int] = 5
@@ -138,7 +138,7 @@ class Autoscaler(Actor):
     cloud: str = CLOUD
     """The provider that it asks."""
     elects: bool = False
-    """Whether it is one of several replicas, of which one at a time makes passes."""
+    """Whether it is one of several replicas; only one at a time makes passes."""
     profile: str = attrs.field(default="", kw_only=True)
     """Its bundle of switches: `k8s-1.26`, which is the default, `k8s-modern` or `seed`."""
     switches: Map[str] = attrs.field(factory=Map, converter=switch_texts, kw_only=True)

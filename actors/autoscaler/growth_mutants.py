@@ -1,4 +1,4 @@
-"""Autoscalers with a bug each in how clusters grow and groups shrink, to prove the claims."""
+"""Autoscalers with one bug each in how clusters grow and groups shrink; claims must find it."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ class ExpectsTwice(ClusterState):
 
 
 class NeverBacksOff(GroupBackoff):
-    """Asks a group again at once that has just refused."""
+    """Asks a group again at once after it has refused."""
 
     def is_on(self, group: str, now_ms: int) -> bool:
         return False
 
 
 class NeverForgives(GroupBackoff):
-    """Never asks a group again that has once refused."""
+    """Never asks a group again once it has refused."""
 
     def until_ms(self, group: str) -> int | None:
         until_ms = super().until_ms(group)
@@ -117,7 +117,7 @@ class AsksForMore(ScaleUp):
 
 
 class IgnoresTotal(ScaleUp):
-    """Lets the cluster have more nodes than all of it may."""
+    """Lets the cluster have more nodes than its limit allows."""
 
     def _within_total(self, nodes: int, there: int) -> int:
         return nodes
@@ -160,7 +160,7 @@ class EmptiesGroups(ScaleDownPlanner):
 
 
 def growing_with(change: Callable[[Any, Autoscaler], None], **parts: Any) -> type[Autoscaler]:
-    """An Autoscaler of which each life has this changed at its beginning, and other parts."""
+    """An Autoscaler with other parts, and with a change made at the start of each life."""
 
     class _Loop(AutoscalerLoop):
         def __init__(self, actor: Autoscaler, client: Client) -> None:

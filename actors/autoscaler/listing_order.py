@@ -1,6 +1,6 @@
-"""Listing order: the order in which nodes and pods are taken that Go would take from a map.
+"""Listing order: the order of nodes and pods where Go would take them from a map.
 
-A map has no order, and a program of Go gets another one each time. What is taken first can matter:
+A map of Go has no order: a program gets another one each time. What is taken first can matter:
 which of two equal pods finds the last room, which of two empty nodes goes.
 """
 

@@ -28,8 +28,8 @@ async def remove_unregistered(memory: AutoscalerMemory, now_ms: int) -> None:
 
 
 async def remove_failed(memory: AutoscalerMemory) -> bool:
-    """Delete the instances that could not be created; whether anything was deleted, which ends the
-    pass (CA-7)."""
+    """Delete the instances that could not be created. Returns whether anything was deleted: that
+    ends the pass (CA-7)."""
     has_deleted = False
     for group, names in memory.state.failed_instances().items():
         try:
@@ -42,8 +42,8 @@ async def remove_failed(memory: AutoscalerMemory) -> bool:
 
 
 async def mend_sizes(memory: AutoscalerMemory, now_ms: int) -> bool:
-    """Lower the targets of groups that have had too few nodes for too long, whatever their minimum;
-    whether anything was mended, which ends the pass (CA-6)."""
+    """Lower the targets of groups that have had too few nodes for too long, whatever their minimum.
+    Returns whether anything was mended: that ends the pass (CA-6)."""
     has_mended = False
     for name, wrong in memory.state.wrong_sizes.items():
         group = memory.cloud.group(name)

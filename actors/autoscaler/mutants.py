@@ -1,4 +1,4 @@
-"""Autoscalers with a bug each, to prove the claims."""
+"""Autoscalers with one bug each; the claims must find it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DrainsNothing(NodeDeletion):
 
 
 class LooksOnce(NodeDeletion):
-    """Takes a node that it has tainted for empty."""
+    """Takes a node for empty once it has tainted it."""
 
     async def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
         return {name: [] for name in names}
@@ -53,7 +53,7 @@ class NeverCools(CoolDowns):
 
 
 def with_parts(**parts: type[Any]) -> type[Autoscaler]:
-    """An Autoscaler that has other parts of scale-down."""
+    """An Autoscaler with other parts in its scale-down."""
     kind = type("ScaleDown", (ScaleDown,), parts)
 
     class Loop(AutoscalerLoop):

@@ -1,4 +1,4 @@
-"""PassSight: what one pass of the autoscaler had before it when it began to decide.
+"""PassSight: what one pass of the autoscaler saw before it began to decide.
 
 The autoscaler shows that of its last pass to claims, under the name `sight`, so that they can judge
 it by the same facts. It decides nothing by it.

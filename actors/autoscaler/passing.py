@@ -74,7 +74,7 @@ class Passing:
         self._may_delete = True
 
     async def run(self) -> None:
-        """Do it. What goes wrong ends it, and stands in its record."""
+        """Make the pass. An error ends it, and stands in its record."""
         try:
             await self._run()
         except PassFailed as error:

@@ -1,4 +1,4 @@
-"""Quiet: whether passes would go on to find what the last one found, until there is news.
+"""Quiet: whether further passes would find what the last one found, until there is news.
 
 Kubernetes makes each pass. Here passes that can find nothing new are left out; all it changes is
 that the World may come to rest. What the cloud does is no news, unless it shows in a Node: a target
@@ -32,8 +32,8 @@ def is_quiet(memory: AutoscalerMemory, before: PassRecord | None, record: PassRe
 
 
 def _essence(record: PassRecord) -> object:
-    """All of it but its time. That a node was tried and has to stay, and that it is not tried again
-    so soon, is the same."""
+    """All of it but its time. Whether a node was tried and has to stay, or is not tried again yet,
+    makes no difference."""
     unremovable = record.scale_down.unremovable
     reasons = {n: VERDICT if why.reason in VERDICTS else why for n, why in unremovable.items()}
     rest = attrs.evolve(record.scale_down, unremovable={})

@@ -72,7 +72,7 @@ class AutoscalerSettings:
     unremovable_recheck_ms: int = attrs.field(default=300_000, validator=at_least(0))
     """How long the verdict of a trial is believed."""
     max_empty_bulk_delete: int = attrs.field(default=10, validator=at_least(0))
-    """How many empty nodes go at once, those included that are going."""
+    """How many empty nodes go at once, counting those that are already going."""
     max_bulk_soft_taint_count: int = attrs.field(default=10, validator=at_least(0))
     """How many soft taints a pass writes; 0: none."""
     non_empty_candidates_count: int = attrs.field(default=30, validator=at_least(0))

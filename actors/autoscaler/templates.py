@@ -90,8 +90,8 @@ class Templates:
     def __init__(self) -> None:
         self._remembered: dict[str, NodeTemplate] = {}
         self.reused: tuple[str, ...] = ()
-        """The groups whose template is that of an earlier pass. Each other pass makes a template
-        with a new name, and so are the nodes that are imagined from it."""
+        """The groups with a template from an earlier pass. Any other template has a new name in
+        each pass, and so have the nodes that are imagined from it."""
 
     def of_groups(
         self,

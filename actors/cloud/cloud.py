@@ -44,7 +44,7 @@ class Cloud(StoreEndpoint):
     - `reclaim` them: they are gone at once, and the target stays, as with a spot instance;
     - `adjust` what the body names, field by field: what its operator does.
 
-    About one machine, asked by what stands on its side:
+    About one machine, asked by a CloudController:
 
     - `draw` which of its boots it has; `forget` it, once it is gone and nothing of it is left.
 
@@ -117,8 +117,8 @@ class Cloud(StoreEndpoint):
         self.quota.check(group, by, self._groups(), self._all_machines(), now_ms)
 
     def boots_for(self, group: NodeGroup, number: int, now_ms: int) -> tuple[Boot, ...]:
-        """Called for each new machine, with the number in its name: how it comes up; of several,
-        one is picked."""
+        """Called for each new machine, with the number in its name. Returns how it may come up; of
+        several ways one is picked."""
         return tuple([_limited(boot, number) for boot in group.boots])
 
     # -- what it reads --------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Cloud(StoreEndpoint):
         return free[:count]
 
     def _room(self, group: NodeGroup, now_ms: int) -> int | None:
-        """How many more machines of it the provider has; None: as many as one likes."""
+        """How many more machines of it the provider has; None: no limit."""
         if group.stock is None:
             return None
         there = [
@@ -260,7 +260,7 @@ class Cloud(StoreEndpoint):
         self.store.delete(machine.key)
 
     def _write(self, *items: Object) -> None:
-        """Commit those of these objects together that are not stored like this."""
+        """Commit these objects together, without those that are already stored like this."""
         revision, puts = self.store.next_revision, []
         for item in items:
             old: Any = self.store.get(item.key)
@@ -290,11 +290,11 @@ def _one_less(left: int) -> int:
 
 
 def _limited(boot: Boot, number: int) -> Boot:
-    """How the machine of that number comes up: not at all if only lower ones do."""
+    """How the machine of that number comes up: not at all if only lower numbers do."""
     return boot if boot.only is None or number <= boot.only else LOST
 
 
 def _age(machine: CloudInstance) -> tuple[int, int]:
-    """The order in which machines came, those first that were there from the start."""
+    """The order in which machines came; those that were there from the start come first."""
     asked_ms = machine.requested_ms
     return -1 if asked_ms is None else asked_ms, machine.number

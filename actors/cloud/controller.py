@@ -41,7 +41,7 @@ class CloudControllerLoop:
             await self._watch.wait(min(due_ms, default=None))
 
     def _due_ms(self, machine: CloudInstance) -> int | None:
-        """When there is something to do about a machine next; None: when there is news of it."""
+        """When something is next due for a machine; None: not before there is news of it."""
         uid, dues = machine.meta.uid, [machine.gone_ms]
         if self._is_bare(machine):
             dues.append(None if uid in self._registered else machine.register_ms)
@@ -73,7 +73,7 @@ class CloudControllerLoop:
         await self.tell(machine, "draw", index)
 
     async def clear(self, machine: CloudInstance) -> None:
-        """Let nothing of a machine be left: its Node and its pods, and then its name."""
+        """Delete all that is left of a machine: its Node and its pods, and then its name."""
         uid, name = machine.meta.uid, machine.meta.name
         await take_away(self._client, name)
         await self.tell(machine, "forget")
@@ -82,7 +82,7 @@ class CloudControllerLoop:
         self._watch.machines.pop(name, None)
 
     async def tell(self, machine: CloudInstance, verb: str, body: int | None = None) -> None:
-        """Tell the provider something of a machine; nothing if it knows none of that name."""
+        """Tell the provider something about a machine, unless it has forgotten that machine."""
         operation = Operation(
             verb, machine.plural, machine.meta.name, body=body, endpoint=self._settings.cloud
         )

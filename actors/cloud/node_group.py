@@ -31,7 +31,7 @@ class NodeGroup(Object):
     min_size: int = 0
     """The autoscaler keeps that many; the provider does not care."""
     max_size: int = 10
-    """The provider refuses to want more."""
+    """The provider refuses a larger target."""
     target: int = 0
     """How many instances are wanted."""
     template: Node | None = None
@@ -56,12 +56,12 @@ class NodeGroup(Object):
     delete_error: str = "cloud says no"
     """What it says then."""
     is_told_sizes: bool = True
-    """Whether a caller that wants more says how many there shall be, counted from what it has seen.
-    Of two callers that want one more, the second then changes nothing. Else each gets one."""
+    """Whether a caller that wants more says the new size, counted from the one it has seen. If two
+    callers want one more, the second then changes nothing. Otherwise each gets one."""
     keeps_min: bool = False
     """Whether it refuses to delete below its minimum."""
     delete_ms: int = 2000
-    """From the call that deletes an instance until that is gone."""
+    """How long an instance is still there after the call that deletes it."""
     naming: str = SLOTS
     """How new instances are named: `slots` or `rising`."""
     spare: int = 2

@@ -1,4 +1,4 @@
-"""CloudQuota: what a provider grants over all groups of a cluster; and what it says if it has none.
+"""CloudQuota: what a provider grants over all groups of a cluster, and what it says if it has none.
 
 A quota refuses the call. A stock-out lets the call through, and the machine reports the error.
 """
@@ -24,7 +24,7 @@ STOCK_OUT = Boot(
 
 @attrs.frozen
 class CloudQuota:
-    """What a provider grants over all groups; None: as much as one likes."""
+    """What a provider grants over all groups; None: no limit."""
 
     instances: int | None = None
     """How many instances."""

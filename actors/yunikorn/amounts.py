@@ -42,7 +42,7 @@ def exceeds(some: Amounts, other: Amounts) -> bool:
 
 
 def missing(asked: Amounts, room: Amounts) -> Map[int]:
-    """What is asked beyond the room there is; a debt is missing, too."""
+    """How much more is asked than there is room for; negative room is missing, too."""
     short = {name: amount - room.get(name, 0) for name, amount in asked.items()}
     return Map({name: amount for name, amount in short.items() if amount > 0})
 
@@ -64,5 +64,5 @@ def is_something(amounts: Amounts) -> bool:
 
 
 def without_zeros(amounts: Amounts) -> Map[int]:
-    """Only the names of which there is something, or less than nothing."""
+    """Only the names with an amount other than zero."""
     return Map({name: amount for name, amount in amounts.items() if amount})

@@ -104,9 +104,9 @@ def shared_nodes(
     flaps: bool = False,
     **switches: Any,
 ) -> None:
-    """Assemble the World with such a YuniKorn, and claim all that must hold of it. If it is
-    stricken by faults, a delete may fail, and what was to be free then is not claimed. If it
-    flaps, a node goes and comes back, and pods that are there stay."""
+    """Assemble the World with such a YuniKorn, and claim all that must hold of it. If
+    faults strike, a delete may fail, so it is not claimed that victims make room. If it flaps, a
+    node goes and comes back, and the pods on it stay."""
     world.serve(ApiServer)
     world.serve(partial(core, profile=profile, switches=switches))
     world.add(*(PriorityClass(name, value=value) for name, value in CLASSES.items()))
@@ -126,7 +126,7 @@ def shared_nodes(
     world.limit(horizon_ms=60_000)
     is_alone = not has_rival and not is_stricken and not flaps and profile == MODERN
     claims = yunikorn_claims(alone=is_alone)
-    # What ships now gives the room there is to who waits for it; version 1.1 does not (YK-34).
+    # What ships now gives free room to the pods that wait for it; version 1.1 does not (YK-34).
     given = [each for each in claims if not isinstance(each, RequiredAsksAreServed)]
     world.claim(*(claims if profile == MODERN else given))
     if is_alone:

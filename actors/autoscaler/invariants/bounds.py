@@ -25,11 +25,11 @@ class _Group:
 
     life: int
     grew_ms: int | None = None
-    """When the pass began that last let it grow."""
+    """When the last pass that made it grow began."""
     refused_ms: int | None = None
-    """When the pass began in which it was last refused to grow, and nothing was on its way."""
+    """When the last pass began that the cloud refused, while no request was open."""
     lowered: bool = False
-    """Whether its target has fallen otherwise than by a deletion of good nodes."""
+    """Whether anything but a deletion of good nodes has lowered its target."""
 
 
 class GroupsStayInBounds(Invariant):
@@ -38,8 +38,8 @@ class GroupsStayInBounds(Invariant):
 
     Sizes are mended down without regard to the minimum (CA-6, CA-7), and a target that somebody
     else has set too high is left alone. So only what it asks for is judged. The planner for
-    parallel drains asks about each node alone whether its group can lose one, and may so take a
-    group below its minimum if the provider lets it: that is not claimed (CA-27).
+    parallel drains asks about each node alone whether its group can lose one. So it may take a
+    group below its minimum if the provider lets it: that is not judged (CA-27).
     """
 
     name = "groups_stay_in_bounds"
@@ -52,7 +52,7 @@ class GroupsStayInBounds(Invariant):
         self._asked: dict[str, tuple[PassSight, int]] = {}
         """By autoscaler, its last pass that has asked for nodes, and for how many."""
         self._lowered: set[str] = set()
-        """The groups of which others than a live autoscaler may have changed the target."""
+        """The groups with a target that something other than a live autoscaler may have changed."""
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         request = evidence.served
@@ -75,8 +75,8 @@ class GroupsStayInBounds(Invariant):
         return f"{request.role.name} {wrong}" if wrong else None
 
     def _of(self, request: Any) -> _Group:
-        """What that life has done to that group. What an earlier one did is forgotten, but that
-        may still arrive: then the target falls without its knowledge."""
+        """What this life has done to the group. What an earlier life did is forgotten, though one
+        of its requests may still arrive: then the target falls without this life's knowledge."""
         key, life = (request.role.name, request.operation.name), request.life.number
         known = self._groups.get(key)
         if known is None or known.life != life:

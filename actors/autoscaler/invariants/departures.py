@@ -26,8 +26,8 @@ LATE_MS = 60_000
 class DepartingNodesAreEmpty(Invariant):
     """No pod that was on a node when it was tainted is there when its instance is deleted.
 
-    Only pods count of which the autoscaler had heard by then. And a pod that comes after the taint
-    may die with the node: its scheduler had not heard of that.
+    Only pods that the autoscaler had heard of by then count. A pod that comes after the taint may
+    die with the node: its scheduler had not heard of the taint.
     """
 
     name = "departing_nodes_are_empty"
@@ -67,7 +67,7 @@ class DepartingNodesAreEmpty(Invariant):
 
 class NodesDepartInTime(Invariant):
     """No node is tainted before every pass has found it unneeded for long enough, nor while the
-    autoscaler is to keep still because the cluster has just grown."""
+    autoscaler must wait because the cluster has just grown."""
 
     name = "nodes_depart_in_time"
     reads = frozenset({"log:nodes"})
@@ -80,7 +80,7 @@ class NodesDepartInTime(Invariant):
         self.actor = actor
         self.settings = settings or AutoscalerSettings()
         self._grown: tuple[int, int] | None = None
-        """When the pass began that last made the cluster larger, and in which life that was."""
+        """When the last pass that made the cluster larger began, and in which life that was."""
         self._last: tuple[PassRecord, int] | None = None
         """Its last pass that has looked for unneeded nodes, and in which life that was."""
 

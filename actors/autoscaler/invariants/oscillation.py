@@ -19,7 +19,7 @@ WORKLOADS = ("daemonsets", "deployments", "jobs", "replicasets", "statefulsets")
 
 
 class AwaitedNodesStay(JudgesPasses):
-    """No pass lets a node go as empty on which it has just found room for a pod that waits."""
+    """No pass deletes a node as empty if it has just found room there for a pod that waits."""
 
     name = "awaited_nodes_stay"
     reads = frozenset({"log:nodes"})
@@ -37,7 +37,7 @@ class AwaitedNodesStay(JudgesPasses):
 
 @attrs.define
 class _Sizes:
-    """What has become of one group, since anybody wanted anything."""
+    """How one group has grown and shrunk since somebody outside wanted something."""
 
     steps: list[tuple[int, int]] = attrs.field(factory=list)
     """When it grew (1) and shrank (-1)."""
@@ -52,8 +52,8 @@ class _Sizes:
 class NoGroupOscillates(Invariant):
     """No group grows, shrinks and grows again within twenty minutes while no person does anything.
 
-    It reports that. The real program does it, if the settings are such; so a breach only is what is
-    claimed to be one: `strict`.
+    It only reports such a group, because with some settings the real program does it. With
+    `strict`, such a group is a Violation.
     """
 
     name = "no_group_oscillates"
@@ -107,7 +107,7 @@ class NoGroupOscillates(Invariant):
 
 
 def _is_wish(plural: str, old: Any, new: Any) -> bool:
-    """Whether a change is what somebody outside has wanted: of a workload, or of a pod that nothing
+    """Whether somebody outside wanted a change: to a workload, or to a pod that no controller
     makes again."""
     if plural in WORKLOADS:
         return old is None or new is None or old.spec != new.spec

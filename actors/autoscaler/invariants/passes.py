@@ -1,4 +1,4 @@
-"""Passes: what each pass of each autoscaler had before it and came to, told to claims once."""
+"""Passes: what each pass of each autoscaler saw and decided, given to claims once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SeenPass:
     record: PassRecord
     sight: PassSight
     missing_ms: int
-    """For how long the oldest instance without a Node has been known as such in that life."""
+    """How long that life has known the oldest of the instances that have no Node."""
 
     @property
     def life(self) -> tuple[str, int]:
@@ -71,8 +71,8 @@ class SeenPass:
         return coming
 
     def _counts(self, node: Node) -> bool:
-        """Whether a node is one of those that its group wants, and has. One that is about to go
-        counts as gone, unless the provider can say that it is not."""
+        """Whether a node counts towards the target of its group. One that is about to go counts as
+        gone, unless the provider can say that it is not."""
         if has_taint(node, GOING) and not self.switches.has_instance:
             return False
         is_old = (node.meta.created_ms or 0) // 1000 * 1000 + STARTUP_MS <= self.record.at_ms
@@ -85,7 +85,7 @@ def key_of(pod: Pod) -> str:
 
 
 def has_taint(node: Node, key: str) -> bool:
-    """Whether the node has a taint of that key."""
+    """Whether the node has a taint with that key."""
     return any(taint.key == key for taint in node.spec.taints)
 
 
@@ -139,7 +139,7 @@ class JudgesPasses(Invariant):
     def _seen(self, role: Any, record: PassRecord, sight: PassSight) -> SeenPass:
         registered = {node.meta.name for node in sight.nodes}
         names = dict.fromkeys(name for group in sight.groups for name in group.nodes)
-        # What it has last read of instances it believes for two minutes.
+        # It believes for two minutes what it has last read of instances.
         for instances in role.life.shown["loop"].memory.cloud.instances.values():
             names.update(dict.fromkeys(each.name for each in instances))
         missing = tuple(name for name in names if name not in registered)

@@ -42,7 +42,7 @@ def is_daemon(pod: Pod) -> bool:
 
 
 def stands_alone(pod: Pod) -> bool:
-    """Whether where it may be does not depend on other pods."""
+    """Whether other pods make no difference to where it may be."""
     spec, affinity = pod.spec, pod.spec.affinity
     among = affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity)
     return not (among or spec.topology_spread or spec.host_ports)
@@ -63,7 +63,7 @@ def admits(pod: Pod, node: Node) -> bool:
 
 
 def as_new(node: Node) -> Node:
-    """The node without what a new one like it does not have."""
+    """The node without the taints that a new one like it does not have."""
     taints = tuple(t for t in node.spec.taints if not t.key.startswith(CONDITIONS))
     return attrs.evolve(node, spec=attrs.evolve(node.spec, taints=taints))
 
@@ -74,7 +74,7 @@ def has_room(pod: Pod, node: Node, there: Iterable[Pod]) -> bool:
 
 
 def overfull(node: Node, pods: Iterable[Pod], wanted: Mapping[str, int]) -> str:
-    """The resource, of those that are wanted, of which these pods take more than the node has."""
+    """The first wanted resource of which these pods take more than the node has, or nothing."""
     room, pods = room_of(node), list(pods)
     sums: dict[str, int] = {"pods": len(pods)}
     for pod in pods:
@@ -88,13 +88,13 @@ def overfull(node: Node, pods: Iterable[Pod], wanted: Mapping[str, int]) -> str:
 
 
 class PlainCluster:
-    """Nodes, those that are still to come, and the pods that count there at the end of a pass:
-    those that are there, those that are nominated there, and those that were packed there."""
+    """The nodes, also those still to come, and the pods that count on them at the end of a pass:
+    pods that are bound there, that are nominated there, and that were packed there."""
 
     def __init__(self, seen: SeenPass, *, has_daemons: bool) -> None:
         self._seen = seen
         self.has_daemons = has_daemons
-        """Whether there are DaemonSets: what a new node would have room for is then not told."""
+        """Whether there are DaemonSets. Then it cannot tell what a new node would have room for."""
         cutoff, rule = seen.switches.expendable_cutoff, seen.switches.nominated_rule
         sight, record = seen.sight, seen.record
         self.nodes = {node.meta.name: node for node in sight.nodes}
@@ -142,7 +142,7 @@ class PlainCluster:
         return self.templates.get(group)
 
     def places(self, pod: Pod) -> Iterator[str]:
-        """The nodes that would still take the pod, those that are still to come among them."""
+        """The nodes that would still take the pod, also those that are still to come."""
         names = list(self.nodes)
         coming = {} if self.has_daemons else self._seen.upcoming or {}
         for group, count in coming.items():
@@ -155,13 +155,13 @@ class PlainCluster:
 
     @property
     def is_sure(self) -> bool:
-        """Whether all that was packed is known. A nominated pod whose node is drained is packed,
-        too, and no record says where."""
+        """Whether all that was packed is known. A nominated pod on a node that is drained is
+        packed, too, and no record says where."""
         drained = {fate.drained_from for fate in self._seen.record.drained.values()}
         return not any(nomination_of(pod) in drained for pod in self._seen.sight.unschedulable)
 
     def groups_for(self, pod: Pod) -> Iterator[str]:
-        """The groups of which a new, empty node would take the pod."""
+        """The groups where a new, empty node would take the pod."""
         for group, template in self.templates.items():
             if admits(pod, template) and has_room(pod, template, ()):
                 yield group

@@ -1,4 +1,4 @@
-"""Triggers: the pods for which a cluster grows, and whether they are in need of that (INV-34)."""
+"""Triggers: the pods for which a cluster grows, and whether they need it (INV-34)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from testbed.objects import Pod
 class TriggersAreInNeed(JudgesPasses):
     """No scale-up is for a pod that is expendable, that waits for its victims, that has room on a
     node which exists or is still to come, or that is of a DaemonSet if those are filtered
-    (INV-34); and one pod at least for which it is fits a new node of the chosen group (INV-35).
+    (INV-34). At least one of the pods that it is for fits a new node of the chosen group (INV-35).
 
     It goes by what the pass had heard when it began.
     """

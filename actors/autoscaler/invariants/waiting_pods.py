@@ -35,15 +35,15 @@ from testbed.objects.condition import find
 
 DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 NEW_MS = 3_000
-"""A pod of this age may be waited with, as others may follow: two whole seconds, not begun ones."""
+"""Up to this age a pod may have to wait, as others may follow: 2 s, and up to 1 s by rounding."""
 
 
 class NoPodIsPassedOver(JudgesPasses):
-    """If a pod waits that a new node would take, and no node that exists or is still to come, the
-    pass makes the cluster larger: unless the pod is expendable, nominated, or too young, or each
-    group that could help is full, in backoff or unhealthy (INV-36).
+    """If a new node would take a waiting pod, and no node that exists or is still to come would,
+    the pass makes the cluster larger: unless the pod is expendable, nominated, or too young, or
+    each group that could help is full, in backoff or unhealthy (INV-36).
 
-    Of a pod that is said to be expendable, nominated or young, or to have room, it claims that this
+    If a record says that a pod is expendable, nominated or young, or has room, it claims that this
     is so. A node that is tainted to go shows as one that is still to come (CA-21).
     """
 
@@ -52,7 +52,7 @@ class NoPodIsPassedOver(JudgesPasses):
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
 
     def end(self, evidence: Evidence) -> str | None:
-        """At rest, each pod that still waits was before its last pass."""
+        """At rest, its last pass has seen each pod that still waits."""
         for role in autoscalers(evidence):
             sight: PassSight | None = role.life.shown.get("sight")
             if sight is None or role.actor.settings.passes_ms or role.actor.elects:
@@ -112,7 +112,7 @@ def _overpacked(cluster: PlainCluster) -> str:
 
 
 def _excuse(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> str:
-    """What is wrong with the reason for which a pod is not helped; empty if nothing is."""
+    """What is wrong with the reason why a pod is not helped; empty if nothing is."""
     switches = seen.switches
     if fate.fate == EXPENDABLE and not is_expendable(pod, switches.expendable_cutoff):
         return f"and its priority is {pod.spec.priority}"
@@ -133,7 +133,7 @@ def _excuse(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> s
 
 
 def _helping(pod: Pod, seen: SeenPass, cluster: PlainCluster) -> list[str]:
-    """The groups that could grow, and of which a new node would take the pod."""
+    """The groups that could grow, and where a new node would take the pod."""
     record, settings = seen.record, seen.settings
     is_new = record.at_ms - (pod.meta.created_ms or 0) <= NEW_MS
     is_limited = (
@@ -149,8 +149,8 @@ def _helping(pod: Pod, seen: SeenPass, cluster: PlainCluster) -> list[str]:
 
 
 def _may_grow(name: str, seen: SeenPass) -> bool:
-    """Whether nothing is known that keeps a group from growing. Of one with unready or lost nodes
-    nothing is said."""
+    """Whether a group could grow, as far as is known. A group with unready or lost nodes is taken
+    not to."""
     group: Any = next(each for each in seen.sight.groups if each.name == name)
     nodes = [node for node in seen.sight.nodes if node.meta.name in group.nodes]
     is_lost = bool(group.target) and not group.nodes

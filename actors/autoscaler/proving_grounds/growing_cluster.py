@@ -28,11 +28,11 @@ SETTINGS = AutoscalerSettings(
 LIMITED = attrs.evolve(SETTINGS, max_nodes_total=5)
 """The same, where the cluster may have one node more than it begins with."""
 ASKS_MS, FOLLOWS_MS, AWAKES_MS = 3_000, 12_000, 140_000
-"""When a pod comes that only the refusing group can help; one for which another node is needed,
-while some are on their way; and one when there was nothing to do for long."""
+"""When three pods come: one that only the refusing group can help; one that needs another node
+while some are on their way; and one after there was nothing to do for a long time."""
 H, HERE = Map(pool="h"), Map({"kubernetes.io/hostname": "k-1"})
 APART, LET_IN = Taint("pool", "", "NoSchedule"), (Toleration("pool", "Exists"),)
-"""What keeps pods off the nodes of h and k, and who is let in."""
+"""The taint that keeps pods off the nodes of h and k, and what tolerates it."""
 LIFE_MS = 900_000
 """When it ends, if it does not come to rest before."""
 SCARCE = -20

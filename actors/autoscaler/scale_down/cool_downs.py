@@ -1,4 +1,4 @@
-"""CoolDowns: for how long after what nothing is deleted (CA-30)."""
+"""CoolDowns: how long no node is deleted after a scale-up, a deletion or a failure (CA-30)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CoolDowns:
         self._failed_ms = now_ms
 
     def are_on(self, now_ms: int) -> bool:
-        """Whether nothing may be deleted now. At the very end of a time it may."""
+        """Whether nothing may be deleted now. At the very end of a cool-down it may."""
         settings = self._settings
         return (
             self._added_ms + settings.delay_after_add_ms > now_ms

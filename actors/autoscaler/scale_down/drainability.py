@@ -140,7 +140,7 @@ def _amiss_with_owner(pod: Pod, rules: DrainRules, owners: Owners | None) -> str
 
 def _is_spared(pod: Pod) -> bool:
     """Whether the pod need not move because it is of a DaemonSet. The annotation that says so does
-    not count for a pod of a ReplicationController, which is asked for first."""
+    not count for a pod of a ReplicationController, since that owner is looked for first."""
     owner = controller_of(pod)
     return is_daemon_pod(pod) and (owner is None or owner.kind != "ReplicationController")
 
@@ -172,8 +172,8 @@ def _without_budget(
 
 
 def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Whether a budget covers the pod in the autoscaler's eyes. To it an empty selector is one
-    for all pods of the namespace; to an eviction it is one for none (API-47)."""
+    """Whether a budget covers the pod, as the autoscaler sees it. An empty selector matches all
+    pods of the namespace here; for an eviction it matches none (API-47)."""
     selector, meta = budget.spec.selector, pod.meta
     is_here = selector is not None and budget.meta.namespace == meta.namespace
     return is_here and selector is not None and selector.matches(meta.labels)

@@ -131,7 +131,7 @@ class ScaleDown:
         )  # fmt: skip
 
     async def _delete(self, outlook: Outlook, chosen: Chosen, record: ScaleDownRecord) -> str:
-        """Begin to delete as many as may be deleted at once, those that already are included. Nodes
+        """Begin to delete as many as may be deleted at once, counting those that already are. Nodes
         beyond that number were chosen for nothing, but their clocks have stopped (CA-28)."""
         settings, running = self.around.settings, self.deletions
         spare = settings.max_empty_bulk_delete - len(running.empty) - len(running.drained)

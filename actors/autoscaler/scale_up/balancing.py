@@ -29,7 +29,7 @@ def balanced(groups: Sequence[GroupView], new_nodes: int) -> list[GroupResize]:
 
     The groups stand in order of their sizes. It goes along them as long as the next one is smaller
     than the one that has just grown, and then begins again at the first. A group that turns out to
-    be full changes places with the first of those that were not known to be. So full groups come
+    be full changes places with the first group that was not known to be full. So full groups come
     first in the result, and are asked for first.
     """
     order = sorted((g for g in groups if g.target != g.max_size), key=lambda g: g.target)
@@ -80,7 +80,7 @@ def _counted(amounts: Map[Quantity]) -> dict[str, int]:
 
 
 def _free(template: NodeTemplate) -> dict[str, int]:
-    """What its daemon and mirror pods leave, of what the node has for pods."""
+    """What the node has for pods, less what its daemon and mirror pods request."""
     free = _counted(template.node.status.allocatable)
     for pod in template.pods:
         for name, amount in requests_of(pod).items():

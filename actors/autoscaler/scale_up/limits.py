@@ -50,13 +50,13 @@ def left(
 
 
 def exceeded(template: NodeTemplate, left_over: Amounts) -> list[str]:
-    """The resources of which there is not enough left for one more node."""
+    """The resources that do not suffice for one more node."""
     amounts = amounts_of(template.node)
     return [name for name, amount in amounts.items() if amount > left_over.get(name, amount)]
 
 
 def capped(nodes: int, template: NodeTemplate, left_over: Amounts) -> int:
-    """How many of that many nodes the limits allow."""
+    """How many of these nodes the limits allow."""
     for name, amount in amounts_of(template.node).items():
         if name in left_over and nodes * amount > left_over[name]:
             nodes = left_over[name] // amount

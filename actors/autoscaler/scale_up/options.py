@@ -58,8 +58,8 @@ def grouped(pods: Iterable[PodInfo]) -> list[Alike]:
 def helped(
     group: str, template: NodeTemplate, groups: Sequence[Alike], simulation: Simulation
 ) -> list[PodInfo]:
-    """The pods that one new node of a group would take, each by itself. The others are told why
-    not."""
+    """The pods that one new node of a group would take, each by itself. It notes why it would
+    not take the others."""
     simulation.fork()
     node = template.copy(f"new:{group}")
     simulation.add_node(node)

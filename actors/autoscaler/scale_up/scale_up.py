@@ -1,9 +1,9 @@
 """Scale-up: from the pods that ask for room to requests to the cloud (CA-17 to CA-20).
 
-1. Groups that may not grow are skipped. For each other one it is found out which pods a new node
-   would help, and how many nodes they need. 2. The expanders choose one. 3. Limits of the whole
-   cluster cut the number of nodes; groups that are alike may share it. 4. The cloud is asked, group
-   by group; an error ends the pass.
+1. Groups that may not grow are skipped. For each of the others it finds out which pods a new
+   node would help, and how many nodes they need. 2. The expanders choose one. 3. Limits of the
+   whole cluster cut the number of nodes; groups that are alike may share it. 4. The cloud is asked,
+   group by group; an error ends the pass.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ScaleUp:
         return outcome
 
     async def to_minimum(self) -> ScaleUpOutcome:
-        """Ask the cloud for the nodes that groups have too few of."""
+        """Ask the cloud for the nodes that groups need to reach their minimum."""
         outcome = ScaleUpOutcome(ScaleUpRecord(NOT_NEEDED))
         try:
             left = self._left()

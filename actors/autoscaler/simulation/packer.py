@@ -68,8 +68,8 @@ class Packer:
         *,
         stops_at_failure: bool = False,
     ) -> dict[str, str]:
-        """Put pods on nodes that they may use; the places, by the uids of the pods. Others stay
-        out, and end it if `stops_at_failure`."""
+        """Put pods on nodes that they may use; the places, by the uids of the pods. A pod without a
+        place is left out; with `stops_at_failure` the first one ends the packing."""
         names = simulation.snapshot.names
         rows = [row for row, name in enumerate(names) if may_use is None or may_use(name)]
         similar = _Similar()

@@ -38,7 +38,7 @@ class _Nodes(Mapping[str, NodeInfo]):
 
 
 class Simulation:
-    """A Snapshot of nodes, real ones and such as are only imagined, on which pods are put.
+    """A Snapshot of nodes, real and imagined ones, on which pods are put.
 
     `fork` begins a trial; `revert` undoes all that was done since, `commit` keeps it. Forks
     may lie within each other.

@@ -157,11 +157,11 @@ class ClusterState:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether not too many nodes of the cluster are unready (CA-4)."""
+        """Whether few enough nodes of the cluster are unready (CA-4)."""
         return not self._is_too_much(self.total.unready, self.total.registered)
 
     def is_group_healthy(self, group: str) -> bool:
-        """Whether not too many nodes of a group are missing or unready."""
+        """Whether few enough nodes of a group are missing or unready."""
         bounds, has = self.bounds.get(group), self.readiness.get(group)
         if bounds is None:
             return False

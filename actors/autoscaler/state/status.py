@@ -1,4 +1,4 @@
-"""Status: the texts that the autoscaler publishes of the cluster and of each group."""
+"""Status: the texts that the autoscaler publishes about the cluster and each group."""
 
 from __future__ import annotations
 

@@ -14,5 +14,5 @@ __all__ = ["NodesFollowMachines", "cloud_claims"]
 
 def cloud_claims() -> tuple[Invariant, ...]:
     """The claims about a cloud, for a World that has joined one: `world.claim(*cloud_claims())`.
-    They hold whatever strikes, once it is over: who stays dead does not do its work."""
+    They hold whatever strikes, once it is over: an actor that stays dead does no work."""
     return (NodesFollowMachines(),)

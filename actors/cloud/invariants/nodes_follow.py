@@ -44,7 +44,7 @@ def _wrong(machine: CloudInstance, nodes: dict[str, Node], evidence: Evidence) -
 
 
 def _had_node(machine: CloudInstance, store: Store) -> bool:
-    """Whether there has been a Node of its name since there has been the machine."""
+    """Whether there has been a Node of its name since the machine came."""
     entry = store.peek(machine.key)
     key = f"nodes/{machine.meta.name}"
     since = 0 if entry is None else entry.created

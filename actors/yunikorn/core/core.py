@@ -63,8 +63,8 @@ class YuniKornCore:
         self._store = store
         self._queues = tuple(queues)
         self._sessions = 0
-        """How many sessions there were. It is kept when it restarts, since it stands for a name
-        that is never given twice."""
+        """How many sessions there were. It is kept when it restarts, since no session may get
+        the name of an earlier one."""
         self._begin_anew("")
 
     def begin(self) -> None:

@@ -26,9 +26,9 @@ IDLE_MS = 100
 RESERVATION_DELAY_MS = 2_000
 """How old an ordinary ask must be to reserve a node (T-49)."""
 WAIT_TIMEOUT_MS = 2 * 3_600_000
-"""When a reservation is dropped whose ask has no head-room: 60 minutes, counted twice (YK-9)."""
+"""When an ask without head-room loses its reservation: after 60 minutes, counted twice (YK-9)."""
 REPEATS_MAX = 10
-"""How often the time doubles after which victims are released again."""
+"""How often the wait before victims are released again doubles."""
 Outcome = Literal["allocated", "changed", "stuck", ""]
 """What came of a try: it allocated, it changed a reservation, it ends the cycle without either, or
 nothing, and the next ask is tried."""

@@ -29,7 +29,7 @@ class CoreNode:
     foreign: dict[str, AllocationRequest] = attrs.field(factory=dict)
     """By key, the pods that other schedulers have placed here."""
     reservations: dict[str, Reservation] = attrs.field(factory=dict)
-    """By ask, who waits for it."""
+    """By ask, the reservations of this node."""
 
     @property
     def name(self) -> str:
@@ -79,8 +79,8 @@ class CoreNode:
         )
 
     def may_reserve(self, ask: Allocation, *, is_several: bool) -> bool:
-        """Whether an ask may reserve it: it fits the empty node, and who has reserved it before
-        allows that (YK-7)."""
+        """Whether an ask may reserve it: it fits the empty node, and earlier reservations
+        allow it (YK-7)."""
         others = self.reservations.values()
         if others and not (is_several and ask.request.required_node):
             return False

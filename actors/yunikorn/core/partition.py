@@ -129,7 +129,7 @@ class PartitionContext:
         return [app for app in self.apps.values() if app.queue is queue]
 
     def owners(self) -> set[str]:
-        """The uids that own a pod which is allocated or asked for; to be looked up in, only."""
+        """The uids that own a pod which is allocated or asked for; only for lookups."""
         apps = self.apps.values()
         pods = [each for app in apps for each in (*app.asks.values(), *app.allocations.values())]
         return {uid for each in pods for uid in each.request.owners}

@@ -10,8 +10,8 @@ from testbed import Evidence, Invariant
 
 class CoreAgreesWithKubernetes(Invariant):
     """At rest a core knows the nodes there are. Its allocations on each are the pods of YuniKorn
-    that are bound there and not over, and the foreign ones are those of other schedulers. What it
-    is asked for are the pods that wait."""
+    that are bound there and not over, and the foreign ones are those of other schedulers. Its asks
+    are the pods that wait."""
 
     name = "yunikorn_agrees_with_kubernetes"
 

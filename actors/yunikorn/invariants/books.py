@@ -12,10 +12,10 @@ from testbed.turns.trace import Step
 
 
 class BooksBalance(Invariant):
-    """Of each node, what is allocated is what its allocations and its foreign pods hold, and with
-    what is left it is all that there is. Of each queue, what is held is what its applications hold,
-    and what is about to be given back is what its victims hold. Who requires a node is on no other
-    one, and nodes and applications agree on who is where and who has reserved what."""
+    """On each node, the sum of what its allocations and foreign pods hold is booked as allocated;
+    with what is left, it is all of the node. In each queue, the sum of what its applications hold
+    is booked as held, and what its victims hold as about to be given back. A pod that requires a
+    node is on no other one. Nodes and applications agree on allocations and reservations."""
 
     name = "yunikorn_books_balance"
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})

@@ -21,8 +21,8 @@ def cores(see: Evidence) -> Iterator[YuniKornCore]:
 
 
 def heard_cores(see: Evidence) -> Iterator[YuniKornCore]:
-    """Each core with a shim that lives and has its session: the other does not know it yet if one
-    of the two has crashed."""
+    """Each core with a live shim in its session. Without one, the core or the shim has crashed, and
+    the other does not know it yet."""
     for core in cores(see):
         for role in see.actors:
             shown: Any = role.life.shown.get("shim") if role.life is not None else None

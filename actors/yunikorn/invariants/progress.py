@@ -20,9 +20,9 @@ from testbed.objects import Node, Pod, room_of
 
 class RequiredAsksAreServed(Invariant):
     """At rest no DaemonSet pod of YuniKorn waits on a node that has room for it. With `victims`,
-    neither does one that has room together with what could be preempted for it: the other pods of
-    YuniKorn there, of no higher priority. That is claimed where no delete fails, and no other
-    scheduler takes what was made free. Limits of queues are not looked at."""
+    none waits either if preemption could make room for it: the other pods of YuniKorn there, of no
+    higher priority, could go. Claim that only where no delete fails, and no other scheduler takes
+    the room that was made. Limits of queues are not looked at."""
 
     def __init__(self, *, victims: bool = False) -> None:
         self.name = "yunikorn_victims_make_room" if victims else "yunikorn_room_is_given"
@@ -44,7 +44,7 @@ class RequiredAsksAreServed(Invariant):
         return None
 
     def _left(self, node: Node, pod: Pod, pods: list[Pod]) -> Sums:
-        """What the pods that may stay leave of the node."""
+        """What is left of the node beside the pods that may stay."""
         here = [each for each in pods if each.spec.node_name == node.meta.name]
         stay = [each for each in here if not (self._victims and self._may_go(each, pod))]
         held = total(size_of(each) for each in stay)

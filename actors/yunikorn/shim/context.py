@@ -150,7 +150,7 @@ class ShimContext:
     # -- nodes ----------------------------------------------------------------------------------
 
     def _node_added(self, node: Node) -> None:
-        """A node is there, or there again, and the pods that are bound to it."""
+        """A node has come, or come back, with the pods that are bound to it."""
         if not self._is_live:
             return
         self._tell_node(node)

@@ -20,10 +20,10 @@ from testbed.objects import Pod
 RETRY_MS = 10_000
 """How long after a refusal an eviction is asked for again."""
 HEADROOM_MS = 30_000
-"""How much longer than the longest grace pods are awaited: a pod may have to be killed."""
+"""How long pods are still awaited after the longest grace: one may have to be killed."""
 POLL_MS = 5_000
 LATE_MS = 5_000
-"""How much longer than evictions may take their answers are awaited."""
+"""How long answers to evictions are still awaited after their time is over."""
 DAEMON_RETRY_MS, DAEMONS_MS = 3_000, 10_000
 """The same for daemon pods of an empty node, and how long they are tried."""
 
@@ -58,7 +58,7 @@ async def drain_node(around: Surroundings, node: str, on_it: Sequence[Pod]) -> s
 
 async def evict_daemons(around: Surroundings, daemons: Sequence[Pod]) -> None:
     """Evict the daemon pods of an empty node, if the settings or they themselves say so. They are
-    awaited for a while; that it fails does not matter."""
+    awaited for a while; a failure does not matter."""
     client, usually = around.client, around.settings.daemonset_eviction_for_empty_nodes
     patience = Patience(DAEMON_RETRY_MS, client.elapsed() + DAEMONS_MS)
     left = _evict_all(around, daemons_to_evict(daemons, usually=usually), patience)

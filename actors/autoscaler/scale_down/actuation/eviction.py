@@ -27,8 +27,8 @@ class Patience:
 
 
 async def evict_pod(around: Surroundings, pod: Pod, patience: Patience) -> str:
-    """Evict a pod with its own grace, within bounds; returns what is amiss, or nothing. Whatever
-    the refusal is, it is asked again. A pod that is gone already is as good as evicted."""
+    """Evict a pod with its own grace, within bounds; returns what is amiss, or nothing. After
+    any refusal it asks again. A pod that is gone already is as good as evicted."""
     around.announcer.note(pod, "ScaleDown", "deleting pod for node scale down")
     client, options = around.client, DeleteOptions(grace_s=_grace_s(around, pod))
     while True:
@@ -50,7 +50,7 @@ async def evict_pod(around: Surroundings, pod: Pod, patience: Patience) -> str:
 
 
 def daemons_to_evict(pods: Iterable[Pod], *, usually: bool) -> list[Pod]:
-    """The daemon pods that are evicted: by their annotation, or else as is usual."""
+    """The daemon pods that are evicted: as their annotation says, or else as is usual."""
     says = {True: "true", False: "false"}[usually]
     return [pod for pod in pods if pod.meta.annotations.get(EVICT_DAEMON, says) == "true"]
 

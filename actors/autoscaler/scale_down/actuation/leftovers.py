@@ -14,8 +14,8 @@ CLEANUP = "ClusterAutoscalerCleanup"
 
 
 async def clean_leftovers(around: Surroundings) -> None:
-    """Take off all ToBeDeleted taints, once in a life, before its first pass: what they were put
-    for is forgotten. The soft ones stay, unless they are switched off (CA-31)."""
+    """Take off all ToBeDeleted taints, once in a life, before its first pass: why they were put
+    there is forgotten. The soft ones stay, unless they are switched off (CA-31)."""
     keys = [TO_BE_DELETED]
     if not around.settings.max_bulk_soft_taint_count:
         keys.append(CANDIDATE)

@@ -2,7 +2,7 @@
 
 1. Within the pass: taint the nodes, so that no scheduler chooses them any more. 2. In a task that
 outlives the pass: wait, for a scheduler that has not heard of the taint. 3. List the pods again. A
-node that was to be empty must still be so; of one that is drained, no pod may forbid it. 4. Each in
+node that was to be empty must still be so; on one to be drained, no pod may forbid it. 4. Each in
 a task of its own: evict what is there. Pods that come from here on die with the node. 5. Let the
 cloud delete the instance. The Node object is not touched: another controller deletes it.
 
@@ -68,7 +68,7 @@ class NodeDeletion:
     # -- within the pass --------------------------------------------------------------------------
 
     async def start(self, departures: Sequence[Departure], *, drains: bool) -> None:
-        """Taint the nodes, and begin to delete them; CannotTaint."""
+        """Taint the nodes, and begin to delete them; CannotTaint if one cannot be tainted."""
         await self._taint([each.node for each in departures])
         for each in departures:
             self._announce(each, drains=drains)

@@ -17,7 +17,7 @@ from testbed.objects import Node
 RETRY_MS, RETRIES_MS = 750, 5_000
 """How long after a conflict it tries again, and for how long it does."""
 Change = Callable[[Node], Node | None]
-"""Changes a node; None: it is so already."""
+"""Changes a node; None if there is nothing to change."""
 
 
 async def put_taint(client: Client, node: Node, key: str, *, cordon: bool = False) -> bool:

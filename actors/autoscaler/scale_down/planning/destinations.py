@@ -28,7 +28,7 @@ class Uses:
         return is_bounded and not self.using and not self.used_by
 
     def forget_before(self, cutoff_ms: int) -> None:
-        """Forget what is older; not where some was left out already."""
+        """Forget what is older, unless some was left out already."""
         if not self.is_using_too_many:
             self.using = {name: at for name, at in self.using.items() if at >= cutoff_ms}
         if not self.is_used_by_too_many:
@@ -61,8 +61,8 @@ class Destinations:
         self._uses = {name: uses for name, uses in self._uses.items() if not uses.is_void}
 
     def leave(self, node: str, unneeded: Iterable[str]) -> list[str]:
-        """The node goes. Returns the nodes that are no longer known to be unneeded, itself among
-        them: those that would use a destination of its, or all if there are too many to tell."""
+        """Forget a node that goes. Returns the nodes that are no longer known to be unneeded: it
+        and those that would use one of its destinations, or all if there are too many to tell."""
         tied = {node, *self._tied_to(node, unneeded)}
         gone = self._uses.pop(node, None)
         if gone is not None:

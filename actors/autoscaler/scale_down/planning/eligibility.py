@@ -54,8 +54,8 @@ class Eligible:
 def eligible(
     outlook: Outlook, names: list[str], unremovable: UnremovableNodes, settings: AutoscalerSettings
 ) -> Eligible:
-    """Sort out the candidates. In this order, a node stays that a simulation found unremovable a
-    short while ago; that is being deleted; that is annotated; that is used enough (CA-26)."""
+    """Sort out the candidates. A node stays if a simulation found it unremovable a short while ago,
+    or else if it is being deleted, annotated, or used enough, in this order (CA-26)."""
     found = Eligible()
     for name in names:
         info = outlook.simulation.get(name)

@@ -28,7 +28,7 @@ class Outlook:
     """Finds the owner of a pod."""
     budgets: Sequence[PodDisruptionBudget] = ()
     order: Order = as_sorted
-    """Decides where a map of Go would."""
+    """Gives the order where Go would range over a map."""
 
     group_of: Mapping[str, GroupView] = attrs.field(init=False, eq=False, repr=False)
     """The group of each node that has one."""

@@ -61,7 +61,7 @@ class ParallelPlanner(ScaleDownPlanner):
 
     def choose(self, outlook: Outlook) -> Chosen:
         """Choose the nodes that go now: empty ones first, then those that are safe to drain. How
-        many of them really go is for the number that may go at once."""
+        many of them really go depends on the number that may go at once."""
         removable = self._removable(outlook, self._left(outlook))
         names = outlook.order("nodes to delete", list(removable))
         ordered = [removable[name] for name in names]

@@ -2,8 +2,8 @@
 
 1. `update`, in every pass that comes so far: which nodes could be removed. Their clocks run.
 2. `choose`, unless scale-down is in cool-down: of those unneeded for long enough, the empty ones,
-   or one that must be drained. The clock of a node that is chosen stops, and so do those of nodes
-   of which the pods would have gone to the same places: they begin again (CA-27).
+   or one that must be drained. The clock of a chosen node stops. So does the clock of each node
+   with pods that would have gone to the same places: it begins again (CA-27).
 """
 
 from __future__ import annotations
@@ -219,8 +219,8 @@ class ScaleDownPlanner:
         return [removable[name] for name in chosen[: self._settings.max_empty_bulk_delete]]
 
     def _chosen_to_drain(self, outlook: Outlook, removable: Mapping[str, Removal]) -> list[Removal]:
-        """The first node of which the removal still succeeds. Here nodes that are still to come
-        are destinations, too."""
+        """The first node that can still be removed. Here nodes that are still to come are
+        destinations, too."""
         names = list(removable)
         if len(names) > 1:
             names = outlook.order("nodes to drain", names)

@@ -30,7 +30,7 @@ class RemovalTrials:
         self._rules = rules
 
     def empty_among(self, outlook: Outlook, names: Iterable[str]) -> list[str]:
-        """Those of the nodes that nothing has to move from. Neither owners nor budgets are asked
+        """Those of the nodes from which no pod has to move. Neither owners nor budgets are asked
         here, so a daemon pod without its DaemonSet does not hold an empty node (CA-26)."""
         found = []
         for name in names:
@@ -45,7 +45,7 @@ class RemovalTrials:
     def try_all(
         self, outlook: Outlook, names: Iterable[str], destinations: Container[str]
     ) -> tuple[list[Removal], dict[str, Unremovable]]:
-        """The nodes that could be removed, and why each other could not."""
+        """The nodes that could be removed, and why each of the others could not."""
         removals: list[Removal] = []
         staying: dict[str, Unremovable] = {}
         for name in names:

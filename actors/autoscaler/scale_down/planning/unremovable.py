@@ -25,7 +25,7 @@ UNEXPECTED = "UnexpectedError"
 class UnremovableNodes:
     """The reasons of the last pass, and until when the verdict of a simulation is believed.
 
-    To simulate is dear, so a node that was found unremovable by it is left alone for five minutes.
+    A simulation is expensive, so a node that it found unremovable is left alone for five minutes.
     What costs nothing, such as its utilisation, is looked at in every pass (CA-27).
     """
 
@@ -62,7 +62,7 @@ class UnremovableNodes:
         return name in self._until_ms
 
     def doubt(self) -> None:
-        """There is news: to simulate again might come to another verdict, if it was done."""
+        """There is news: another simulation might come to another verdict."""
         self._doubtful = dict.fromkeys(self._until_ms)
 
     @property

@@ -15,7 +15,7 @@ REGULAR, SECOND, LAST = 1, 2, 3
 def in_order(
     victims: Sequence[Allocation], owners: Collection[str], switches: YuniKornSwitches
 ) -> list[Allocation]:
-    """Those who go first stand first. `owners` are the uids that own any pod."""
+    """The victims that go first stand first. `owners` are the uids that own any pod."""
     sign = 1 if switches.dirs.startswith("old") else -1
 
     def rank(each: Allocation) -> tuple[int, int, int]:
@@ -46,8 +46,8 @@ def class_of(each: Allocation, owners: Collection[str], switches: YuniKornSwitch
 
 
 def by_size(switches: YuniKornSwitches) -> Callable[[Allocation, Allocation], int]:
-    """Compare by size. Neither larger than the other: by key, since YuniKorn's own comparison is
-    no order then (YK-20)."""
+    """Compare by size. If neither is larger, compare by key, since YuniKorn's own comparison is no
+    order then (YK-20)."""
     sign = 1 if switches.dirs.endswith("large") else -1
 
     def compare(one: Allocation, other: Allocation) -> int:

@@ -33,8 +33,8 @@ def shipped(
 def single(
     groups: Groups, ask: Allocation, node: CoreNode, switches: YuniKornSwitches
 ) -> list[Allocation]:
-    """One victim that gives what is missing, and is not much larger than the ask: of several the
-    one that is nearest to it in size, then the first in order (YK-24)."""
+    """One victim that gives what is missing, and is not much larger than the ask. Of several it
+    is the one nearest to the ask in size, then the first in order (YK-24)."""
     short = missing(ask.amounts, node.available)
     found: list[tuple[int, Allocation]] = []
     for each in (each for group in groups for each in group):
