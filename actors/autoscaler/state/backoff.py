@@ -31,7 +31,9 @@ class GroupBackoff:
         last = self._failures.get(group)
         if last is not None:
             lasts_ms = last.lasts_ms
-            if last.until_ms < now_ms:
+            # 1.26 doubles it only after that moment, and this is always so there: a pass takes
+            # time, so that no later one begins in the very moment. Here it may.
+            if last.until_ms <= now_ms:
                 lasts_ms = min(2 * lasts_ms, self._settings.max_backoff_ms)
         self._failures[group] = _Failure(now_ms, lasts_ms)
 

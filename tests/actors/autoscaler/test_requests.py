@@ -56,8 +56,8 @@ def test_a_refused_group_is_asked_again_when_its_backoff_is_over() -> None:
     asked = [
         each.at_ms // 1000 for each in records if each.scale_up.result in ("Error", SUCCESSFUL)
     ]
-    # At 60 s the first backoff has just ended, so the next is no longer than it.
-    assert asked == [10, 60, 110]
+    # At 60 s the first backoff has just ended, so the next is twice as long.
+    assert asked == [10, 60, 160]
     assert (
         said(world, "FailedToScaleUpGroup")[0][1] == "Scale-up failed for group g: quota exceeded"
     )
