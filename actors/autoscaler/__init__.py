@@ -3,7 +3,7 @@
 May use: framework, shared.
 In order: settings, pass_record, pass_sight, listing_order, asking, simulation, state, templates,
   expander, expanders, switches, announcer, listers, scale_down, memory, scale_up, maintenance,
-  passing, quiet, autoscaler, __init__, invariants, proving_grounds,
+  passing, quiet, telling, autoscaler, __init__, invariants, proving_grounds,
   growth_mutants, mutants.
 """
 

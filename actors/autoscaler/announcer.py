@@ -16,6 +16,7 @@ class Announcer:
     """Writes the Events of one life, unless they are switched off."""
 
     def __init__(self, client: Client) -> None:
+        self._client = client
         self._is_on = client.switches.events
         self._recorder = Recorder(client, COMPONENT)
 
@@ -29,5 +30,6 @@ class Announcer:
         self.note(STATUS, reason, message)
 
     def warn(self, reason: str, message: str) -> None:
-        """Write a warning about the cluster."""
+        """Write a warning about the cluster, into the trace as well."""
+        self._client.record("warns", said=f"warned: {message}", reason=reason)
         self.note(STATUS, reason, message, WARNING)

@@ -15,6 +15,7 @@ from actors.autoscaler.quiet import is_quiet
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.status import readable
 from actors.autoscaler.switches import AUTOSCALER
+from actors.autoscaler.telling import tell
 from actors.shared.leader import RESTART_MS, Leader
 from actors.shared.node_groups import CLOUD
 from testbed import Actor, ApiError, Client, NotFound
@@ -98,6 +99,7 @@ class AutoscalerLoop:
             await self.memory.scale_down.begin()
         passing = self.passing(self.memory, self._client.now())
         await passing.run()
+        tell(self._client, passing.sight, passing.record, self.last)
         self.last = passing.record
         self._client.show("pass", passing.record)
         if self._client.switches.status and passing.record.status != self._published:

@@ -111,9 +111,11 @@ class NeverForgives(GroupBackoff):
 class AsksForMore(ScaleUp):
     """Asks for more nodes than the group may have."""
 
-    async def _resize(self, outcome: ScaleUpOutcome, resizes: Sequence[GroupResize]) -> None:
+    async def _resize(
+        self, outcome: ScaleUpOutcome, resizes: Sequence[GroupResize], why: str
+    ) -> None:
         more = [attrs.evolve(each, new=each.max_size + 1) for each in resizes]
-        await super()._resize(outcome, more)
+        await super()._resize(outcome, more, why)
 
 
 class IgnoresTotal(ScaleUp):

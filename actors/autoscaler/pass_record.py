@@ -13,6 +13,8 @@ EXPENDABLE, NOMINATED, SCHEDULABLE, YOUNG = "expendable", "nominated", "schedula
 DAEMON = "daemon"
 LEFT, TRIGGERED, NO_OPTION, AWAITING = "left", "triggered", "no_option", "awaiting"
 """What becomes of a pod that is listed as unschedulable."""
+UPCOMING = "upcoming"
+"""Begins the name of a node that is still to come."""
 
 NOT_TRIED, NOT_NEEDED, SUCCESSFUL = "NotTried", "NotNeeded", "Successful"
 NO_OPTIONS, ERROR, IN_COOLDOWN = "NoOptionsAvailable", "Error", "InCooldown"
@@ -110,6 +112,8 @@ class PassRecord:
     at_ms: int
     pods: dict[str, PodFate] = attrs.field(factory=dict)
     """By key, the pods that were listed as unschedulable."""
+    reasons: dict[str, str] = attrs.field(factory=dict)
+    """By key, in words, why a pod got no node."""
     drained: dict[str, PodFate] = attrs.field(factory=dict)
     """By key, the pods of nodes that are being drained: treated as if they were pending."""
     upcoming: dict[str, int] = attrs.field(factory=dict)

@@ -29,6 +29,7 @@ from actors.autoscaler.pass_record import (
     SCHEDULABLE,
     SUCCESSFUL,
     TRIGGERED,
+    UPCOMING,
     YOUNG,
     PassRecord,
     PodFate,
@@ -62,6 +63,8 @@ class Passing:
         self._memory = memory
         self._now_ms = now_ms
         self.record = PassRecord(now_ms)
+        self.sight: PassSight | None = None
+        """What it saw, if the cloud answered."""
         self._nodes: list[Node] = self._in_order("nodes", memory.listers.nodes.all())
         self._usable = [each for each in self._nodes if is_usable(each)]
         pods = memory.listers.pods.all()
@@ -87,7 +90,8 @@ class Passing:
     async def _run(self) -> None:
         memory, now_ms = self._memory, self._now_ms
         await memory.cloud.refresh()
-        memory.client.show("sight", self._sight())
+        self.sight = self._sight()
+        memory.client.show("sight", self.sight)
         self._simulation = Simulation(self._infos(), memory.listers.labels_of_namespaces())
         self._templates = memory.templates.of_groups(
             memory.cloud, self._usable, _by_node(self._bound), memory.listers.daemon_sets(),
@@ -182,7 +186,7 @@ class Passing:
             self.record.upcoming[group] = count
             if group in self._templates:
                 for number in range(count):
-                    node = self._templates[group].copy(f"upcoming:{group}:{number}")
+                    node = self._templates[group].copy(f"{UPCOMING}:{group}:{number}")
                     self._simulation.add_node(node)
                     if group not in self._memory.templates.reused:
                         fresh.add(node.name)

@@ -92,6 +92,8 @@ class Templates:
         self.reused: tuple[str, ...] = ()
         """The groups with a template from an earlier pass. Any other template has a new name in
         each pass, and so have the nodes that are imagined from it."""
+        self.origins: dict[str, str] = {}
+        """By group, in words, after what its template was made."""
 
     def of_groups(
         self,
@@ -112,18 +114,22 @@ class Templates:
                 is_good = is_usable(node) and ready_since_ms(node) + STABLE_MS < now_ms
                 (good if is_good else others).setdefault(group.name, []).append(node)
         found = {}
-        self.reused = ()
+        self.reused, self.origins = (), {}
         for group in cloud.groups:
             name = group.name
             if name in good:
                 found[name] = self._remembered[name] = _one(name, good[name], pods_on, pick)
+                self.origins[name] = "like those that it has"
             elif name in self._remembered:
                 found[name] = self._remembered[name]
                 self.reused = (*self.reused, name)
+                self.origins[name] = "like one that it had"
             elif group.template is not None:
                 found[name] = _imagined(group, daemon_sets)
+                self.origins[name] = "as the provider says"
             elif name in others:
                 found[name] = _one(name, others[name], pods_on, pick)
+                self.origins[name] = "like those that it has"
         known = {group.name for group in cloud.groups}
         self._remembered = {n: each for n, each in self._remembered.items() if n in known}
         return found

@@ -25,8 +25,8 @@ from testbed.store.store import Put
 READS = ("get", "list", "watch")
 GROUPS, INSTANCES = NodeGroup.plural, CloudInstance.plural
 KNOWS = (
-    "groups, instances, increase, decrease, delete, reclaim, draw, forget, adjust, get, list and "
-    "watch"
+    "groups, instances, increase, decrease, delete-nodes, reclaim, draw, forget, adjust, get, list "
+    "and watch"
 )
 
 
@@ -39,7 +39,7 @@ class Cloud(StoreEndpoint):
     - `increase` by a number: the new target. That many machines are on their way from then on. If
       the group is told sizes, it counts from the target that the caller says it has `seen`;
     - `decrease` by a number: the new target. It deletes no machine;
-    - `delete` the machines that are named in the body: the new target, lower by as many. They are
+    - `delete-nodes` that the body names: the new target, lower by as many. Their machines are
       gone `delete_ms` later;
     - `reclaim` them: they are gone at once, and the target stays, as with a spot instance;
     - `adjust` what the body names, field by field: what its operator does.
@@ -72,7 +72,7 @@ class Cloud(StoreEndpoint):
                 return self._increase(self._group(operation), operation, caller, now_ms)
             case "nodegroups", "decrease":
                 return self._decrease(self._group(operation), _by(operation))
-            case "nodegroups", "delete":
+            case "nodegroups", "delete-nodes":
                 return self._delete_machines(self._group(operation), operation.body, now_ms)
             case "nodegroups", "reclaim":
                 return self._reclaim(self._group(operation), operation.body, now_ms)

@@ -12,6 +12,7 @@ import attrs
 
 from testbed import Client, Operation
 from testbed.objects import Map, Node
+from testbed.turns.because import Because
 
 CLOUD = "cloud"
 """The name of the Endpoint, unless another is given."""
@@ -63,11 +64,17 @@ async def instances(client: Client, group: str, cloud: str = CLOUD) -> tuple[Ins
 
 
 async def increase(
-    client: Client, group: str, by: int, cloud: str = CLOUD, *, seen: int | None = None
+    client: Client,
+    group: str,
+    by: int,
+    cloud: str = CLOUD,
+    *,
+    seen: int | None = None,
+    because: Because | None = None,
 ) -> int:
     """Want that many instances more; the new target. An ApiError if the cloud refuses. `seen` is
     the target that the caller knows of: most clouds are told a size, not a difference."""
-    return await _resize(client, "increase", group, by, cloud, seen)
+    return await _resize(client, "increase", group, by, cloud, seen, because)
 
 
 async def decrease(client: Client, group: str, by: int, cloud: str = CLOUD) -> int:
@@ -76,16 +83,28 @@ async def decrease(client: Client, group: str, by: int, cloud: str = CLOUD) -> i
 
 
 async def delete_nodes(
-    client: Client, group: str, nodes: tuple[str, ...], cloud: str = CLOUD
+    client: Client,
+    group: str,
+    nodes: tuple[str, ...],
+    cloud: str = CLOUD,
+    *,
+    because: Because | None = None,
 ) -> int:
     """Delete these instances, and want as many less; the new target."""
     body: Any = nodes
-    return await client.ask(Operation("delete", PLURAL, group, body=body, endpoint=cloud))  # type: ignore[no-any-return]
+    operation = Operation("delete-nodes", PLURAL, group, body=body, endpoint=cloud)
+    return await client.ask(operation, because=because)  # type: ignore[no-any-return]
 
 
 async def _resize(
-    client: Client, verb: str, group: str, by: int, cloud: str, seen: int | None = None
+    client: Client,
+    verb: str,
+    group: str,
+    by: int,
+    cloud: str,
+    seen: int | None = None,
+    because: Because | None = None,
 ) -> int:
     options = Map({"by": by} if seen is None else {"by": by, "seen": seen})
     operation = Operation(verb, PLURAL, group, options=options, endpoint=cloud)
-    return await client.ask(operation)  # type: ignore[no-any-return]
+    return await client.ask(operation, because=because)  # type: ignore[no-any-return]

@@ -115,7 +115,7 @@ def _unknown(slice_: Slice) -> Cause:
         return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
     why = _decided(slice_, act)
     text = sentence(
-        f"{acted(act)}, and that broke it: it {why}"
+        f"{acted(act)}, and that broke it: {why}"
         if why
         else f"{acted(act)}, and that broke it; the trace shows no more of why",
         (f"; {late}" if late else "", ""),
@@ -124,11 +124,14 @@ def _unknown(slice_: Slice) -> Cause:
 
 
 def _decided(slice_: Slice, act: Act) -> str:
-    """What the actor itself has recorded of the decision that an act follows from; or empty."""
+    """What the actor itself has recorded of the decision that an act follows from; of a record,
+    what it says after a colon; or empty."""
+    if act.record is not None:
+        return act.record.said.partition(": ")[2]
     number = slice_.causality.steps[act.step].because
     records = (each.record for each in slice_.knowledge.acts if each.record is not None)
     found = next((record for record in records if record.number == number), None)
-    return found.said if found is not None and SAID in found.facts else ""
+    return f"it {found.said}" if found is not None and SAID in found.facts else ""
 
 
 def _late(slice_: Slice) -> str:

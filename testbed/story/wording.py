@@ -61,7 +61,7 @@ def did_where(version: Version, what: str = "") -> str:
 def acted(act: Act) -> str:
     """What an act was, with its Step: `alpha bound pods/default/c to n1 (step 22)`."""
     if act.record is not None:
-        words = act.record.said.split()
+        words = act.record.said.partition(": ")[0].split()
         said = " ".join(words[:SAID_MAX]) + ("…" if len(words) > SAID_MAX else "")
     else:
         said = did_where(own_of(act))

@@ -50,7 +50,7 @@ from testbed.world.scenario import find
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
-GONE = CauseShape.GONE
+GONE, UNKNOWN = CauseShape.GONE, CauseShape.UNKNOWN
 FOUND = Path(__file__).parent / "found"
 
 
@@ -86,6 +86,8 @@ SHIPPED = {
         OLD, "beta", "update notes/default/list", "alpha update notes/default/list"
     ),
     "starvation": Truth(UNREAD, "alpha", "bind pods/default/s01", "alpha patch pods/default/p"),
+    "phantom_upcoming": Truth(UNKNOWN, "autoscaler", "asks for no node", ""),
+    "suppressed_for_ever": Truth(UNKNOWN, "autoscaler", "asks for no node", ""),
     "stolen_slot": Truth(
         UNREAD, "beta", "bind pods/default/late", "alpha patch/status pods/default/urgent"
     ),
@@ -229,6 +231,11 @@ WHOLE = {
         "default-scheduler bound pods/default/late to n1 (step 206), into the room that yunikorn "
         "had made there for pods/default/agent-49dvg (step 157); no object says for whom that room "
         "is."
+    ),
+    "phantom_upcoming": (
+        "autoscaler asked for no node for pods/default/large (step 180), and that broke it: a node "
+        "of g that fits it seems to be on its way, as g wants 2; g-2 is about to be deleted, and "
+        "does not count."
     ),
     "moved": (
         "mover deleted notes/default/old-place at rv 3 (step 2) and crashed (step 3) before it "

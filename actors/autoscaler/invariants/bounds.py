@@ -70,7 +70,7 @@ class GroupsStayInBounds(Invariant):
             wrong = self._wrong_with_growth(request, sight)
         elif request.operation.verb == "decrease":
             self._note_lowered(request.operation.name)
-        elif request.operation.verb == "delete":
+        elif request.operation.verb == "delete-nodes":
             wrong = self._wrong_with_deletion(request, evidence)
         return f"{request.role.name} {wrong}" if wrong else None
 

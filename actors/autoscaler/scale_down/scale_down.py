@@ -7,7 +7,7 @@ unneeded nodes by soft taints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from actors.autoscaler.pass_record import (
@@ -135,9 +135,12 @@ class ScaleDown:
         beyond that number were chosen for nothing, but their clocks have stopped (CA-28)."""
         settings, running = self.around.settings, self.deletions
         spare = settings.max_empty_bulk_delete - len(running.empty) - len(running.drained)
-        empty = self._departures(outlook, chosen.empty[: max(spare, 0)])
+        since_ms = record.unneeded_since
+        empty = self._departures(outlook, chosen.empty[: max(spare, 0)], since_ms, "as empty")
         spare = min(spare - len(empty), settings.max_drain_parallelism - len(running.drained))
-        drained = self._departures(outlook, chosen.drained[: max(spare, 0)])
+        drained = self._departures(
+            outlook, chosen.drained[: max(spare, 0)], since_ms, "after a drain"
+        )
         if not empty and not drained:
             record.result = NO_NODE_DELETED
             return ""
@@ -155,14 +158,19 @@ class ScaleDown:
         }
         return ""
 
-    def _departures(self, outlook: Outlook, nodes: Sequence[Node]) -> list[Departure]:
+    def _departures(
+        self, outlook: Outlook, nodes: Sequence[Node], since_ms: Mapping[str, int], how: str
+    ) -> list[Departure]:
         group_of, infos = outlook.group_of, outlook.simulation.nodes
         found = []
         for node in nodes:
             info, group = infos[node.meta.name], group_of[node.meta.name]
             used = utilisation(info, outlook.now_ms, self.around.settings)
             pods = tuple(each.pod for each in info.pods)
-            found.append(Departure(node, group.name, pods, used))
+            since = outlook.now_ms - since_ms[node.meta.name]
+            said = f"chose {node.meta.name} to be deleted {how}, unneeded for {since} ms"
+            because = self.around.client.record("lets go", node=node.meta.name, said=said)
+            found.append(Departure(node, group.name, pods, used, because))
         return found
 
     async def _mark(self, outlook: Outlook) -> None:

@@ -33,6 +33,7 @@ from actors.shared.node_groups import GroupView
 from testbed import ApiError
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
+from testbed.words import counted
 
 BACKOFF, MAX_SIZE = "in backoff after failed scale-up", "max node group size reached"
 NOT_READY = "not ready for scale-up"
@@ -93,7 +94,7 @@ class ScaleUp:
             ]  # fmt: skip
             if resizes:
                 outcome.record.result = SUCCESSFUL
-                await self._resize(outcome, resizes)
+                await self._resize(outcome, resizes, "which has less than its minimum")
         except PassFailed as error:
             outcome.record.result, outcome.record.error = ERROR, str(error)
             outcome.error = str(error)
@@ -117,11 +118,14 @@ class ScaleUp:
             return
         best = self._best(list(expansions.values()))
         outcome.record.best, outcome.chosen = best.group, best.pods
-        there = len(self._usable) + sum(upcoming.values())
+        memory, there = self._memory, len(self._usable) + sum(upcoming.values())
         nodes = self._within_total(best.nodes, there)
         nodes = self._within_limits(nodes, best.template, left)
         groups = self._sharing(best, expansions)
-        await self._resize(outcome, balanced(groups, nodes))
+        pods = [f"pods/{pod.key}" for pod in best.pods]
+        more = f" and {len(pods) - 1} more" if len(pods) > 1 else ""
+        why = f"for {pods[0]}{more}; a new one would be {memory.templates.origins[best.group]}"
+        await self._resize(outcome, balanced(groups, nodes), why)
         outcome.record.result = SUCCESSFUL
 
     def _expansions(self, outcome: ScaleUpOutcome, left: limits.Amounts) -> dict[str, Expansion]:
@@ -228,20 +232,25 @@ class ScaleUp:
 
     # -- asking the cloud -------------------------------------------------------------------------
 
-    async def _resize(self, outcome: ScaleUpOutcome, resizes: Sequence[GroupResize]) -> None:
+    async def _resize(
+        self, outcome: ScaleUpOutcome, resizes: Sequence[GroupResize], why: str
+    ) -> None:
         for resize in resizes:
-            await self._ask(resize)
+            await self._ask(resize, why)
         outcome.record.resizes = tuple(resizes)
         self._memory.state.recalculate()
 
-    async def _ask(self, resize: GroupResize) -> None:
+    async def _ask(self, resize: GroupResize, why: str) -> None:
         memory, announcer = self._memory, self._memory.announcer
         group = memory.cloud.group(resize.group)
         assert group is not None
         sizes = f"{resize.new} instead of {resize.old} (max: {resize.max_size})"
+        wanted = f"{counted(resize.new, 'node')} in {resize.group}"
+        said = f"wanted {wanted} instead of the {resize.old} that it knew of, {why}"
+        because = memory.client.record("wants nodes", group=resize.group, said=said)
         announcer.say("ScaledUpGroup", f"Scale-up: setting group {resize.group} size to {sizes}")
         try:
-            await memory.cloud.increase(group, resize.new - resize.old)
+            await memory.cloud.increase(group, resize.new - resize.old, because)
         except ApiError as error:
             announcer.warn(
                 "FailedToScaleUpGroup", f"Scale-up failed for group {resize.group}: {error}"

@@ -13,6 +13,7 @@ from typing import Any
 from actors.shared import node_groups
 from actors.shared.node_groups import GroupView, Instance
 from testbed import Client
+from testbed.turns.because import Because
 
 REFRESH_MS = 120_000
 """How long instances are believed."""
@@ -73,12 +74,12 @@ class CloudView:
         """Read the instances of this group next time."""
         self._read_ms.pop(group, None)
 
-    async def increase(self, group: GroupView, by: int) -> None:
+    async def increase(self, group: GroupView, by: int, because: Because | None = None) -> None:
         """Want that many nodes more; an ApiError if the cloud refuses."""
-        await self._change(
-            group.name,
-            node_groups.increase(self._client, group.name, by, self._cloud, seen=group.target),
+        call = node_groups.increase(
+            self._client, group.name, by, self._cloud, seen=group.target, because=because
         )
+        await self._change(group.name, call)
 
     async def decrease(self, group: GroupView, by: int) -> None:
         """Want that many nodes less, without deleting any; an ApiError if the cloud refuses."""
@@ -86,9 +87,12 @@ class CloudView:
             group.name, node_groups.decrease(self._client, group.name, by, self._cloud)
         )
 
-    async def delete_nodes(self, group: str, nodes: tuple[str, ...]) -> None:
+    async def delete_nodes(
+        self, group: str, nodes: tuple[str, ...], because: Because | None = None
+    ) -> None:
         """Delete these instances; an ApiError if the cloud refuses."""
-        await self._change(group, node_groups.delete_nodes(self._client, group, nodes, self._cloud))
+        call = node_groups.delete_nodes(self._client, group, nodes, self._cloud, because=because)
+        await self._change(group, call)
 
     def digest(self, now_ms: int) -> object:
         """What it knows, with times as distances from now."""

@@ -412,7 +412,7 @@ CALLS = (
     Operation("instances", "nodegroups", "g"),
     Operation("increase", "nodegroups", "g", options=Map(by=2)),
     Operation("decrease", "nodegroups", "g", options=Map(by=1)),
-    Operation("delete", "nodegroups", "g", body=("g-1",)),
+    Operation("delete-nodes", "nodegroups", "g", body=("g-1",)),
     Operation("reclaim", "nodegroups", "g", body=("g-1",)),
     Operation("adjust", "nodegroups", "g", body=Map(max_size=9)),
     Operation("draw", "cloudinstances", "g-2", body=1),

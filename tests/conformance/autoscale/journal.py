@@ -131,7 +131,7 @@ def _of_call(request: Request) -> Iterator[Entry]:
         case "decrease":
             del said["result"]
             yield {"verb": "decrease-target", "delta": -operation.options["by"], **said}
-        case "delete":
+        case "delete-nodes":
             yield {"verb": "delete-instances", "nodes": list(operation.body), **said}
 
 

@@ -29,6 +29,7 @@ from actors.autoscaler.state.readiness import TO_BE_DELETED
 from testbed import ApiError, NotFound
 from testbed.objects import Node, Pod
 from testbed.objects.event import WARNING
+from testbed.turns.because import Because
 
 DELAY_PREFIX = "delay-deletion.cluster-autoscaler.kubernetes.io/"
 """Annotations with this prefix ask to wait with the deletion of a node."""
@@ -50,6 +51,8 @@ class Departure:
     pods: tuple[Pod, ...]
     """All that were on it."""
     utilisation: Utilisation
+    because: Because
+    """The record of the decision."""
 
     @property
     def name(self) -> str:
@@ -69,7 +72,7 @@ class NodeDeletion:
 
     async def start(self, departures: Sequence[Departure], *, drains: bool) -> None:
         """Taint the nodes, and begin to delete them; CannotTaint if one cannot be tainted."""
-        await self._taint([each.node for each in departures])
+        await self._taint(departures)
         for each in departures:
             self._announce(each, drains=drains)
             self._deletions.start(RunningDeletion(each.name, each.group, drains))
@@ -80,17 +83,20 @@ class NodeDeletion:
         pods, _ = pods_to_evict(self._around, departure.pods)
         return sorted(pod.meta.name for pod in pods)
 
-    async def _taint(self, nodes: Sequence[Node]) -> None:
+    async def _taint(self, departures: Sequence[Departure]) -> None:
         around, done = self._around, list[Node]()
         cordon = around.settings.cordon_node_before_terminating
-        for node in nodes:
+        for each in departures:
+            node = each.node
             try:
-                await put_taint(around.client, node, TO_BE_DELETED, cordon=cordon)
+                await put_taint(
+                    around.client, node, TO_BE_DELETED, cordon=cordon, because=each.because
+                )
             except ApiError as error:
                 why = f"failed to mark the node as toBeDeleted/unschedulable: {error}"
                 around.announcer.note(node, FAILED, why, WARNING)
-                for each in done:
-                    await self._untaint(each)
+                for other in done:
+                    await self._untaint(other)
                 raise CannotTaint(
                     f'couldn\'t taint node "{node.meta.name}" with ToBeDeleted'
                 ) from error
@@ -179,7 +185,9 @@ class NodeDeletion:
 
     async def _delete_instance(self, departure: Departure) -> str:
         try:
-            await self._around.cloud.delete_nodes(departure.group, (departure.name,))
+            await self._around.cloud.delete_nodes(
+                departure.group, (departure.name,), departure.because
+            )
         except ApiError as error:
             return f"failed to delete {departure.name}: {error}"
         return ""

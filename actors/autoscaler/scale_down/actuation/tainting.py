@@ -13,6 +13,7 @@ from actors.autoscaler.scale_down.taints import tainted, untainted
 from testbed import Client
 from testbed.errors import Conflict
 from testbed.objects import Node
+from testbed.turns.because import Because
 
 RETRY_MS, RETRIES_MS = 750, 5_000
 """How long after a conflict it tries again, and for how long it does."""
@@ -20,10 +21,16 @@ Change = Callable[[Node], Node | None]
 """Changes a node; None if there is nothing to change."""
 
 
-async def put_taint(client: Client, node: Node, key: str, *, cordon: bool = False) -> bool:
+async def put_taint(
+    client: Client, node: Node, key: str, *, cordon: bool = False, because: Because | None = None
+) -> bool:
     """Put one of the two taints on a node; returns whether it was not there. An ApiError if that
     fails."""
-    return await _write(client, node, lambda it: tainted(it, key, client.now(), cordon=cordon))
+
+    def change(it: Node) -> Node | None:
+        return tainted(it, key, client.now(), cordon=cordon)
+
+    return await _write(client, node, change, because)
 
 
 async def take_taint(client: Client, node: Node, key: str, *, uncordon: bool = False) -> bool:
@@ -31,7 +38,9 @@ async def take_taint(client: Client, node: Node, key: str, *, uncordon: bool = F
     return await _write(client, node, lambda it: untainted(it, key, uncordon=uncordon))
 
 
-async def _write(client: Client, node: Node, change: Change) -> bool:
+async def _write(
+    client: Client, node: Node, change: Change, because: Because | None = None
+) -> bool:
     began_ms, is_fresh = client.elapsed(), False
     while True:
         new = change(node)
@@ -39,7 +48,7 @@ async def _write(client: Client, node: Node, change: Change) -> bool:
             return False
         if new is not None:
             try:
-                await client.update(new)
+                await client.update(new, because=because)
             except Conflict:
                 if client.elapsed() - began_ms >= RETRIES_MS:
                     raise

@@ -120,7 +120,7 @@ def test_an_empty_node_goes_in_ten_seconds() -> None:
         (600.5, "cluster-autoscaler-status", 'Scale-down: removing empty node "g-1"'),
         (605.5, "cluster-autoscaler-status", "Scale-down: empty node g-1 removed"),
     ]
-    assert stage.writes("delete nodegroups/g") == [605.5]
+    assert stage.writes("delete-nodes nodegroups/g") == [605.5]
     assert stage.node("g-1") is None
 
 
@@ -241,7 +241,7 @@ def test_daemon_pods_are_evicted_but_not_awaited() -> None:
     told.play(daemonset_eviction_for_empty_nodes=True)
     assert {*told.writes("create/eviction pods/default/d")} == {605.5}
     assert told.writes("create/eviction pods/default/s") == []
-    assert told.writes("delete nodegroups") == [605.5]
+    assert told.writes("delete-nodes nodegroups") == [605.5]
 
 
 @pytest.mark.spec("CA-29")
@@ -272,12 +272,12 @@ def test_a_node_may_ask_to_wait() -> None:
     stage = Stage()
     stage.at(1, asks("1"))
     stage.play()
-    assert stage.writes("delete nodegroups") == [725.5]
+    assert stage.writes("delete-nodes nodegroups") == [725.5]
     stage = Stage()
     stage.at(1, asks("1"))
     stage.at(627, asks(None))
     stage.play()
-    assert stage.writes("delete nodegroups") == [630.5]
+    assert stage.writes("delete-nodes nodegroups") == [630.5]
 
 
 @pytest.mark.spec("CA-31")
@@ -361,7 +361,7 @@ def test_several_nodes_are_tainted_or_none() -> None:
     ]  # fmt: skip
     stage.play()
     assert TAINT not in stage.taints("g-1") + stage.taints("g-3")
-    assert stage.writes("delete nodegroups") == []
+    assert stage.writes("delete-nodes nodegroups") == []
 
 
 def test_passes_end_when_time_alone_changes_nothing() -> None:
@@ -376,7 +376,7 @@ def test_passes_go_on_while_an_old_verdict_is_believed() -> None:
     stage = Stage(owned("a", "g-1", owner=""), passes=())
     stage.at(60, end("a"))
     stage.play()
-    (gone,) = stage.writes("delete nodegroups")
+    (gone,) = stage.writes("delete-nodes nodegroups")
     assert 910 < gone < 930
 
 
@@ -394,14 +394,14 @@ def test_evictions_without_an_answer_are_given_up() -> None:
     stage = Stage(daemon)
     stage.world.latency("evict pods/default/d", serve_ms=200_000)
     stage.play(daemonset_eviction_for_empty_nodes=True)
-    assert stage.writes("delete nodegroups") == [615.5]
+    assert stage.writes("delete-nodes nodegroups") == [615.5]
 
     stage = Stage(owned("a", "g-1"), daemon)
     stage.world.add(DaemonSet("ds"))
     stage.world.latency("evict pods/default/d", serve_ms=200_000)
     stage.at(607, end("a"))
     stage.play()
-    assert stage.writes("delete nodegroups") == [730.5]
+    assert stage.writes("delete-nodes nodegroups") == [730.5]
 
 
 @pytest.mark.spec("CA-29", "INV-37")
@@ -430,8 +430,8 @@ def test_nodes_may_be_drained_side_by_side() -> None:
     stage = Stage(owned("a", "g-1", 300), owned("b", "g-3", 300), target=3)
     stage.at(612, end("a", "b"))
     stage.play(parallel_drain=True, max_drain_parallelism=2)
-    assert stage.writes("delete nodegroups") == [615.5, 615.5]
+    assert stage.writes("delete-nodes nodegroups") == [615.5, 615.5]
     alone = Stage(owned("a", "g-1", 300), owned("b", "g-3", 300), target=3)
     alone.at(612, end("a", "b"))
     alone.play(parallel_drain=True)
-    assert alone.writes("delete nodegroups") == [615.5]
+    assert alone.writes("delete-nodes nodegroups") == [615.5]
