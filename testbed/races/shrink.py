@@ -39,6 +39,7 @@ from testbed.races.pattern import Pattern
 from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Expectation, Hold, Race, aim
 from testbed.races.trying import Limits, Trying
+from testbed.store.change import plural_of
 from testbed.store.store_endpoint import READS
 from testbed.turns.imprint import check_steps, diverged, twice_line
 from testbed.turns.option import DELIVER, HOLD, SERVE, Option
@@ -229,6 +230,8 @@ class _Shrinker:
 
         - Instead of a read, or of something that is no request: the writes of the same actor that
           follow in the Run, since a write tells a reader what the race is about.
+        - Instead of a whole watch: the news of one object that changed meanwhile. How long it is
+          late counts from that change, and not from the time when the watch was to be opened.
         - Instead of any `until`: each request served and each delivery after the hold began, in the
           order of the Run, requests first; what a person would not name so comes last.
 
@@ -243,7 +246,7 @@ class _Shrinker:
         if hold.what.kind != SERVE or hold.what.verb in READS:
             theirs = [names.of(step.option) for step in after if _is_request_of(step, hold.what)]
             later = [what for what in theirs if what and what.verb not in READS]
-            whats = [*later[:REQUESTS_MAX], hold.what]
+            whats = [*later[:REQUESTS_MAX], *_news(hold.what, after)[:REQUESTS_MAX], hold.what]
         effects = [step.option for kind in (SERVE, DELIVER) for step in after if step.kind == kind]
         # What a person would name first: no Event, whose name is a hash, and no second of anything.
         named = dict.fromkeys(names.of(option) for option in effects)
@@ -287,6 +290,15 @@ def _holds(step: Step, what: Pattern) -> bool:
 def option_held(held: Option) -> Option:
     """Return the Option that a `hold` or a `release` in a trace is about, with its own kind."""
     return Option(held.label, held.path, _never, actor=held.actor).about(held.verb, held.key)
+
+
+def _news(watch: Pattern, after: Sequence[Step]) -> list[Pattern]:
+    """The news that this watch would have brought, if it is one."""
+    if watch.verb != "watch":
+        return []
+    changes = (change.key for step in after for change in step.marks.changes)
+    keys = [key for key in changes if plural_of(key) == plural_of(watch.key)]
+    return [Pattern(DELIVER, watch.who, key=key, life=watch.life) for key in dict.fromkeys(keys)]
 
 
 def _is_request_of(step: Step, what: Pattern) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from lots import drawing_lots
 from stage import Doing, Puppet, note
 
-from testbed import Client, Evidence, World, always, quiescent
+from testbed import Cache, Client, Evidence, World, always, quiescent
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.errors import ScenarioError
@@ -23,6 +23,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import is_plain, shrink
 from testbed.races.trying import Limits
+from testbed.races.window import windows
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of
 
@@ -444,3 +445,39 @@ def test_a_hold_ends_with_what_a_person_would_name() -> None:
     late = attrs.evolve(race, holds=(attrs.evolve(hold, until=pattern(event)),))
     (hold,) = shrink(late, find(race.scenario)).race.holds
     assert str(hold.until) == "default-scheduler patch pods/default/urgent/status"
+
+
+def test_a_watch_that_is_late_becomes_the_news_that_is() -> None:
+    """The reader goes by its Cache at 1,000 ms; the note comes at 900. So the news must be late by
+    100 ms, however early the watch was to be opened."""
+
+    def reader_and_writer(world: World) -> None:
+        async def reader(client: Client) -> None:
+            cache = Cache(client, Note)
+            await cache.synced()
+            await client.sleep(1_000, "look")
+            if cache.get("new") is None:
+                await client.create(note("unseen"))
+
+        async def writer(client: Client) -> None:
+            await client.sleep(900)
+            await client.create(note("new"))
+
+        def is_seen(see: Evidence) -> str | None:
+            return "it was not seen" if see.store.peek("notes/default/unseen") else None
+
+        world.start(Puppet("reader", reader), Puppet("writer", writer))
+        world.claim(always(is_seen))
+
+    text = """
+scenario: reader_and_writer
+holds:
+  - hold: reader watch notes
+    until: reader create notes/default/unseen
+"""
+    recipe = of(reader_and_writer)
+    shrunk = shrink(parse(text, "race"), recipe)
+    (hold,) = shrunk.race.holds
+    assert str(hold.what) == "delivery of notes/default/new to reader"
+    (window,) = windows(shrunk.race, recipe, shrunk.violation)
+    assert window.least_ms == 101
