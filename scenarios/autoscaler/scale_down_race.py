@@ -27,8 +27,10 @@ from testbed.store.endpoint import Handler
 from testbed.store.footprint import NOTHING, Footprint
 
 TAINT = "ToBeDeletedByClusterAutoscaler"
+PASSES_MS = (10_000, 20_000)
+"""In the first the node is seen to be unneeded; in the second it goes."""
 COMES_MS = 19_000
-"""When the pod comes. The passes are at 10 s, when the node is seen to be unneeded, and at 20 s."""
+"""When the pod comes."""
 HORIZON_MS = 15_000
 SPARE = -20
 """The priority of a pod that gives way to everything."""
@@ -144,23 +146,28 @@ def idle_node(
         world.add(PriorityClass(Meta("spare"), value=SPARE))
         world.add(Pod.of("filler", cpu_m=1000, node_name="g-1", priority_class_name="spare"))
     world.start(Scheduler("default-scheduler"))
-    settings = AutoscalerSettings(unneeded_time_ms=0, node_delete_delay_after_taint_ms=delay_ms)
+    settings = AutoscalerSettings(
+        passes_ms=PASSES_MS, unneeded_time_ms=0, node_delete_delay_after_taint_ms=delay_ms
+    )
     kind = CarefulAutoscaler if guard else Autoscaler
     world.start(kind(settings=settings, switches=Map(events="off", status="off")))
     world.start(User("user", ((comes_ms, Pod.of("web", cpu_m=1000)),)))
     world.claim(always(no_node_goes_with_a_pod, reads=("log:pods", "log:cloudinstances")))
 
 
-def scale_down_race(world: World, *, nominated: bool = False, guard: bool = False) -> None:
+def scale_down_race(
+    world: World, *, delay_ms: int = 0, nominated: bool = False, guard: bool = False
+) -> None:
     """A pod is bound to a node that the autoscaler deletes (cluster-autoscaler#3886, #5790).
 
-    It takes the node for empty, taints it, and has it deleted; the pod is bound meanwhile, by a
-    scheduler that has not heard of the taint, and dies with it. To wait between taint and deletion,
-    as it does since cluster-autoscaler PR#5235, only makes the window narrower. With
-    `nominated=on` an expendable pod fills the node, so that the autoscaler takes it for empty, too:
-    the new pod preempts that one, and waits for a node that is deleted. Guarded, no pod is bound or
-    nominated to a node that has the taint, and the autoscaler asks the API server once it is put:
-    what was written before is seen, and what comes later is refused.
+    It takes the node for empty, taints it, and has it deleted. The pod is bound before the taint,
+    and the autoscaler has not heard of it; or after it, by a scheduler that has not heard of the
+    taint. `delay_ms` is the wait between taint and deletion (cluster-autoscaler PR#5235): with 5000
+    as in 1.26, the window is narrower. With `nominated=on` an expendable pod fills the node, so
+    that the autoscaler takes it for empty, too: the new pod preempts that one, and waits for a node
+    that is deleted. Guarded, no pod is bound or nominated to a node that has the taint, and the
+    autoscaler asks the API server once it is put: what was written before is seen, and what comes
+    later is refused.
     """
-    idle_node(world, nominated=nominated, guard=guard)
+    idle_node(world, delay_ms=delay_ms, nominated=nominated, guard=guard)
     world.limit(horizon_ms=HORIZON_MS)
