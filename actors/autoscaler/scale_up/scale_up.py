@@ -33,7 +33,6 @@ from actors.shared.node_groups import GroupView
 from testbed import ApiError
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
-from testbed.words import counted
 
 BACKOFF, MAX_SIZE = "in backoff after failed scale-up", "max node group size reached"
 NOT_READY = "not ready for scale-up"
@@ -245,8 +244,10 @@ class ScaleUp:
         group = memory.cloud.group(resize.group)
         assert group is not None
         sizes = f"{resize.new} instead of {resize.old} (max: {resize.max_size})"
-        wanted = f"{counted(resize.new, 'node')} in {resize.group}"
-        said = f"wanted {wanted} instead of the {resize.old} that it knew of, {why}"
+        nodes = "1 node" if resize.new == 1 else f"{resize.new} nodes"
+        said = (
+            f"wanted {nodes} in {resize.group} instead of the {resize.old} that it knew of, {why}"
+        )
         because = memory.client.record("wants nodes", group=resize.group, said=said)
         announcer.say("ScaledUpGroup", f"Scale-up: setting group {resize.group} size to {sizes}")
         try:
