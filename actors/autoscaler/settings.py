@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.shared.settings import at_least
+from actors.shared.settings import at_least, in_order
 from testbed.errors import ScenarioError
 
 GIB = 2**30
@@ -52,12 +52,14 @@ class AutoscalerSettings:
     # -- health -----------------------------------------------------------------------------------
     ok_total_unready_count: int = attrs.field(default=3, validator=at_least(0))
     """That many unready nodes never stop it (CA-4)."""
-    max_total_unready_per_mille: int = attrs.field(default=450, validator=at_least(0))
+    max_total_unready_per_mille: int = attrs.field(default=450, validator=at_least(0, most=1000))
     """Beyond that, this share of all nodes does."""
     # -- scale-down -------------------------------------------------------------------------------
     scale_down_enabled: bool = True
     """Whether nodes are deleted at all."""
-    utilization_threshold_per_mille: int = attrs.field(default=500, validator=at_least(0))
+    utilization_threshold_per_mille: int = attrs.field(
+        default=500, validator=at_least(0, most=1000)
+    )
     """A node that is used less may go (CA-25)."""
     unneeded_time_ms: int = attrs.field(default=600_000, validator=at_least(0))
     """How long a node must be unneeded (CA-27)."""
@@ -106,6 +108,8 @@ class AutoscalerSettings:
     """How many nodes are drained at once; more than one only if drains are parallel."""
 
     def __attrs_post_init__(self) -> None:
+        in_order(self, "min_cores", "max_cores")
+        in_order(self, "min_memory", "max_memory")
         if self.max_drain_parallelism > 1 and not self.parallel_drain:
             raise ScenarioError(
                 f"AutoscalerSettings.max_drain_parallelism is {self.max_drain_parallelism}: "

@@ -12,6 +12,7 @@ import attrs
 from actors.cloud.node_group import NodeGroup
 from actors.shared.machines.boot import Boot
 from actors.shared.machines.cloud_instance import CloudInstance
+from actors.shared.settings import at_least
 from testbed.errors import Forbidden
 from testbed.objects.node import room_of
 
@@ -26,9 +27,9 @@ STOCK_OUT = Boot(
 class CloudQuota:
     """What a provider grants over all groups; None: no limit."""
 
-    instances: int | None = None
+    instances: int | None = attrs.field(default=None, validator=at_least(0))
     """How many instances."""
-    cpu_m: int | None = None
+    cpu_m: int | None = attrs.field(default=None, validator=at_least(0))
     """How much cpu, by the templates of their groups."""
 
     def check(

@@ -12,7 +12,7 @@ from actors.shared.settings import at_least
 class Boot:
     """How a new machine comes up. Times count from the request for it."""
 
-    register_ms: int | None = 60_000
+    register_ms: int | None = attrs.field(default=60_000, validator=at_least(0, or_none=True))
     """When it has a Node object; None: never."""
     ready_ms: int | None = attrs.field(default=None, validator=at_least(0))
     """When that is Ready; None: as soon as it is there."""

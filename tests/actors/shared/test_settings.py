@@ -7,6 +7,8 @@ from collections.abc import Callable
 import attrs
 import pytest
 
+from actors.autoscaler import AutoscalerSettings
+from actors.cloud import Boot, CloudQuota
 from actors.controllers.garbage import GarbageCollector
 from actors.controllers.node_lifecycle.zones import Pace
 from actors.controllers.pod_gc import PodGC
@@ -44,6 +46,15 @@ def test_anything_else_is_refused(value: object) -> None:
         Settings(until_ms=-1)
 
 
+def test_a_number_may_have_a_most_and_none_be_allowed() -> None:
+    """A share is no more than the whole; a machine may never register."""
+    settings = AutoscalerSettings(utilization_threshold_per_mille=1000, min_cores=2, max_cores=2)
+    assert settings.utilization_threshold_per_mille == 1000
+    assert Boot(register_ms=None).register_ms is None
+    with pytest.raises(ScenarioError, match="say register_ms=60000"):
+        Boot(register_ms=-1)
+
+
 WRONG: dict[str, Callable[[], object]] = {
     "Kubelet.start_delay_ms is -1: ": lambda: Kubelet("k", "n1", start_delay_ms=-1),
     "Kubelet.ready_delay_ms is -1: ": lambda: Kubelet("k", "n1", ready_delay_ms=-1),
@@ -62,6 +73,22 @@ WRONG: dict[str, Callable[[], object]] = {
     "PodGC.period_ms is 0: ": lambda: PodGC(period_ms=0),
     "GarbageCollector.delay_ms is -1: ": lambda: GarbageCollector(delay_ms=-1),
     "Pace.interval_ms is -1: ": lambda: Pace(interval_ms=-1),
+    "Boot.register_ms is -5: expected a whole number from 0, or None.": lambda: Boot(-5),
+    "CloudQuota.instances is -1: ": lambda: CloudQuota(instances=-1),
+    "CloudQuota.cpu_m is -1: ": lambda: CloudQuota(cpu_m=-1),
+    "utilization_threshold_per_mille is 5000: expected a whole number from 0 to 1000.": (
+        lambda: AutoscalerSettings(utilization_threshold_per_mille=5000)
+    ),
+    "max_total_unready_per_mille is 1001: ": (
+        lambda: AutoscalerSettings(max_total_unready_per_mille=1001)
+    ),
+    "AutoscalerSettings.min_cores is 10 and max_cores is 2: expected no more than 2.\n"
+    "Next: say min_cores=2, or max_cores=10.": (
+        lambda: AutoscalerSettings(min_cores=10, max_cores=2)
+    ),
+    "min_memory is 10 and max_memory is 2: ": (
+        lambda: AutoscalerSettings(min_memory=10, max_memory=2)
+    ),
 }
 
 
