@@ -16,7 +16,7 @@ from actors.shared.machines.boot import LOST, Boot
 from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.node_groups import CLOUD, GroupView
 from testbed import StoreEndpoint
-from testbed.errors import Forbidden, InternalError, Invalid, NotFound
+from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError
 from testbed.objects.meta import Object
 from testbed.store.endpoint import BETWEEN, Handler, Operation, creator_of
 from testbed.store.footprint import LOG, Footprint
@@ -248,7 +248,11 @@ class Cloud(StoreEndpoint):
         for name in fields:
             if name not in known:
                 raise Invalid(f"a NodeGroup has no {name!r}: it has {', '.join(sorted(known))}")
-        self._write(attrs.evolve(group, **fields))
+        try:
+            changed = attrs.evolve(group, **fields)
+        except ScenarioError as error:
+            raise Invalid(str(error).partition("\n")[0]) from error
+        self._write(changed)
 
     def _draw(self, machine: CloudInstance, index: int) -> None:
         if len(machine.boots) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,13 +10,13 @@ import attrs
 
 from actors.cloud.cloud import Cloud
 from actors.cloud.controller import CloudController
-from actors.cloud.node_group import SLOTS, NodeGroup
+from actors.cloud.node_group import SLOTS, SUCH_A_NODE, NodeGroup
 from actors.cloud.quota import CloudQuota
 from actors.shared.machines.boot import AT_ONCE
 from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.machines.registering import node_of
 from testbed import Actor, World
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, shown
 from testbed.objects.meta import Meta
 
 
@@ -42,8 +43,9 @@ def join_cloud(
     As many instances as a group wants are there from the start, with Ready nodes `g-1`, `g-2`, ….
     With `machine=Machine` each name that an instance may have gets a kubelet. Without, nodes have
     none: nothing runs there, and a thousand of them cost little. `cloud` and `controller` may be
-    classes of your own.
+    classes of your own. Its quota is one for all groups.
     """
+    _check_all(groups, quota)
     world.serve(partial(cloud, quota=quota))
     for place, group in enumerate(groups):
         _check(group, has_kubelets=machine is not None)
@@ -58,6 +60,22 @@ def join_cloud(
     world.start(controller(bare=bare))
 
 
+def _check_all(groups: Sequence[object], quota: object) -> None:
+    wrong = [each for each in groups if not isinstance(each, NodeGroup)]
+    if wrong or not groups:
+        what = shown(wrong[0]) if wrong else "no group"
+        name = wrong[0] if wrong and isinstance(wrong[0], str) else "g"
+        raise ScenarioError(
+            f"join_cloud was given {what}: expected one NodeGroup or several, after the World.\n"
+            f"Next: say join_cloud(world, NodeGroup({name!r}, template={SUCH_A_NODE}))."
+        )
+    if quota is not None and not isinstance(quota, CloudQuota):
+        raise ScenarioError(
+            f"join_cloud was given quota={shown(quota)}: expected a CloudQuota.\n"
+            "Next: say quota=CloudQuota(instances=5)."
+        )
+
+
 def _check(group: NodeGroup, *, has_kubelets: bool) -> None:
     if has_kubelets and group.naming != SLOTS:
         raise ScenarioError(
@@ -69,7 +87,7 @@ def _check(group: NodeGroup, *, has_kubelets: bool) -> None:
         raise ScenarioError(
             f"join_cloud was given the group {group.name!r} with target={group.target} and no "
             "template: expected one, to know its nodes by.\n"
-            'Next: say template=Node.of("any", cpu_m=4000).'
+            f"Next: say template={SUCH_A_NODE}."
         )
 
 

@@ -22,7 +22,7 @@ from actors.shared.node_groups import (
     instances,
 )
 from testbed import Calm, Chooser, Client, Operation, Uniform, World
-from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError
+from testbed.errors import Forbidden, InternalError, Invalid, NotFound
 from testbed.objects import Condition, Map, Node, Pod, room_of
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
@@ -397,14 +397,6 @@ def test_what_cannot_be_asked_is_refused() -> None:
             await client.ask(Operation("forget", "cloudinstances", "g-1", endpoint="cloud"))
 
     play(GROUP, do=do)
-
-
-def test_a_cloud_that_cannot_be_joined_says_so() -> None:
-    """A group with kubelets has slots, and one that has nodes says of what kind they are."""
-    with pytest.raises(ScenarioError, match="leave out `machine`"):
-        join_cloud(World("w"), attrs.evolve(GROUP, naming="rising"), machine=Machine)
-    with pytest.raises(ScenarioError, match="target=1 and no template"):
-        join_cloud(World("w"), NodeGroup("g", target=1))
 
 
 CALLS = (
