@@ -26,19 +26,19 @@ class Expansion:
 class Expander:
     """Keeps the best of several expansions (CA-19).
 
-    An expander of your own needs a `name` and a `best`. Expanders form a chain: each is given what
-    the one before has kept, until one expansion is left. From what is left at the end one is picked
-    at random.
+    An expander of your own needs a `best`. Expanders form a chain: each is given what the one
+    before has kept, until one expansion is left, or none. Of what is left at the end one is picked
+    at random; if nothing is left, no group grows in this pass.
     """
 
     name: ClassVar[str] = ""
-    """Its name in the switch `autoscaler.expander`."""
+    """Its name in the switch `autoscaler.expander`. One of your own is named by its class there."""
 
     def best(
         self, expansions: Sequence[Expansion], config: Mapping[str, ConfigMap]
     ) -> Sequence[Expansion]:
-        """The best of them, in the same order. `config` has the ConfigMaps of `kube-system`, by
-        name."""
+        """The best of them, as a list, in the same order. `config` has the ConfigMaps of
+        `kube-system`, by name."""
         raise NotImplementedError(f"{self.name} has no best(expansions, config)")
 
 

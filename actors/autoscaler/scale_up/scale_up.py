@@ -116,6 +116,9 @@ class ScaleUp:
             outcome.record.result = NO_OPTIONS
             return
         best = self._best(list(expansions.values()))
+        if best is None:
+            outcome.record.result = NO_OPTIONS
+            return
         outcome.record.best, outcome.chosen = best.group, best.pods
         memory, there = self._memory, len(self._usable) + sum(upcoming.values())
         nodes = self._within_total(best.nodes, there)
@@ -163,11 +166,16 @@ class ScaleUp:
         exceeded = limits.exceeded(self._templates[group.name], left)
         return f"max cluster {', '.join(sorted(exceeded))} limit reached" if exceeded else ""
 
-    def _best(self, expansions: Sequence[Expansion]) -> Expansion:
+    def _best(self, expansions: Sequence[Expansion]) -> Expansion | None:
+        """The one that is chosen; None if the expanders have kept none."""
         memory = self._memory
         kept, config = expansions, memory.listers.settings()
         for each in memory.expanders:
-            kept = each.best(kept, config) or kept
+            kept = each.best(kept, config)
+            if len(kept) < 2:
+                break
+        if not kept:
+            return None
         names = [each.group for each in kept]
         name = memory.client.pick("node group", names) if len(names) > 1 else names[0]
         return next(each for each in kept if each.group == name)
