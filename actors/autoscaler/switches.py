@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from actors.autoscaler.expander import Expander
+from actors.autoscaler.expander import Expander, OwnExpander
 from actors.autoscaler.expanders import expander_classes
 from testbed.policy import BUILT_IN, made, parts
 from testbed.switches import Component, on_off, one_of, whole
@@ -54,4 +54,4 @@ def chain_of(value: str) -> tuple[Expander, ...]:
     """The expanders that the switch names, in its order."""
     known = expander_classes()
     names = ["random"] if value == BUILT_IN else [word.lstrip("+") for word in value.split(",")]
-    return tuple(known[name]() if name in known else made(name) for name in names)
+    return tuple(known[name]() if name in known else OwnExpander(made(name)) for name in names)

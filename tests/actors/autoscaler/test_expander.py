@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import attrs
 import pytest
 from growing import fates, group, passes, target, waiting
 
 from actors.autoscaler import Expander, Expansion
 from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL
 from testbed import policy
+from testbed.errors import ScenarioError
 from testbed.objects import ConfigMap
 
 
@@ -21,6 +23,15 @@ class KeepsNone(Expander):
         self, expansions: Sequence[Expansion], config: Mapping[str, ConfigMap]
     ) -> Sequence[Expansion]:
         return []
+
+
+class KeepsTwice(Expander):
+    """Keeps each of them twice, the last one first, as a tuple."""
+
+    def best(
+        self, expansions: Sequence[Expansion], config: Mapping[str, ConfigMap]
+    ) -> Sequence[Expansion]:
+        return (*expansions[::-1], *expansions)
 
 
 class Counts(Expander):
@@ -39,7 +50,7 @@ class Counts(Expander):
 def _used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_OWN", {})
     monkeypatch.setattr(Counts, "seen", [])
-    policy.use(KeepsNone, Counts)
+    policy.use(KeepsNone, KeepsTwice, Counts)
 
 
 GROUPS = group("large", cpu_m=8000), group("small")
@@ -67,3 +78,40 @@ def test_a_chain_ends_when_one_is_left_or_none(expander: str, seen: list[int]) -
     (record,), _ = passes(*GROUPS, having=[waiting("p")], expander=expander)
     assert Counts.seen == seen
     assert (record.scale_up.result == SUCCESSFUL) is ("KeepsNone" not in expander)
+
+
+def test_what_is_kept_twice_counts_once() -> None:
+    """And the order is that of the one who keeps: the first is what the calm run picks."""
+    (record,), _ = passes(*GROUPS, having=[waiting("p")], expander="KeepsTwice")
+    assert record.scale_up.best == "small"
+
+
+def _raises(expansions: Sequence[Expansion]) -> object:
+    groups: dict[str, Expansion] = {}
+    return groups["large"]
+
+
+@pytest.mark.parametrize(
+    ("best", "said"),
+    [
+        (lambda given: given[0], "Broken.best returned Expansion(…): expected a list of those it"),
+        (lambda given: None, "Broken.best returned None: expected a list of those it was given.\n"),
+        (lambda given: iter(given), "Broken.best returned list_iterator(…): expected a list"),
+        (lambda given: ["large"], "Broken.best returned a list with 'large': expected a list of"),
+        (
+            lambda given: tuple([attrs.evolve(each, nodes=1) for each in given]),
+            "Broken.best returned a tuple with Expansion(…): expected a list of those it was given",
+        ),
+        (_raises, "Broken.best raised KeyError: 'large'.\nNext: mend it; it is called as best(exp"),
+        ("", "Broken.best raised NotImplementedError: Broken has no best(expansions, config)."),
+    ],
+)
+def test_what_an_expander_cannot_keep_is_told(best: Any, said: str) -> None:
+    """It ends the Run as a mistake of its author: a crash of the autoscaler would be a race."""
+    own = {"best": lambda self, given, config: best(given)} if best else {}
+    policy.use(type("Broken", (Expander,), {"__module__": __name__, **own}))
+    with pytest.raises(ScenarioError) as refused:
+        passes(*GROUPS, having=[waiting("p")], expander="Broken")
+    assert said in str(refused.value)
+    assert "\nNext: " in str(refused.value)
+    assert (f"{__file__}, line " in str(refused.value)) is (best is _raises)
