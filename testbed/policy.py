@@ -219,6 +219,34 @@ class Parts(Part):
         return f"{BUILT_IN}, +Mine, -Theirs or Theirs,Mine: {self.what}s, also of your own"
 
 
+@attrs.frozen
+class Chain(Part):
+    """A switch that names one or several, of which each goes on with what the one before has left:
+    `Theirs,Mine`. Unlike `Parts` it replaces what it is by default, and its order matters."""
+
+    last: tuple[str, ...] = ()
+    """The names of those that leave nothing to go on with."""
+
+    def parse(self, text: str) -> Any:
+        names = text.split(",")
+        for place, name in enumerate(names):
+            self.check(name)
+            if name in names[:place]:
+                self._refuse(text, f"{name!r} stands there twice", [*dict.fromkeys(names)])
+            if name in self.last and place + 1 < len(names):
+                self._refuse(text, f"nothing is left behind {name!r}", names[: place + 1])
+        return text
+
+    def _refuse(self, text: str, why: str, better: Iterable[str]) -> None:
+        raise ScenarioError(
+            f"the chain of {self.what}s {text}: {why}.\nNext: say {','.join(better)}."
+        )
+
+    def __str__(self) -> str:
+        known = ", ".join([*self.built_in, *self._found_names()])
+        return f"{known}, one of your own, or a chain such as Theirs,Mine"
+
+
 def part(what: str, expected: str, needs: str, *built_in: str, takes: str = "") -> Any:
     """A switch that names one part; the arguments are the fields of `Part`, several words as one
     text."""
@@ -236,6 +264,20 @@ def parts(
     """A switch that names several parts; `found` gives the names of those found in a folder."""
     kind = Parts((), None, what, expected, tuple(needs.split()), built_in, found=found)
     return attrs.field(default=BUILT_IN, metadata={KIND: kind})
+
+
+def chain(
+    usual: str,
+    what: str,
+    expected: str,
+    needs: str,
+    *,
+    found: Callable[[], Iterable[str]],
+    last: str,
+) -> Any:
+    """A switch that names a chain of parts, `usual` by default."""
+    kind = Chain((), None, what, expected, tuple(needs.split()), found=found, last=(last,))
+    return attrs.field(default=usual, metadata={KIND: kind})
 
 
 def chosen(value: str, usual: Iterable[Any], others: Iterable[Any] = ()) -> tuple[Any, ...]:

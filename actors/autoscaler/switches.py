@@ -6,7 +6,7 @@ import attrs
 
 from actors.autoscaler.expander import Expander, OwnExpander
 from actors.autoscaler.expanders import expander_classes
-from testbed.policy import BUILT_IN, made, parts
+from testbed.policy import chain, made
 from testbed.switches import Component, on_off, one_of, whole
 
 LOWEST = -(2**31)
@@ -16,9 +16,16 @@ LOWEST = -(2**31)
 class AutoscalerSwitches:
     """All of them; the first value of each is that of 1.26 (GEN-2)."""
 
-    expander: str = parts("expander", "a subclass of Expander", "best", found=expander_classes)
-    """Which group grows if several could: a chain of expanders, of which each keeps the best of
-    what the one before has kept; built in: `random`."""
+    expander: str = chain(
+        "random",
+        "expander",
+        "a subclass of Expander",
+        "best",
+        found=expander_classes,
+        last="random",
+    )
+    """Which group grows if several could: an expander, or a chain of them, of which each keeps the
+    best of what the one before has kept (CA-19)."""
     expendable_cutoff: int = whole(-10, least=LOWEST)
     """Pods of a lower priority than this never ask for room, and count for nothing (CA-9)."""
     nominated_rule: str = one_of("if_node_exists", "always", "never")
@@ -53,5 +60,5 @@ AUTOSCALER = Component(
 def chain_of(value: str) -> tuple[Expander, ...]:
     """The expanders that the switch names, in its order."""
     known = expander_classes()
-    names = ["random"] if value == BUILT_IN else [word.lstrip("+") for word in value.split(",")]
+    names = value.split(",")
     return tuple(known[name]() if name in known else OwnExpander(made(name)) for name in names)

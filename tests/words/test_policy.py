@@ -199,6 +199,41 @@ def test_a_name_that_is_built_in_is_nobody_elses(own: Path) -> None:
         PAINTING.check({"painter.brushes": "+Fine"})
 
 
+# -- a chain --------------------------------------------------------------------------------------
+
+CHAIN = policy.Chain(
+    (), None, "brush", "a subclass of Brush", ("bristles",), ("Broad", "Any"), last=("Any",)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ["Broad", "Fan", "Fan,Broad", "Broad,Fan,Any"])
+def test_a_chain_names_its_links_in_order(mine: Path, said: str) -> None:
+    """Those that come with the component, and one's own."""
+    policy.load(mine)
+    assert CHAIN.parse(said) == said
+    assert str(CHAIN) == "Broad, Any, one of your own, or a chain such as Theirs,Mine"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("built_in", "there is no brush 'built_in'"),
+        ("+Fan", "there is no brush '+Fan'. Did you mean 'Fan'?"),
+        ("-Broad", "there is no brush '-Broad'. Did you mean 'Broad'?"),
+        ("", "there is no brush ''"),
+        ("Robot", "Robot of mine is no brush"),
+        ("Fan,Broad,Fan", "'Fan' stands there twice.\nNext: say Fan,Broad."),
+        ("Fan,Any,Broad", "nothing is left behind 'Any'.\nNext: say Fan,Any."),
+    ],
+)
+def test_a_chain_that_could_not_be_one_is_told(mine: Path, said: str, told: str) -> None:
+    """A link is not added to others or taken from them; each stands there once."""
+    policy.load(mine)
+    with pytest.raises((UnknownName, ScenarioError)) as refused:
+        CHAIN.parse(said)
+    assert told in str(refused.value)
+
+
 # -- on the command line --------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from growing import fates, group, passes, target, waiting
 from actors.autoscaler import Expander, Expansion
 from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL
 from testbed import policy
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import ConfigMap
 
 
@@ -115,3 +115,10 @@ def test_what_an_expander_cannot_keep_is_told(best: Any, said: str) -> None:
     assert said in str(refused.value)
     assert "\nNext: " in str(refused.value)
     assert (f"{__file__}, line " in str(refused.value)) is (best is _raises)
+
+
+@pytest.mark.parametrize("expander", ["+Counts", "-random", "built_in", "random,most-pods"])
+def test_a_chain_that_1_26_would_refuse_is_refused(expander: str) -> None:
+    """It crashed the autoscaler at its start, or its end was never reached."""
+    with pytest.raises((UnknownName, ScenarioError)):
+        passes(*GROUPS, having=[waiting("p")], expander=expander)
