@@ -56,7 +56,9 @@ class AllocationRequest:
     is_originator: bool = False
     """Whether it is the first pod of its application: its driver, or owner."""
     allows_preemption: bool = True
-    """Whether it does not opt out of being preempted."""
+    """Whether it does not opt out of being preempted by an annotation."""
+    is_labelled: bool = False
+    """Whether it has the label by which the design document lets it opt out (YK-2)."""
     owners: tuple[str, ...] = ()
     """The uids of the objects that own the pod."""
     spec: PodSpec = NO_SPEC

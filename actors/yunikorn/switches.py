@@ -43,6 +43,9 @@ class YuniKornSwitches:
     those of a lower priority (YK-16)."""
     class_order: str = one_of(SHIPPED, SEED)
     """Which class of victims goes last: originators, or those that opt out (YK-17, YK-18)."""
+    opt_out_label: bool = on_off(False)
+    """Whether a pod also opts out by a label of its own, as the design document has it; else only
+    by the annotation, which is that of its priority class (YK-2)."""
     dirs: str = one_of("young_small", "young_large", "old_small", "old_large")
     """Of two victims of one class and one priority, which goes first (YK-19)."""
     strategy: str = one_of(SHIPPED, "single,multiple", "multiple,single", SINGLE, MULTIPLE)
@@ -59,6 +62,7 @@ YUNIKORN = Component(
     {
         "seed": {
             "start": SEED, "repeat": ONCE, "priority_filter": NONE, "class_order": SEED,
+            "opt_out_label": "on",
             "strategy": "single,multiple",
         },
         "k8s-1.26": {},

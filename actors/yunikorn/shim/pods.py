@@ -93,11 +93,16 @@ def required_node_of(pod: Pod) -> str:
 
 
 def allows_preemption(pod: Pod, classes: Iterable[PriorityClass]) -> bool:
-    """Whether a pod does not opt out: by its own annotation, by that of its priority class, or by
-    a label, as the design document had it."""
+    """Whether a pod does not opt out: by the annotation of its priority class, or by its own, to
+    which YuniKorn's admission controller copies that."""
     named = [each.meta for each in classes if each.meta.name == pod.spec.priority_class_name]
-    marks = (pod.meta.annotations, pod.meta.labels, *(meta.annotations for meta in named))
+    marks = (pod.meta.annotations, *(meta.annotations for meta in named))
     return not any(each.get(ALLOW_PREEMPTION) == "false" for each in marks)
+
+
+def is_labelled(pod: Pod) -> bool:
+    """Whether a pod opts out by a label, as the design document has it."""
+    return pod.meta.labels.get(ALLOW_PREEMPTION) == "false"
 
 
 def request_for(
@@ -117,6 +122,7 @@ def request_for(
         required_node_of(pod),
         is_originator,
         allows_preemption(pod, classes),
+        is_labelled(pod),
         tuple(owner.uid for owner in meta.owners),
         pod.spec,
     )

@@ -120,6 +120,29 @@ def test_what_a_pod_is_to_the_core() -> None:
 
 
 @pytest.mark.spec("YK-2")
+@pytest.mark.parametrize(
+    ("profile", "switches", "gone"),
+    [
+        ("k8s-1.26", {}, "labelled"), ("k8s-modern", {}, "labelled"),
+        ("seed", {"strategy": "shipped"}, "plain"),
+        ("k8s-1.26", {"opt_out_label": "on"}, "plain"),
+    ],
+)  # fmt: skip
+def test_a_label_opts_out_in_the_design_document_alone(
+    profile: str, switches: dict[str, Any], gone: str
+) -> None:
+    """The youngest goes first, unless it opts out; the annotation does that in every version."""
+    opts_out = {ALLOW_PREEMPTION: "false"}
+    pods = (
+        yunikorns("first", 0, 1), yunikorns("plain", 3, 10),
+        yunikorns("labelled", 3, 20, **opts_out),
+        yunikorns("annotated", 3, 30).with_meta(annotations=Map(opts_out)),
+    )  # fmt: skip
+    world = calm(node_of_y1((40_000, daemons(cpu=3)), pods=pods, profile=profile, **switches))
+    assert victims_of(world) == [gone]
+
+
+@pytest.mark.spec("YK-2")
 def test_only_pods_of_a_daemon_set_require_a_node() -> None:
     """Another pod with the same affinity may say so and is still an ordinary one."""
     world = calm(node_of_y1((0, daemons(cpu=1)), pods=()))

@@ -180,7 +180,7 @@ def of_y1() -> tuple[Pod, ...]:
     return (
         yunikorns("d1", 2, 5, app="driven"),
         yunikorns("first", 0, 1),
-        yunikorns("o1", 1, 6, **{ALLOW_PREEMPTION: "false"}),
+        yunikorns("o1", 1, 6).with_meta(annotations=Map({ALLOW_PREEMPTION: "false"})),
         yunikorns("r1", 2, 10), yunikorns("r2", 2, 20), yunikorns("r3", 3, 30),
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ def class_of(each: Allocation, owners: Collection[str], switches: YuniKornSwitch
     """The class of a victim (YK-17). The design document asks whether it owns other pods; what is
     shipped, whether it is the first pod of its application (YK-18)."""
     request = each.request
-    opts_out = not request.allows_preemption
+    opts_out = not request.allows_preemption or (switches.opt_out_label and request.is_labelled)
     if switches.class_order == SEED:
         if opts_out:
             return LAST
