@@ -12,6 +12,8 @@ from testbed.objects.manifests.yaml_stream import Broken, DocumentReader, parts
 
 CONFIG_MAP, KEY = "cluster-autoscaler-priority-expander", "priorities"
 """Where the priorities stand: a mapping from a priority to patterns of names of groups."""
+LOWEST = -1
+"""A lower priority prefers no group, as if its patterns matched nothing."""
 
 
 class PriorityExpander(Expander):
@@ -42,5 +44,5 @@ def priorities(text: str) -> dict[int, list[re.Pattern[str]]]:
 
 
 def _priority(group: str, patterns: Mapping[int, Sequence[re.Pattern[str]]]) -> int | None:
-    matching = [p for p, each in patterns.items() if any(one.search(group) for one in each)]
-    return max(matching, default=None)
+    matching = (p for p, each in patterns.items() if any(one.search(group) for one in each))
+    return max((p for p in matching if p >= LOWEST), default=None)
