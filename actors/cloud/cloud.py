@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 
-from actors.cloud.node_group import RISING, NodeGroup
+from actors.cloud.node_group import RISING, SOME_BOOTS, NodeGroup, are_boots
 from actors.cloud.quota import STOCK_OUT, CloudQuota
 from actors.shared.machines.boot import LOST, Boot
 from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.node_groups import CLOUD, GroupView
 from testbed import StoreEndpoint
-from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError
+from testbed.errors import Forbidden, InternalError, Invalid, NotFound, ScenarioError, shown
 from testbed.objects.meta import Object
 from testbed.store.endpoint import BETWEEN, Handler, Operation, creator_of
 from testbed.store.footprint import LOG, Footprint
@@ -181,7 +181,7 @@ class Cloud(StoreEndpoint):
                 requested_ms=now_ms,
             )  # fmt: skip
             has_room = room is None or nth < room
-            boots = self.boots_for(group, number, now_ms) if has_room else (STOCK_OUT,)
+            boots = self._boots(group, number, now_ms) if has_room else (STOCK_OUT,)
             made: Any = self._made(machine, caller, now_ms)
             machines.append(
                 attrs.evolve(made, boots=boots) if len(boots) > 1 else made.coming_up(boots[0])
@@ -190,6 +190,15 @@ class Cloud(StoreEndpoint):
         target = group.target + by
         self._write(attrs.evolve(group, target=target, made=count), *machines)
         return target
+
+    def _boots(self, group: NodeGroup, number: int, now_ms: int) -> tuple[Boot, ...]:
+        boots = self.boots_for(group, number, now_ms)
+        if not are_boots(boots):
+            raise ScenarioError(
+                f"{type(self).__name__}.boots_for returned {shown(boots)} for {group.name!r}: "
+                f"expected {SOME_BOOTS}.\nNext: return (Boot(),), or group.boots."
+            )
+        return boots
 
     def _free_numbers(self, group: NodeGroup, count: int) -> list[int]:
         """The numbers of `count` new machines; Forbidden if too few names are free."""

@@ -15,6 +15,8 @@ from testbed.objects.meta import Object
 SLOTS, RISING = "slots", "rising"
 """How new instances are named: by the lowest number that is free, `g-2`; or by one that is never
 used again, `g-new-2`."""
+SOME_BOOTS = "a tuple of at least one Boot"
+"""What says how machines come up."""
 SUCH_A_NODE = 'Node.of("any", cpu_m=4000)'
 """How a template is written."""
 ALWAYS = -1
@@ -76,9 +78,8 @@ class NodeGroup(Object):
 
     def __attrs_post_init__(self) -> None:
         in_order(self, "min_size", "max_size")
-        boots = self.boots
-        if type(boots) is not tuple or not boots or not all(type(b) is Boot for b in boots):
-            self._refuse("boots", boots, "a tuple of at least one Boot", "boots=(Boot(),)")
+        if not are_boots(self.boots):
+            self._refuse("boots", self.boots, SOME_BOOTS, "boots=(Boot(),)")
         if self.naming not in (SLOTS, RISING):
             self._refuse("naming", self.naming, f"{SLOTS!r} or {RISING!r}", f"naming={SLOTS!r}")
         self._check_node("template", self.template)
@@ -119,3 +120,8 @@ class NodeGroup(Object):
     def slot(self, number: int) -> str:
         """The name of its instance of that number."""
         return f"{self.name}-new-{number}" if self.naming == RISING else f"{self.name}-{number}"
+
+
+def are_boots(given: object) -> bool:
+    """Whether that can say how machines come up."""
+    return isinstance(given, tuple) and bool(given) and all(isinstance(b, Boot) for b in given)

@@ -9,8 +9,9 @@ import pytest
 from stage import Puppet
 
 from actors.apiserver import ApiServer
-from actors.cloud import Boot, NodeGroup, join_cloud
+from actors.cloud import Boot, Cloud, NodeGroup, join_cloud
 from actors.kubelet import Machine
+from actors.shared.node_groups import increase
 from testbed import Calm, Client, Operation, World
 from testbed.errors import Invalid, ScenarioError
 from testbed.objects import Map, Node
@@ -110,3 +111,18 @@ def test_an_operator_is_refused_what_a_scenario_could_not_say() -> None:
     world.start(Puppet("ann", do))
     assert world.run(Calm()).is_held
     assert world.store.peek("nodegroups/g").value.min_size == 10  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("boots", "said"), [((), "()"), (None, "None"), ([Boot()], "list(…)"), (Boot(), "Boot(…)")]
+)
+def test_a_cloud_of_ones_own_that_says_no_boot_is_told(boots: Any, said: str) -> None:
+    """By its class and its method, and not as a bug of ours."""
+    own = type("Mine", (Cloud,), {"boots_for": lambda self, group, number, now_ms: boots})
+    world = World("cloud")
+    world.serve(ApiServer)
+    join_cloud(world, GROUP, cloud=own)
+    world.start(Puppet("ann", lambda client: increase(client, "g", 1)))
+    with pytest.raises(ScenarioError) as refused:
+        world.run(Calm())
+    assert f"Mine.boots_for returned {said} for 'g': expected a tuple of at" in str(refused.value)
