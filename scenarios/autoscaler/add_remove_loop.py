@@ -12,10 +12,12 @@ from testbed import Evidence, World, no_lasso
 from testbed.objects import Condition, Map, Node, Pod, PodStatus
 
 GIB = 2**30
-UNNEEDED_MS = 600_000
-"""How long a node must be unneeded, usually."""
+UNNEEDED_MS = 120_000
+"""How long a node must be unneeded with the guard: long enough to be known, as ten minutes are."""
 HORIZON_MS, LAPS_MS = 15_000, 900_000
 """A pod that fits nowhere is retried for ever, minutes apart. A lap takes 30 s."""
+PASSES_MS = tuple(range(10_000, 2 * UNNEEDED_MS, 10_000))
+"""With the guard no lap is longer, and a Run ends even if the cloud is dead."""
 
 
 def when_it_grows(see: Evidence) -> object:
@@ -29,7 +31,7 @@ def add_remove_loop(world: World, *, guard: bool = False) -> None:
 
     To the autoscaler a new node takes the pod; it comes, and does not. A node that has been Ready
     for a minute is believed more than the provider (CA-16), but unneeded nodes go at once, as some
-    have it (gardener#10569): so nothing is ever learnt. Guarded, they go after ten minutes. By then
+    have it (gardener#10569): so nothing is ever learnt. Guarded, they go after two minutes. By then
     it is known what the machines are, and that none would help.
     """
     world.serve(ApiServer)
@@ -43,8 +45,9 @@ def add_remove_loop(world: World, *, guard: bool = False) -> None:
     status = PodStatus("Pending", conditions=(Condition("PodScheduled", "False", "Unschedulable"),))
     world.add(attrs.evolve(Pod.of("web", cpu_m=2000, memory=GIB), status=status))
     settings = AutoscalerSettings(
-        unneeded_time_ms=UNNEEDED_MS if guard else 0, delay_after_add_ms=0
-    )
+        unneeded_time_ms=UNNEEDED_MS if guard else 0, delay_after_add_ms=0,
+        passes_ms=PASSES_MS if guard else (),
+    )  # fmt: skip
     told = Map(events="off", status="off")
     world.start(Autoscaler(settings=settings, switches=told))
     world.limit(horizon_ms=HORIZON_MS)
