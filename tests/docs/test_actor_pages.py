@@ -3,12 +3,17 @@ what the classes say."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
+import attrs
 import pytest
 import settings_tables
 from pages import BLOCK, as_shown, call, commands
 from settings_tables import DOCS, HEADING, PAGES, classes, written
+
+from actors.autoscaler import Expansion
+from actors.cloud import join_cloud
 
 BLOCKS = {page: BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in PAGES}
 SHOWN = [
@@ -55,6 +60,20 @@ def test_the_tables_have_every_class_that_users_give() -> None:
     assert names >= {"YuniKornShim", "QueueSettings"}
     assert names >= {"Kubelet", "EvictionSettings", "Threshold", "Workload", "DeschedulerPolicy"}
     assert not names & {"NodeOwner", "Command", "Actor", "Tenants"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [*inspect.signature(join_cloud).parameters][2:],
+        [field.name for field in attrs.fields(Expansion)],
+    ],
+)
+def test_the_page_of_the_autoscaler_has_a_row_for_each(names: list[str]) -> None:
+    """What `join_cloud` takes after the groups, and what an Expansion has."""
+    text = (DOCS / "autoscaler.md").read_text(encoding="utf-8")
+    assert names
+    assert [name for name in names if f"\n| `{name}` | " not in text] == []
 
 
 def test_an_argument_that_is_not_told_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
