@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,29 @@ def test_it_shows_a_figure_and_a_bar_for_each_alternative(
     assert again[:3] == ["testbed", "compare", "web_server"]
     assert said(capsys, *again[2:]) == (1, out, "")
     assert main(shlex.split(lines[-2].partition(": testbed ")[2])) == 1
+
+
+def test_what_is_zero_is_played_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """A priority or a seed of zero is no default; what is a default, or not given, is left out."""
+    given = (*BOTH, "--measure", "time_to_bind", "--important", "0", "--seed", "0")
+    code, out, _ = said(capsys, "web_server", *given)
+    again = shlex.split(out.splitlines()[-1].removeprefix("Again: testbed compare "))
+    assert {(a, b) for a, b in pairwise(again) if a in ("--important", "--seed")} == {
+        ("--important", "0"), ("--seed", "0"),
+    }  # fmt: skip
+    assert said(capsys, *again) == (code, out, "")
+    _, out, _ = said(capsys, "web_server", *BOTH, "--seed", "1", "--important", "1")
+    assert out.splitlines()[-1] == f"Again: testbed compare web_server {' '.join(BOTH)}"
+
+
+def test_the_help_names_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of how many Runs there are, from which seed, and of which pods times are told."""
+    _, out, _ = said(capsys, "--help")
+    text = " ".join(out.split())
+    for default in ("30", "uniform", "direct"):
+        assert f"[default: {default}" in text
+    assert re.search(r"--important PRIORITY [^-]*\[default: 1\]", text)
+    assert re.search(r"--seed [^-]*\[default: 1\]", text)
 
 
 def test_as_json_each_run_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,10 @@ from testbed.words import counted
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import find
 
-RUNS = 30
+RUNS, IMPORTANT_FROM = 30, 1
+EACH = "Runs of each alternative."
+SEED = "Seed of the first Run; the next has the next."
+CHOOSER = "What decides, as of `testbed run`."
 COMPARED = "Given several times, it is compared; once, it is for all. Behind a comma, more of them."
 IMPORTANT = "The lowest priority of an important pod, of which times are told."
 MEASURE = f"Show only this one. Repeatable: {', '.join(measure_kinds())}."
@@ -32,12 +35,19 @@ MARKDOWN = "Print a table and the bars as Markdown."
 @click.command("compare", epilog=EXIT_CODES)
 @click.argument("scenario")
 @click.option("--switch", "switches", multiple=True, metavar="K=V[,K=V]", help=COMPARED)
-@click.option("--runs", type=click.IntRange(min=1), default=RUNS, help="Runs of each alternative.")
-@click.option("--seed", type=int, default=1, help="Seed of the first Run; the next has the next.")
-@click.option("--chooser", default="uniform", help="What decides, as of `testbed run`.")
+@click.option("--runs", type=click.IntRange(min=1), default=RUNS, show_default=True, help=EACH)
+@click.option("--seed", type=int, default=1, show_default=True, help=SEED)
+@click.option("--chooser", default="uniform", show_default=True, help=CHOOSER)
 @click.option("--measure", "names", multiple=True, metavar="NAME", help=MEASURE)
-@click.option("--important", type=int, default=1, metavar="PRIORITY", help=IMPORTANT)
-@click.option("--driver", default="direct", help=DRIVER)
+@click.option(
+    "--important",
+    type=int,
+    default=IMPORTANT_FROM,
+    show_default=True,
+    metavar="PRIORITY",
+    help=IMPORTANT,
+)
+@click.option("--driver", default="direct", show_default=True, help=DRIVER)
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
 @own_policies
 @click.option("--md", "as_markdown", is_flag=True, help=MARKDOWN)
@@ -129,7 +139,7 @@ def _words(context: click.Context, named: str) -> list[str]:
     for option in context.command.params:
         name = option.name or ""
         value = context.params.get(name)
-        if name == "scenario" or value in (None, False, ()) or value == option.default:
+        if name == "scenario" or value in (option.default, None, ()) or value is False:
             continue
         for each in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1]] if each is True else [option.opts[-1], str(each)]
