@@ -8,16 +8,18 @@ from string import ascii_uppercase
 from typing import Any
 
 from testbed.search.comparing.comparison import Comparison, FigureRow, PlayedAlternative
-from testbed.search.comparing.resampling import Estimate, is_distinct
+from testbed.search.comparing.resampling import RUNS_MIN, Estimate, is_distinct
 from testbed.search.comparing.sample import TIME
 from testbed.words import counted
 
 BAR, BAR_MAX = "█", 24
 NEVER, UNKNOWN, DISTINCT = "never", "–", "*"
-NOTE = (
-    "[…]: 95 of 100 resampled sets of Runs (bootstrap over Runs). A number alone: all of them.\n"
-    "*: the difference from A, Run by Run of the same seed, is not zero in 95 of 100 of them."
+INTERVALS = (
+    "[…]: 95 of 100 resampled sets of Runs (bootstrap over Runs). A number alone: all of them.",
+    "*: the difference from A, Run by Run of the same seed, is not zero in 95 of 100 of them.",
+    "Of figures that do not differ about one in twenty has a * by chance: many show some.",
 )
+NO_INTERVALS = f"No intervals and no *: fewer than {RUNS_MIN} Runs say nothing of chance."
 
 
 def letters(comparison: Comparison) -> list[str]:
@@ -47,6 +49,14 @@ def legend(comparison: Comparison) -> Iterator[str]:
     """Each alternative, with its letter."""
     for letter, played in zip(letters(comparison), comparison.played, strict=True):
         yield f"{letter}  {played.alternative.name}"
+
+
+def notes(comparison: Comparison) -> Iterator[str]:
+    """How to read the figures."""
+    if comparison.runs < RUNS_MIN:
+        yield NO_INTERVALS
+    else:
+        yield from INTERVALS
 
 
 # -- as text --------------------------------------------------------------------------------------
@@ -119,7 +129,7 @@ def markdown(comparison: Comparison) -> Iterator[str]:
         cells = (cell.replace("*", "\\*") for cell in _cells(row))
         yield f"| {row.figure.name} | {' | '.join(cells)} |"
     yield ""
-    yield NOTE.replace("\n*", " \\*")
+    yield " ".join(notes(comparison)).replace("*", "\\*")
     yield ""
     yield "```"
     yield from list(bars(comparison))[:-1]

@@ -33,8 +33,8 @@ def test_it_shows_a_figure_and_a_bar_for_each_alternative(
     assert lines[0] == "web_server: 4 runs of each alternative, seeds 1 to 4, uniform"
     assert lines[2:4] == ["A  guard=off", "B  guard=on"]
     start = lines.index("victims: pods that had to go for others")
-    assert lines[start + 1 : start + 3] == ["  A  1    " + "█" * 24, "  B  0 *"]
-    assert "B  never *  ████████████████████████→" in out, "the batch pod is never bound"
+    assert lines[start + 1 : start + 3] == ["  A  1  " + "█" * 24, "  B  0"]
+    assert "B  never  ████████████████████████→" in out, "the batch pod is never bound"
     assert lines[-2] == (
         "Violated: the_web_server_stays, in 4 runs of guard=off: "
         "testbed run web_server --switch guard=off --seed 1"
@@ -78,7 +78,7 @@ def test_as_json_each_run_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     figures = {each["figure"]: each["values"] for each in found["figures"]}
     assert [each["of_runs"] for each in figures["victims"]] == [[1] * 4, [0] * 4]
     assert figures["victims"][1]["difference"]["value"] == -1
-    assert figures["victims"][1]["is_distinct"]
+    assert not figures["victims"][1]["is_distinct"], "of four Runs that cannot be told"
     assert figures["time to bind, median"][1]["value"] == "never"
     assert figures["time to bind, median"][1]["of_runs"] == [[None]] * 4
     assert found["again"].startswith("testbed compare web_server --switch guard=off")
@@ -90,8 +90,27 @@ def test_as_markdown_there_is_a_table(capsys: pytest.CaptureFixture[str]) -> Non
     lines = out.splitlines()
     assert "- A: `guard=off`" in lines
     assert "| | A | B |" in lines
-    assert "| victims | 1 | 0 \\* |" in lines
+    assert "| victims | 1 | 0 |" in lines
     assert lines.count("```") == 2
+
+
+@pytest.mark.parametrize("form", [(), ("--md",)])
+def test_few_runs_have_no_intervals_and_no_stars(
+    form: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of nine nothing is told of chance, and that is said; of ten it is, and that a star may be
+    chance, too."""
+    given = ("web_server", *BOTH[:-1])
+    few, enough = (
+        said(capsys, *given, runs, "--measure", "victims", *form)[1].replace("\\", "")
+        for runs in ("9", "10")
+    )
+    assert "No intervals and no *: fewer than 10 Runs say nothing of chance." in few
+    assert few.count("*") == 1
+    assert " [" not in few
+    assert re.search(r"B  0 \*$", enough, re.MULTILINE)
+    assert "one in twenty has a * by chance" in enough
+    assert "No intervals" not in enough
 
 
 def test_what_holds_in_all_ends_with_zero(capsys: pytest.CaptureFixture[str]) -> None:

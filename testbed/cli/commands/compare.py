@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from testbed import policy
-from testbed.cli.compared import NOTE, as_data, bars, legend, markdown, title
+from testbed.cli.compared import as_data, bars, legend, markdown, notes, title
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, placed
 from testbed.cli.progress import counting
@@ -18,12 +18,13 @@ from testbed.races.trust import words_for
 from testbed.search.comparing.alternatives import alternatives_of
 from testbed.search.comparing.comparison import Comparison, PlayedAlternative, compare
 from testbed.search.comparing.measure_kinds import measure_kinds, measures_of
+from testbed.search.comparing.resampling import RUNS_MIN
 from testbed.words import counted
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import find
 
 RUNS, IMPORTANT_FROM = 30, 1
-EACH = "Runs of each alternative."
+EACH = f"Runs of each alternative. From {RUNS_MIN} on there are intervals and *."
 SEED = "Seed of the first Run; the next has the next."
 CHOOSER = "What decides, as of `testbed run`."
 COMPARED = "Given several times, it is compared; once, it is for all. Behind a comma, more of them."
@@ -106,7 +107,7 @@ def _show(found: Comparison, named: Sequence[str], *, as_markdown: bool) -> None
     if as_markdown:
         lines = [*markdown(found), ""]
     else:
-        lines = [title(found), "", *legend(found), "", *bars(found), NOTE, ""]
+        lines = [title(found), "", *legend(found), "", *bars(found), *notes(found), ""]
     for line in (*lines, *_ends(found, named)):
         say(line)
 

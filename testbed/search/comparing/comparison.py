@@ -10,7 +10,14 @@ import attrs
 
 from testbed.search.comparing.alternatives import Alternative
 from testbed.search.comparing.measure import Measure
-from testbed.search.comparing.resampling import DRAWS, Estimate, difference, draws_of, estimate
+from testbed.search.comparing.resampling import (
+    DRAWS,
+    RUNS_MIN,
+    Estimate,
+    difference,
+    draws_of,
+    estimate,
+)
 from testbed.search.comparing.run_history import RunHistory
 from testbed.search.comparing.sample import Figure, Sample
 from testbed.turns.session import collected_between, play_all
@@ -80,8 +87,8 @@ def compare(
     Run by Run the alternatives have the same seed: each pick has a stream of its own (GEN-5), so
     what is picked is the same in all of them as long as it is asked for. A Run goes on after a
     Violation, so that all are measured to their end. The intervals are made from `draws` draws;
-    with 0 draws there are none. `on_run` is called after each Run with the number of Runs so far,
-    and of all.
+    with 0 draws, or of fewer than ten Runs, there are none. `on_run` is called after each Run with
+    the number of Runs so far, and of all.
     """
     for alternative in alternatives:
         recipe.check(alternative.switches)
@@ -109,7 +116,8 @@ def compare(
 
     with collected_between():
         play_all(worlds(), driver=driver)
-    rows = tuple(_rows(found, measures, draws_of(runs, draws)))
+    drawn = draws_of(runs, draws) if runs >= RUNS_MIN else []
+    rows = tuple(_rows(found, measures, drawn))
     return Comparison(recipe.name, runs, seed, chooser, tuple(found), rows)
 
 

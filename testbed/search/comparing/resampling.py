@@ -16,6 +16,8 @@ from testbed.choosers.sampling.chance import Chance
 from testbed.search.comparing.sample import Figure, Sample
 
 DRAWS = 1000
+RUNS_MIN = 10
+"""Of fewer Runs no interval is told: two, drawn again a thousand times, show no more than two."""
 OUTSIDE = 40
 """One value in 40 lies below the interval, and one in 40 above it."""
 

@@ -78,6 +78,16 @@ def test_a_run_goes_on_after_a_violation_and_both_are_counted() -> None:
     assert second.breached == {"few": violated[0]}
 
 
+def test_of_few_runs_there_are_no_intervals() -> None:
+    """Nine, drawn again and again, show no more than nine; ten are few as well, but begin to."""
+    given = alternatives_of(["others=0", "others=3"])
+    for runs, is_told in ((9, False), (10, True)):
+        (row,) = compare(of(throws), given, [Writes()], runs=runs).rows
+        found = (*row.estimates, *row.differences)
+        assert {each.low is not None for each in found} == {is_told}
+        assert row.estimates[0].value is not None
+
+
 def test_every_run_is_reported_and_a_setting_is_checked_before_the_first() -> None:
     """A wrong one of the last alternative is refused before anything is played."""
     seen: list[tuple[int, int]] = []
