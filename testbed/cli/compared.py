@@ -51,20 +51,47 @@ def legend(comparison: Comparison) -> Iterator[str]:
         yield f"{letter}  {played.alternative.name}"
 
 
+NO_TIMES = (
+    f"Times ({UNKNOWN} for none) are of important pods that came during the Run, not of those that "
+    "were there from the start (world.add)."
+)
+
+
 def notes(comparison: Comparison) -> Iterator[str]:
-    """How to read the figures."""
+    """What no alternative has shown anything of, and how to read the figures."""
+    empty = dict.fromkeys(
+        row.figure.name.partition(",")[0] for row in comparison.rows if _is_empty(row)
+    )
+    if empty:
+        yield f"Nothing of: {', '.join(empty)}."
+    if any(_has_no_time(row) for row in comparison.rows):
+        yield NO_TIMES
     if comparison.runs < RUNS_MIN:
         yield NO_INTERVALS
     else:
         yield from INTERVALS
 
 
+def _is_empty(row: FigureRow) -> bool:
+    """Whether no alternative has shown anything of it. No time at all is a time, too."""
+    nothing = (None,) if row.figure.unit == TIME else (None, 0)
+    return all(each.value in nothing for each in row.estimates)
+
+
+def _has_no_time(row: FigureRow) -> bool:
+    return row.figure.unit == TIME and any(each.value is None for each in row.estimates)
+
+
+def _shown(comparison: Comparison) -> list[FigureRow]:
+    return [row for row in comparison.rows if not _is_empty(row)]
+
+
 # -- as text --------------------------------------------------------------------------------------
 
 
 def bars(comparison: Comparison) -> Iterator[str]:
-    """For each Figure its name and what it is, and a line with a bar for each alternative."""
-    for row in comparison.rows:
+    """For each Figure that is not empty its name, what it is, and a bar for each alternative."""
+    for row in _shown(comparison):
         yield f"{row.figure.name}: {row.measure.says}"
         cells = _cells(row)
         width = max(map(len, cells))
@@ -125,7 +152,7 @@ def markdown(comparison: Comparison) -> Iterator[str]:
     names = letters(comparison)
     yield f"| | {' | '.join(names)} |"
     yield f"|---|{'---|' * len(names)}"
-    for row in comparison.rows:
+    for row in _shown(comparison):
         cells = (cell.replace("*", "\\*") for cell in _cells(row))
         yield f"| {row.figure.name} | {' | '.join(cells)} |"
     yield ""

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
 from testbed.cli import main
+from testbed.cli.compared import bars
+from testbed.search.comparing.alternatives import Alternative
+from testbed.search.comparing.comparison import Comparison, FigureRow, PlayedAlternative
+from testbed.search.comparing.measure_kinds import measures_of
+from testbed.search.comparing.resampling import Estimate
+from testbed.search.comparing.sample import per_run, quantile
 
 BOTH = ("--switch", "guard=off", "--switch", "guard=on", "--runs", "4")
 FEW = ("--measure", "victims", "--measure", "time_to_bind", "--measure", "api_writes")
@@ -111,6 +117,52 @@ def test_few_runs_have_no_intervals_and_no_stars(
     assert re.search(r"B  0 \*$", enough, re.MULTILINE)
     assert "one in twenty has a * by chance" in enough
     assert "No intervals" not in enough
+
+
+@pytest.mark.parametrize("form", [(), ("--md",)])
+def test_what_no_alternative_has_shown_is_one_line(
+    form: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nobody preempts only writes are left; and why there are no times is said, as the pods
+    of this scenario are there from the start. As JSON all is there."""
+    given = ("double_bind", *BOTH)
+    _, out, _ = said(capsys, *given, *form)
+    assert (
+        "Nothing of: lost slots, stolen slots, victims, wasted victims, preemptions per placement, "
+        "race window, time to bind, time to run, broken budgets, broken affinity, never ran"
+    ) in out
+    assert "not of those that were there from the start (world.add)" in out
+    assert out.count("█") > 0
+    assert [line for line in out.splitlines() if line.startswith(("victims", "| victims"))] == []
+    _, out, _ = said(capsys, *given, "--json")
+    assert len(json.loads(out)["figures"]) > 12
+
+
+def test_where_there_are_times_nothing_is_said_of_their_lack(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The pod that waits for a machine is created by a user."""
+    given = ("two_autoscalers", *BOTH, "--important", "0", "--measure", "time_to_bind")
+    code, out, _ = said(capsys, *given)
+    assert code == 1
+    assert "time to bind, median: " in out
+    assert "Nothing of" not in out
+    assert "world.add" not in out
+
+
+def test_a_time_of_zero_is_something() -> None:
+    """A count of zero in all alternatives is nothing, and so is a time that is not there."""
+    (kind,) = measures_of(["race_window"])
+    found = {}
+    for figure, value in product((per_run("count"), quantile("time", 50)), (0.0, None)):
+        each = Estimate(value, value, value)
+        row = FigureRow(kind, figure, (each, each), (each, each))
+        played = tuple(PlayedAlternative(Alternative(name, {})) for name in "ab")
+        shown = list(bars(Comparison("any", 10, 1, "calm", played, (row,))))
+        found[figure.name, value] = bool(shown)
+    assert found == {
+        ("count", 0.0): False, ("count", None): False, ("time", 0.0): True, ("time", None): False,
+    }  # fmt: skip
 
 
 def test_what_holds_in_all_ends_with_zero(capsys: pytest.CaptureFixture[str]) -> None:

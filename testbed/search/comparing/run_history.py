@@ -125,7 +125,8 @@ class RunHistory:
 
     @property
     def important(self) -> list[PodLife]:
-        """The important pods that came during the Run."""
+        """The important pods that came during the Run. Those that were there from the start are
+        none of them: the Run does not show how long they have waited."""
         return [
             life
             for life in self.pods.values()
