@@ -9,9 +9,10 @@ from typing import Any
 
 from testbed.search.comparing.comparison import Comparison, FigureRow, PlayedAlternative
 from testbed.search.comparing.resampling import RUNS_MIN, Estimate, is_distinct
-from testbed.search.comparing.sample import TIME
+from testbed.search.comparing.sample import TIME, TIME_PER_RUN
 from testbed.words import counted
 
+MINUTE_MS = 60_000
 BAR, BAR_MAX = "█", 24
 NEVER, UNKNOWN, DISTINCT = "never", "–", "*"
 INTERVALS = (
@@ -133,6 +134,8 @@ def _number(value: float | None, unit: str, *, is_exact: bool = False) -> str:
         return NEVER
     if unit == TIME:
         return f"{value / 1000:.1f} s"
+    if unit == TIME_PER_RUN:
+        return f"{value / MINUTE_MS:.1f} min"
     if is_exact:
         return f"{value:.0f}"
     return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"

@@ -68,7 +68,7 @@ def command(
 ) -> int:
     """Play SCENARIO under several settings with the same seeds, and compare what each has cost:
     room that was stolen, pods that died for nothing, how long important ones waited, budgets and
-    affinity that were broken, writes. SCENARIO may be your own, as FILE.py:function.
+    affinity that were broken, writes, machines. SCENARIO may be your own, as FILE.py:function.
 
     A switch that is given several times is compared; with several such switches every combination
     is. All that is measured is read from what was written in the Run, so any scenario can be

@@ -4,6 +4,6 @@ Every alternative is played with the same seeds, so that arrivals and other pick
 each; a measure reads the history of a Run and says what it came to there.
 
 May use: nothing beside it.
-In order: sample, run_history, made_room, taken_room, measure, measures, measure_kinds, resampling,
-  alternatives, comparison.
+In order: sample, run_history, made_room, taken_room, machine_life, measure, measures,
+  measure_kinds, resampling, alternatives, comparison.
 """

@@ -7,7 +7,7 @@ from functools import partial
 
 import attrs
 
-PER_RUN, SHARE, TIME = "per run", "share", "ms"
+PER_RUN, SHARE, TIME, TIME_PER_RUN = "per run", "share", "ms", "ms per run"
 """How a Figure is to be read."""
 
 
@@ -60,6 +60,11 @@ def _quantile(percent: int, samples: Samples) -> float | None:
 def per_run(name: str) -> Figure:
     """The mean count of a Run."""
     return Figure(name, PER_RUN, _mean, is_exact=True)
+
+
+def time_per_run(name: str) -> Figure:
+    """The mean of the counts of a Run, each of them a time in ms."""
+    return Figure(name, TIME_PER_RUN, _mean, is_exact=True)
 
 
 def share(name: str) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -12,8 +12,10 @@ from scheduling import NAME, PRIORITIES, pending, there
 from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
+from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Rescheduler, Scheduler
+from actors.shared.node_groups import delete_nodes, increase
 from actors.shared.verbs import bind
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -37,6 +39,18 @@ from testbed.search.comparing.sample import Sample
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+
+
+@attrs.frozen
+class Cloudless(Object):
+    """A machine that need not say when it goes."""
+
+    kind: ClassVar[str] = "Cloudless"
+    plural: ClassVar[str] = "cloudinstances"
+    is_namespaced: ClassVar[bool] = False
+
+    gone_ms: int | None = None
+
 
 SOME = pytest.mark.spec("CTL-52")
 
@@ -296,6 +310,71 @@ def test_writes_are_those_that_have_taken_effect() -> None:
     kinds = [(commit.who, commit.key.partition("/")[0]) for commit in one.commits]
     assert sorted(kinds) == [("alpha", "events"), ("alpha", "pods"), ("user-0", "pods")]
     assert found(one, "api_writes") == (3,)
+
+
+def rented(*moves: tuple[int, str, int], boots: tuple[Boot, ...] = (Boot(5000),)) -> RunHistory:
+    """The calm Run of a cloud in which one machine is there, and a user makes these moves: at a
+    time, asks for that number of machines, or deletes the one of that number. It ends when all is
+    done, at 300 s at least."""
+    world = World("rented")
+    world.serve(ApiServer)
+    template = Node.of("any", cpu_m=1000)
+    group = NodeGroup("g", max_size=3, target=1, template=template, delete_ms=60_000, boots=boots)
+    join_cloud(world, group)
+
+    async def do(client: Client) -> None:
+        for at_ms, verb, number in moves:
+            await client.sleep(at_ms - client.elapsed())
+            if verb == "increase":
+                await increase(client, "g", number)
+            else:
+                await delete_nodes(client, "g", (f"g-{number}",))
+        await client.sleep(300_000 - client.elapsed())
+
+    world.start(Puppet("user", do))
+    assert world.run(Calm(), driver="direct", trace=Trace({}, keep=True)).is_held
+    return RunHistory(world)
+
+
+def test_machines_are_counted_when_they_are_asked_for() -> None:
+    """Not those that are there from the start, though their minutes count; one that has the name
+    of an earlier one is another, and one that never comes up is one."""
+    minute = 60_000
+    for moves, asked, minutes in (
+        ((), 0, 5),
+        (((minute, "increase", 2),), 2, 5 + 4 + 4),
+        (((minute, "increase", 1), (2 * minute, "delete", 2)), 1, 5 + 2),
+        (((minute, "delete", 1), (3 * minute, "increase", 1)), 1, 2 + 2),
+    ):
+        history = rented(*moves)
+        assert history.end_ms == 5 * minute
+        assert found(history, "machines_asked", "machine_minutes") == (asked, minutes * minute)
+    never = rented((minute, "increase", 1), boots=(Boot(None),))
+    assert found(never, "machines_asked", "machine_minutes") == (1, (5 + 4) * minute)
+    going = rented((270_000, "delete", 1))
+    assert found(going, "machines_asked", "machine_minutes") == (0, going.end_ms)
+
+
+@pytest.mark.parametrize(("gone_ms", "lasts_ms"), [
+    (None, 2000), (1500, 1500), (2500, 2000), (9000, 2000),
+])  # fmt: skip
+def test_a_machine_of_any_provider_is_one_by_its_plural(gone_ms: int | None, lasts_ms: int) -> None:
+    """It is gone when it says so, or when it is deleted; what is left of it then is no machine."""
+    world = World("foreign")
+    world.add(Cloudless(Meta("old"), gone_ms=gone_ms))
+
+    async def do(client: Client) -> None:
+        made = await client.create(Cloudless(Meta("new")))
+        await client.update(attrs.evolve(made, gone_ms=gone_ms))
+        await client.sleep(2000)
+        for name in ("old", "new"):
+            await client.ask(Operation("delete", "cloudinstances", name))
+        await client.sleep(1000)
+
+    world.start(Puppet("user", do))
+    assert world.run(Calm(), driver="direct", trace=Trace({}, keep=True)).is_held
+    assert found(RunHistory(world), "machines_asked", "machine_minutes") == (1, 2 * lasts_ms)
+    assert found(played("none"), "machines_asked", "machine_minutes") == (0, 0)
 
 
 def test_a_file_in_the_folder_is_a_measure() -> None:
