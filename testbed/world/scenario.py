@@ -53,6 +53,14 @@ class Switch:
         """The default, as a user would write it."""
         return _shown(self.default)
 
+    def another(self, given: Any) -> Any:
+        """A value beside that one, as a user would write it: the other of on and off, or the next
+        number. None if it is a text: what else that may be is not known."""
+        if self.kind is str:
+            return None
+        value = self.parse(given)
+        return _shown(not value if self.kind is bool else value + 1)
+
     def parse(self, given: Any) -> Any:
         """The value that a text stands for, checked against the type of the default."""
         if type(given) is self.kind:

@@ -215,6 +215,31 @@ def test_a_scenario_of_ones_own_is_compared_and_its_runs_are_named(
         assert said(capsys, *again) == (1, out, "")
 
 
+@pytest.mark.parametrize(("given", "two"), [
+    ((), "--switch guard=off --switch guard=on"),
+    (("--switch", "guard=on"), "--switch guard=on --switch guard=off"),
+])  # fmt: skip
+def test_one_alternative_is_refused_with_a_line_that_compares_it(
+    given: tuple[str, ...], two: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The user's own scenario and switches, and another value of one."""
+    code, out, err = said(capsys, "two_autoscalers", *given)
+    assert (code, out) == (2, "")
+    proposed = err.splitlines()[-1]
+    assert proposed == f"Next: testbed compare two_autoscalers {two}"
+    words = shlex.split(proposed.removeprefix("Next: testbed compare "))
+    assert said(capsys, *words, "--runs", "1", "--measure", "victims")[0] in (0, 1)
+
+
+def test_a_switch_that_nobody_has_is_told_before_a_second_value_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Else the proposed line would fail as well."""
+    code, _, err = said(capsys, "two_autoscalers", "--switch", "gaurd=on")
+    assert code == 2
+    assert "Did you mean" in err
+
+
 @pytest.mark.parametrize(("words", "says"), [
     (("lost_update",), "expected a switch that is given several times"),
     (("lost_update", *BOTH, "--measure", "luck"), "there is no measure 'luck'"),

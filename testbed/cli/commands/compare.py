@@ -15,13 +15,13 @@ from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, command_line, say, say_json
 from testbed.errors import ScenarioError
 from testbed.races.trust import words_for
-from testbed.search.comparing.alternatives import alternatives_of
+from testbed.search.comparing.alternatives import Alternative, alternatives_of, two_of
 from testbed.search.comparing.comparison import Comparison, PlayedAlternative, compare
 from testbed.search.comparing.measure_kinds import measure_kinds, measures_of
 from testbed.search.comparing.resampling import RUNS_MIN
 from testbed.words import counted
 from testbed.world.chooser_by_name import maker_of
-from testbed.world.scenario import find
+from testbed.world.scenario import Scenario, find
 
 RUNS, IMPORTANT_FROM = 30, 1
 EACH = f"Runs of each alternative. From {RUNS_MIN} on there are intervals and *."
@@ -87,7 +87,8 @@ def command(
     if as_markdown and as_json:
         raise ScenarioError("--md --json: expected one of the two.\nNext: leave one of them out.")
     recipe, measures = find(scenario), measures_of(names)
-    alternatives = alternatives_of(switches)
+    named_again = words_for(scenario, folders)
+    alternatives = _several(recipe, switches, named_again)
     with counting("runs") as on_run:
         found = compare(
             recipe, alternatives, measures, runs=runs, seed=seed, chooser=chooser, driver=driver,
@@ -97,10 +98,26 @@ def command(
     if as_json:
         say_json({**as_data(found), "again": again})
     else:
-        _show(found, words_for(scenario, folders), as_markdown=as_markdown)
+        _show(found, named_again, as_markdown=as_markdown)
         say(f"Again: {again}")
     outcomes = {outcome for played in found.played for outcome in played.outcomes}
     return 1 if "violated" in outcomes else 3 if "undecided" in outcomes else 0
+
+
+def _several(
+    recipe: Scenario, switches: Sequence[str], named: Sequence[str]
+) -> tuple[Alternative, ...]:
+    """What is to be compared; a ScenarioError with a line that compares if that is one thing."""
+    alternatives = alternatives_of(switches)
+    if len(alternatives) > 1:
+        return alternatives
+    recipe.check(alternatives[0].switches)
+    words = [word for text in two_of(recipe, switches) for word in ("--switch", text)]
+    again = shlex.join(["testbed", "compare", *named, *words, *policy.words()])
+    told = " ".join(f"--switch {text}" for text in switches) or "no --switch"
+    raise ScenarioError(
+        f"{told}: expected a switch that is given several times, to compare.\nNext: {again}"
+    )
 
 
 def _show(found: Comparison, named: Sequence[str], *, as_markdown: bool) -> None:

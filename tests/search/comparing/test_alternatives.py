@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from testbed import World
 from testbed.errors import ScenarioError
-from testbed.search.comparing.alternatives import alternatives_of
+from testbed.search.comparing.alternatives import alternatives_of, two_of
+from testbed.world.scenario import of
 
 
 def test_a_switch_given_several_times_is_compared_and_one_given_once_is_for_all() -> None:
@@ -33,10 +37,41 @@ def test_of_several_such_switches_every_combination_is_compared() -> None:
 
 
 @pytest.mark.parametrize("given", [[], ["a=1"], ["a=1", "b=2"], ["a=1", "a=1"]])
-def test_nothing_to_compare_is_an_error(given: list[str]) -> None:
-    """It says what was expected."""
-    with pytest.raises(ScenarioError, match="expected a switch that is given several times"):
-        alternatives_of(given)
+def test_without_a_second_value_there_is_one_alternative(given: list[str]) -> None:
+    """A value given twice is no second one; nor does it take others from being compared."""
+    (found,) = alternatives_of(given)
+    assert dict(found.switches) == dict(text.split("=") for text in given)
+    assert len(alternatives_of([*given, "c=1", "c=2"])) == 2
+
+
+def full(world: World, *, mode: str = "a", seats: int = 2, guard: bool = False) -> None:
+    """A scenario with a switch of each type."""
+
+
+def numbers(world: World, *, mode: str = "a", seats: int = 2) -> None:
+    """One without a guard."""
+
+
+def bare(world: World) -> None:
+    """One without switches."""
+
+
+@pytest.mark.parametrize(("recipe", "given", "two"), [
+    (full, [], ["guard=off", "guard=on"]),
+    (full, ["guard=on"], ["guard=on", "guard=off"]),
+    (full, ["guard=on,seats=3"], ["guard=on,seats=3", "guard=off"]),
+    (full, ["mode=b", "seats=3"], ["mode=b", "seats=3", "guard=off", "guard=on"]),
+    (full, ["x.depth=1", "x.depth=1"], ["x.depth=1", "guard=off", "guard=on"]),
+    (numbers, ["seats=3"], ["seats=3", "seats=4"]),
+    (numbers, ["mode=b"], ["mode=b", "seats=2", "seats=3"]),
+    (bare, ["x.depth=1"], ["x.depth=1", "profile=k8s-1.26", "profile=k8s-modern"]),
+])  # fmt: skip
+def test_one_alternative_is_made_two(
+    recipe: Callable[..., None], given: list[str], two: list[str]
+) -> None:
+    """With the user's own switches, and another value of one that the scenario has."""
+    assert two_of(of(recipe), given) == two
+    assert len(alternatives_of(two)) == 2
 
 
 def test_a_switch_without_a_value_is_an_error() -> None:
