@@ -187,6 +187,7 @@ def _played(played: PlayedAlternative) -> dict[str, Any]:
         "switches": dict(played.alternative.switches),
         "outcomes": dict(played.outcomes),
         "violated": played.breached,
+        "cut": dict(played.cut),
     }
 
 

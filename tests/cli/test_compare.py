@@ -178,6 +178,56 @@ def test_what_holds_in_all_ends_with_zero(capsys: pytest.CaptureFixture[str]) ->
     assert "Held: every claim, in every run." in out
 
 
+FOR_EVER = """
+from testbed import always
+from testbed.objects import Note
+
+from stage import Puppet
+
+
+def clock(world, *, guard=False, tells=True):
+    \"\"\"Somebody writes every minute, for ever unless guarded.\"\"\"
+
+    async def tick(client):
+        for number in range(2 if guard else 1000):
+            await client.create(Note(f"n{number}"))
+            await client.sleep(60_000)
+
+    world.start(Puppet("clock", tick))
+    world.limit(virtual_ms_max=3_600_000)
+    world.claim(always(few if tells else fine))
+
+
+def few(see):
+    return "many" if len(see.store.snapshot("notes/")) > 5 else None
+
+
+def fine(see):
+    return None
+"""
+
+
+def test_a_violated_run_that_never_ends_is_measured_to_its_limit_and_that_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Its figures are of that time; one without a Violation is Undecided, as everywhere."""
+    (tmp_path / "ticking.py").write_text(FOR_EVER)
+    given = (f"{tmp_path}/ticking.py:clock", *BOTH, "--measure", "api_writes")
+    code, out, _ = said(capsys, *given)
+    assert code == 1
+    cut = [line for line in out.splitlines() if line.startswith("Not at rest: ")]
+    (line,) = cut
+    assert line.startswith(
+        "Not at rest: 4 runs of guard=off, measured up to a limit; virtual_ms_max: of 3,600,000 ms"
+    )
+    found = json.loads(said(capsys, *given, "--json")[1])
+    assert [sum(each["cut"].values()) for each in found["alternatives"]] == [4, 0]
+    code, out, _ = said(capsys, *given, "--switch", "tells=off")
+    assert code == 3
+    assert "Undecided: virtual_ms_max: " in out
+    assert "Not at rest" not in out
+
+
 OWN = '''
 from testbed import World, always
 from testbed.objects import Note

@@ -39,7 +39,7 @@ def test_every_large_table_is_what_is_measured(
 
 def test_there_are_commands_of_both_sizes() -> None:
     """Else nothing would be called."""
-    assert (len(SHOWN), len(LARGE)) == (4, 2)
+    assert (len(SHOWN), len(LARGE)) == (5, 2)
 
 
 def test_every_measure_is_listed_with_what_it_counts() -> None:

@@ -139,6 +139,11 @@ def _ends(found: Comparison, named: Sequence[str]) -> Iterator[str]:
         for outcome, seeds in _seeds(played).items():
             again = command_line(named, switches, found.chooser, seeds)
             yield f"{outcome} of {played.alternative.name}: {again}"
+        for end, count in played.cut.items():
+            yield (
+                f"Not at rest: {counted(count, 'run')} of {played.alternative.name}, measured up "
+                f"to a limit; {end}"
+            )
 
 
 def _seeds(played: PlayedAlternative) -> dict[str, int]:

@@ -29,6 +29,9 @@ from testbed.world.world import World
 COLLECT_EVERY = 10
 """How many Runs are played between two garbage collections: a kept Trace is large."""
 
+AT_REST = ("quiet", "stuck")
+"""The ends of a Run in which nothing more happens."""
+
 
 @attrs.define
 class PlayedAlternative:
@@ -41,6 +44,8 @@ class PlayedAlternative:
     """By claim, the seed of the first Run in which it was violated."""
     ends: dict[str, int] = attrs.field(factory=dict)
     """By why a Run was undecided, the seed of the first one."""
+    cut: Counter[str] = attrs.field(factory=Counter)
+    """By limit, how many violated Runs went on to it, and would have gone on."""
     samples: dict[str, list[Sample]] = attrs.field(factory=dict)
     """By measure, one Sample for each Run, in the order of seeds."""
 
@@ -135,6 +140,8 @@ def _note(
         played.breached.setdefault(violation.invariant, seed)
     if verdict.outcome == "undecided":
         played.ends.setdefault(verdict.end, seed)
+    elif verdict.end not in AT_REST:
+        played.cut[verdict.end] += 1
     history = RunHistory(world, important_from=important_from)
     for measure in measures:
         played.samples[measure.name].append(measure.of(history))

@@ -25,6 +25,17 @@ def test_room_is_made_again_and_again() -> None:
     assert bound == [f"pods/default/{name}" for name in ("quick", "slow") * 2]
 
 
+@pytest.mark.spec("CTL-52")
+def test_a_comparison_of_it_comes_to_an_end() -> None:
+    """It goes on after the Violation, for as many laps as there are in ten minutes."""
+    world = RECIPE.world({"guard": "off"})
+    world.goes_on = True
+    verdict = world.run(Calm(), driver="direct")
+    made = [record for record in world.table.records if record.name == "makes room"]
+    assert verdict.end.startswith("virtual_ms_max: ")
+    assert (len(made), verdict.turns < 10_000) == (60, True)
+
+
 def who_comes_again(see: Evidence) -> object:
     """That a pod was just created; at other times a value that never recurs."""
     new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
