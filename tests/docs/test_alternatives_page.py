@@ -17,7 +17,14 @@ SHOWN = [each for kind, text in BLOCKS if kind == "console" for each in commands
 LARGE = [command for kind, text in BLOCKS if kind == "text" for command, _ in commands(text)]
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
+def marks_of(command: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Of a command that plays ten Runs of each, which takes seconds, that it is `long`."""
+    return (pytest.mark.long,) if "--runs 10" in command else ()
+
+
+@pytest.mark.parametrize(
+    ("command", "output"), [pytest.param(*each, marks=marks_of(each[0])) for each in SHOWN]
+)
 def test_every_command_prints_what_is_shown(command: str, output: str, tmp_path: Path) -> None:
     """To the letter, but for what is left out."""
     _, printed = call(command, tmp_path)

@@ -196,7 +196,7 @@ def unguarded() -> Iterator[Any]:
         some = ONE_SIDE.get(scenario.name, roles)
         others = tuple(name for name in roles if name not in some)
         for driver, restart in SHORT:
-            is_short = is_brief and (some == roles or restart == "now")
+            is_short = is_brief and some == roles
             yield how(driver, restart, scenario, stride, some, is_short=is_short, name=name)
             if others:
                 more = f"{name}+"

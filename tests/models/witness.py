@@ -18,7 +18,7 @@ LOTS = 30
 CRASHES = (0, 2)
 LAPS = ("descheduler_pingpong", "hostile_schedulers")
 """Of these only the calm Run is heard, which plays a lap again."""
-SLOW = (*LAPS, "pressure_pingpong")
+SLOW = (*LAPS, "add_remove_loop", "pressure_pingpong")
 """Random Runs of these play laps again for seconds."""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from recipes import BUSY
+from witness import SLOW
 
 from scenarios.late_short_write import ACCOUNTS
 from testbed.chooser import Chooser, Plan, RunInfo
@@ -23,6 +24,11 @@ from testbed.world.scenario import Scenario, find, known, play_runs
 from testbed.world.world import World
 
 ALL = [pytest.param(scenario, id=scenario.name) for scenario in known()]
+BRIEF = [
+    pytest.param(each, id=each.name, marks=(pytest.mark.long,) if each.name in SLOW else ())
+    for each in known()
+]
+"""The same; where a random Run plays laps again it is `long`."""
 DRIVERS = ("trio", "direct")
 
 
@@ -55,7 +61,7 @@ def test_the_guard_is_there_and_off(scenario: Scenario) -> None:
     assert scenario.switches["guard"].shown == "off"
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@pytest.mark.parametrize("scenario", BRIEF)
 def test_nothing_is_kept_between_two_worlds(scenario: Scenario) -> None:
     """Two Worlds of the same choices, with others played between, make the same trace."""
     settings = [{}] if scenario.name in BUSY else settings_of(scenario)
@@ -69,7 +75,7 @@ def test_nothing_is_kept_between_two_worlds(scenario: Scenario) -> None:
         assert traces[0] != traces[1]
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@pytest.mark.parametrize("scenario", BRIEF)
 def test_nothing_is_read_that_was_not_declared(scenario: Scenario) -> None:
     """Under --audit every read of a field is checked, and the trace is the same."""
     for seed in range(1 if scenario.name in BUSY else 3):

@@ -106,7 +106,7 @@ def test_every_place_is_struck_and_those_between_two_writes_are_red() -> None:
 
 @pytest.mark.parametrize("recipe", recipes())
 @pytest.mark.parametrize("fault", [Crash(restart_after_ms=0), Compact(), LoseReply()])
-@pytest.mark.parametrize("cells_max", [8, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("cells_max", [5, pytest.param(10_000, marks=pytest.mark.long)])
 def test_a_fault_strikes_where_its_cell_says(
     recipe: Scenario, fault: Fault, cells_max: int
 ) -> None:
