@@ -16,9 +16,9 @@ from testbed.world.world import World
 RUNS = 1
 LOTS = 30
 CRASHES = (0, 2)
-LAPS = ("descheduler_pingpong", "hostile_schedulers")
+LAPS = ("add_remove_loop", "descheduler_pingpong", "hostile_schedulers")
 """Of these only the calm Run is heard, which plays a lap again."""
-SLOW = (*LAPS, "add_remove_loop", "pressure_pingpong")
+SLOW = (*LAPS, "pressure_pingpong")
 """Random Runs of these play laps again for seconds."""
 
 
