@@ -690,15 +690,16 @@ def test_a_race_without_a_guard_is_kept_as_a_test_that_is_red(run: Run) -> None:
     assert run("check", "tests", "--scenario", "bare:bare").code == 1
 
 
-def guarded_by(when: str) -> str:
-    """A scenario like lost_update whose guard works only when that is so, and its race."""
+def guarded_by(when: str, more: str = "") -> str:
+    """A scenario like lost_update whose guard works only when that is so, and its race; `more` is
+    another line of the scenario."""
     # Two texts of one length within one second: Python would take the bytecode of the first.
     shutil.rmtree("__pycache__", ignore_errors=True)
     sys.modules.pop("own_guard", None)
     Path("own_guard.py").write_text(
         "from scenarios.lost_update import lost_update\n"
         "def own_guard(world, *, guard=False):\n"
-        f"    lost_update(world, guard={when})\n"
+        f"    lost_update(world, guard={when})\n{more}"
     )
     return LATE.replace("scenario: lost_update", "scenario: own_guard:own_guard")
 
@@ -724,6 +725,16 @@ def test_a_guard_that_does_not_hold_makes_a_pair_that_is_red(run: Run, found_und
     assert (pasted[-1], run(*pasted).code) == ("guard=on", 1)
     guarded_by("guard")
     assert run("check", "tests", *NAMED).code == 0
+
+
+def test_a_guard_that_comes_to_no_end_is_not_told_as_broken(run: Run) -> None:
+    """Undecided is no breach: the pair is red, and says at which limit the Run was cut off."""
+    text = guarded_by("guard", "    if guard:\n        world.limit(turns_max=3)\n")
+    done = run("keep", written(text + VIOLATES), *NAMED)
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("Kept as tests/a.race.yaml: red, it comes to no end.\n")
+    assert "guard=on: holds every_signature_is_kept, NOT as expected: Undecided: turns" in done.out
+    assert "\nNext: see why it comes to no end: testbed replay tests/a.race.yaml" in done.out
 
 
 def test_a_pair_is_red_when_either_side_changes(run: Run) -> None:

@@ -75,7 +75,8 @@ def command(
     say(f"pytest collects it with your tests (`pytest {shlex.quote(str(path))}`). By hand: {check}")
     if red is None:
         return GREEN
-    say(f"Next: see how it breaks, and mend it: {line_for('replay', str(path), trust, *_set(red))}")
+    what = "why it comes to no end" if _is_open(red) else "how it breaks, and mend it"
+    say(f"Next: see {what}: {line_for('replay', str(path), trust, *_set(red))}")
     return RED
 
 
@@ -100,7 +101,10 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
     red = [side for side in pair if not side.is_met]
     is_pair = any(side.expected is not None and side.expected.violates for side in pair)
     if is_pair:
-        now = "red, the guard does not hold" if red else _how_green(pair)
+        now = _how_green(pair)
+        if red:
+            is_open = all(map(_is_open, red))
+            now = "red, it comes to no end" if is_open else "red, the guard does not hold"
     else:
         now = "red, the code is to be mended" if red else (
             "green already: the race does not happen any more"
@@ -131,7 +135,14 @@ def _said(side: Side) -> str:
     expected = side.expected
     assert expected is not None
     under = f"{expected.under}: " if expected.under else ""
+    if _is_open(side):
+        return f"{under}{expected}, NOT as expected: {side.played.verdict}"
     return f"{under}{expected}, {'as expected' if side.is_met else 'NOT as expected'}"
+
+
+def _is_open(side: Side) -> bool:
+    """Whether its Run was cut off at a limit, so that it says nothing."""
+    return side.played.verdict.outcome == "undecided"
 
 
 def _as_dict(side: Side) -> dict[str, Any]:
