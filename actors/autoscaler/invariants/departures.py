@@ -17,8 +17,6 @@ from testbed.invariant import COMMIT, TURN
 from testbed.objects import Node, Pod
 from testbed.turns.trace import Step
 
-CUTOFF = -10
-"""Pods of a lower priority count for nothing."""
 LATE_MS = 60_000
 """A pod without a grace of its own that terminates for longer than this is not waited for."""
 
@@ -55,13 +53,16 @@ class DepartingNodesAreEmpty(Invariant):
     def _occupants(self, node: str, evidence: Evidence) -> Iterator[tuple[str, str]]:
         """The uids and keys of the pods on a node that have to move before it goes."""
         role = _role(self.actor, evidence)
-        for cache in role.life.caches if role is not None and role.life is not None else ():
+        if role is None or role.life is None:
+            return
+        cutoff = role.switches.expendable_cutoff
+        for cache in role.life.caches:
             for pod in cache.known.values() if cache.kind is Pod else ():
                 entry = evidence.store.peek(pod.key)
                 there: Any = None if entry is None else entry.value
                 is_there = there is not None and there.meta.uid == pod.meta.uid
                 is_here = is_there and pod.spec.node_name == node
-                if is_here and not _is_passed_over(pod, evidence.now_ms):
+                if is_here and not _is_passed_over(pod, cutoff, evidence.now_ms):
                     yield pod.meta.uid, pod.key
 
 
@@ -147,14 +148,14 @@ def _departing(actor: str, evidence: Evidence) -> Iterator[str]:
             yield new.meta.name
 
 
-def _is_passed_over(pod: Pod, now_ms: int) -> bool:
-    """Whether an autoscaler need not wait for a pod: it has ended or should have long ago, nothing
-    is lost with it, or its node is all that it is for."""
+def _is_passed_over(pod: Pod, cutoff: int, now_ms: int) -> bool:
+    """Whether an autoscaler need not wait for a pod: it has ended or should have long ago, it is
+    expendable by that cutoff (CA-12), or it is a daemon or mirror pod, which goes with its node."""
     meta, spec = pod.meta, pod.spec
     is_daemon = any(owner.kind == "DaemonSet" for owner in meta.owners)
     marks = ("kubernetes.io/config.mirror", "cluster-autoscaler.kubernetes.io/daemonset-pod")
-    is_cheap = spec.priority is not None and spec.priority < CUTOFF
+    is_expendable = spec.priority is not None and spec.priority < cutoff
     grace_ms = LATE_MS if spec.grace_s is None else 1000 * spec.grace_s + LATE_MS // 2
     is_late = meta.deleted_ms is not None and meta.deleted_ms + grace_ms < now_ms
     is_marked = any(mark in meta.annotations for mark in marks)
-    return pod.is_over or is_daemon or is_marked or is_cheap or is_late
+    return pod.is_over or is_daemon or is_marked or is_expendable or is_late

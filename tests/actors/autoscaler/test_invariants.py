@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
-from actors.autoscaler.invariants import NoGroupOscillates, autoscaler_claims
+from actors.autoscaler.invariants import NoGroupOscillates, autoscaler_claims, departure_claims
 from actors.autoscaler.mutants import MUTANTS
 from actors.autoscaler.proving_grounds.departing_nodes import departing_nodes
 from actors.autoscaler.proving_grounds.growing_cluster import growing_cluster
@@ -109,6 +110,35 @@ def test_a_group_that_follows_wishes_does_not_swing() -> None:
     verdict = swinging(strict=True, wishes=True).verdict
     assert verdict is not None
     assert verdict.is_held
+
+
+# -- pods that give way to everything -------------------------------------------------------------
+
+
+def with_a_lesser_pod(priority: int, cutoff: int) -> World:
+    """A node that nothing needs but a pod of that priority, which no drain moves."""
+    world = World("lesser")
+    world.serve(ApiServer)
+    join_cloud(world, NodeGroup("g", max_size=1, target=1, template=Node.of("any", cpu_m=1000)))
+    world.add(Pod.of("spare", cpu_m=100, node_name="g-1", priority=priority))
+    settings = AutoscalerSettings(unneeded_time_ms=20_000)
+    switches = Map(events="off", status="off", expendable_cutoff=str(cutoff))
+    world.start(Autoscaler(settings=settings, switches=switches))
+    world.claim(*departure_claims(settings))
+    world.limit(virtual_ms_max=90_000)
+    world.run(Calm())
+    return world
+
+
+@pytest.mark.spec("INV-37", "CA-12")
+@pytest.mark.parametrize(("priority", "cutoff"), [(-20, -10), (-5, 0)])
+def test_a_node_may_go_with_pods_below_the_cutoff(priority: int, cutoff: int) -> None:
+    """Below the cutoff that is in force: the claim asks the switch, as the autoscaler does."""
+    world = with_a_lesser_pod(priority, cutoff)
+    machine: Any = world.store.peek("cloudinstances/g-1")
+    assert machine is None or machine.value.gone_ms is not None
+    assert world.verdict is not None
+    assert not world.verdict.violations
 
 
 # -- a minimum that only the provider keeps -------------------------------------------------------
