@@ -1,8 +1,8 @@
 """ScaleDown: the half of the autoscaler that makes the cluster smaller.
 
-In a pass that comes so far: 1. Look which nodes are unneeded. 2. Unless in cool-down, choose those
-that go, and begin to delete them. 3. In a pass that could have deleted and did not, mark the
-unneeded nodes by soft taints.
+In a pass that has asked for no node: 1. Look which nodes are unneeded. 2. Unless in cool-down,
+choose those that go, and begin to delete them. 3. In a pass that could have deleted and did not,
+mark the unneeded nodes by soft taints.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from testbed.objects import Node, PodDisruptionBudget
 
 @attrs.frozen
 class Outlook:
-    """The cluster as a pass sees it after its scale-up found nothing to do."""
+    """The cluster as a pass sees it once its scale-up has asked for no node."""
 
     now_ms: int
     simulation: Simulation

@@ -1,6 +1,7 @@
 """ScaleDownPlanner: which nodes are unneeded, since when, and which of them go now.
 
-1. `update`, in every pass that comes so far: which nodes could be removed. Their clocks run.
+1. `update`, in every pass that has asked for no node: which nodes could be removed. The clocks of
+   these run.
 2. `choose`, unless scale-down is in cool-down: of those unneeded for long enough, the empty ones,
    or one that must be drained. The clock of a chosen node stops. So does the clock of each node
    with pods that would have gone to the same places: it begins again (CA-27).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import attrs
 import pytest
 from idle_nodes import GIB, annotated, budget, owned
 from stage import Puppet, play
@@ -16,12 +17,14 @@ from actors.cloud import NodeGroup, join_cloud
 from testbed import Client, World
 from testbed.faults.server_error import ServerError
 from testbed.objects import (
+    Condition,
     DaemonSet,
     DeleteOptions,
     Map,
     Node,
     Object,
     Pod,
+    PodStatus,
     PriorityClass,
     ReplicaSet,
 )
@@ -122,6 +125,16 @@ def test_an_empty_node_goes_in_ten_seconds() -> None:
     ]
     assert stage.writes("delete-nodes nodegroups/g") == [605.5]
     assert stage.node("g-1") is None
+
+
+@pytest.mark.spec("CA-25")
+def test_a_pod_that_no_group_can_help_holds_no_node() -> None:
+    """Its passes ask the cloud for nothing, so they go on to look which nodes are unneeded."""
+    conditions = (Condition("PodScheduled", "False", reason="Unschedulable"),)
+    status = PodStatus("Pending", conditions=conditions)
+    stage = Stage(attrs.evolve(Pod.of("huge", cpu_m=9000), status=status))
+    assert stage.play()[-1] == (605.5, "g-1", "nodes removed by cluster autoscaler")
+    assert stage.writes("increase nodegroups/g") == []
 
 
 @pytest.mark.spec("CA-29")
