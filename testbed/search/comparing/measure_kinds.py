@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Sequence
 from functools import cache
 
 from testbed.errors import UnknownName
+from testbed.policy import catalogue
 from testbed.search.comparing import measures
 from testbed.search.comparing.measure import Measure
 
@@ -15,15 +14,8 @@ from testbed.search.comparing.measure import Measure
 @cache
 def measure_kinds() -> dict[str, type[Measure]]:
     """Every measure by its name, in the order in which they are shown."""
-    found = []
-    for info in pkgutil.iter_modules(measures.__path__):
-        module = importlib.import_module(f"{measures.__name__}.{info.name}")
-        found += [
-            value
-            for value in vars(module).values()
-            if isinstance(value, type) and issubclass(value, Measure) and value is not Measure
-        ]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: (kind.place, kind.name))}
+    found = catalogue(measures.__name__, measures.__path__, Measure)
+    return dict(sorted(found.items(), key=lambda item: (item[1].place, item[0])))
 
 
 def measures_of(names: Sequence[str]) -> list[Measure]:
