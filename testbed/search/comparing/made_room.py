@@ -1,8 +1,8 @@
 """MadeRoom: one preemption, whichever program made it: for which pod, where, and who had to go.
 
 A program that preempts gives the record of its decision as `because` of each write that ends a
-victim. The record names the pod that room is made for (`for`, or `pod`). A program that writes a
-record for each victim says in all of them which `room` it is for.
+victim. The record names the pod that room is made for: `for`, a kubelet's `critical`, or `pod`. A
+program that writes a record for each victim says in all of them which `room` it is for.
 """
 
 from __future__ import annotations
@@ -58,13 +58,12 @@ def rooms_in(history: RunHistory) -> tuple[MadeRoom, ...]:
 
 def _ended(commit: Committed) -> Iterator[tuple[Pod, Record, str]]:
     """The pod that this commit ends for another one, the decision, and the key of the other."""
-    old, new, record = commit.old, commit.new, commit.because
-    if not isinstance(old, Pod) or record is None or old.is_over or old.meta.is_terminating:
+    record = commit.because
+    if record is None or not commit.ends_pod:
         return
-    is_ended = new is None or (isinstance(new, Pod) and (new.meta.is_terminating or new.is_over))
     preemptor = record.facts.get("for") or record.facts.get("critical") or record.facts.get("pod")
-    if is_ended and isinstance(preemptor, str) and preemptor != old.key:
-        yield old, record, preemptor
+    if isinstance(preemptor, str) and preemptor != commit.key:
+        yield commit.old, record, preemptor
 
 
 def _node_of(record: Record) -> str:

@@ -30,6 +30,15 @@ class Committed:
     because: Record | None
     """The decision that its request named."""
 
+    @property
+    def ends_pod(self) -> bool:
+        """Whether it is the write by which a pod has to go: it marks, removes or ends one that
+        was neither terminating nor over."""
+        old, new = self.old, self.new
+        if not isinstance(old, Pod) or old.meta.is_terminating or old.is_over:
+            return False
+        return new is None or (isinstance(new, Pod) and (new.meta.is_terminating or new.is_over))
+
 
 @attrs.define
 class PodLife:

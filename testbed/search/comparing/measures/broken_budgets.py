@@ -7,7 +7,7 @@ from typing import ClassVar
 from testbed.objects import Pod, PodDisruptionBudget
 from testbed.search.comparing.made_room import rooms_in
 from testbed.search.comparing.measure import Measure
-from testbed.search.comparing.run_history import ClusterThen, Committed, RunHistory
+from testbed.search.comparing.run_history import ClusterThen, RunHistory
 from testbed.search.comparing.sample import Figure, Sample, per_run
 
 
@@ -25,17 +25,9 @@ class BrokenBudgets(Measure):
         now, broken = ClusterThen(history), 0
         for commit in history.commits:
             now.take(commit)
-            if _ends(commit) and commit.old.meta.uid in victims:
+            if commit.ends_pod and commit.old.meta.uid in victims:
                 broken += any(_is_broken(now, each, commit.old) for each in now.budgets())
         return Sample(broken)
-
-
-def _ends(commit: Committed) -> bool:
-    """Whether this write is the one by which a pod has to go."""
-    old, new = commit.old, commit.new
-    if not isinstance(old, Pod) or old.meta.is_terminating or old.is_over:
-        return False
-    return new is None or (isinstance(new, Pod) and (new.meta.is_terminating or new.is_over))
 
 
 def _is_broken(now: ClusterThen, budget: PodDisruptionBudget, victim: Pod) -> bool:
