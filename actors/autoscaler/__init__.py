@@ -1,9 +1,9 @@
 """The cluster autoscaler: it adds nodes for pods that find no room, and removes idle ones.
 
 May use: framework, shared.
-In order: settings, pass_record, pass_sight, listing_order, asking, simulation, state, templates,
-  expander, expanders, switches, announcer, listers, scale_down, memory, scale_up, maintenance,
-  passing, quiet, telling, autoscaler, __init__, invariants, proving_grounds,
+In order: settings, pass_record, pass_sight, listing_order, node_capacity, asking, simulation,
+  state, templates, expander, expanders, switches, announcer, listers, scale_down, memory, scale_up,
+  maintenance, passing, quiet, telling, autoscaler, __init__, invariants, proving_grounds,
   growth_mutants, mutants.
 """
 

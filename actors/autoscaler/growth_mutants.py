@@ -14,6 +14,7 @@ from actors.autoscaler.invariants.bounds import GroupsStayInBounds
 from actors.autoscaler.invariants.oscillation import AwaitedNodesStay
 from actors.autoscaler.invariants.triggers import TriggersAreInNeed
 from actors.autoscaler.invariants.waiting_pods import NoPodIsPassedOver
+from actors.autoscaler.node_capacity import Amounts
 from actors.autoscaler.pass_record import SCHEDULABLE, YOUNG, GroupResize, PodFate
 from actors.autoscaler.passing import Passing
 from actors.autoscaler.proving_grounds.growing_cluster import LIMITED, growing_cluster
@@ -21,7 +22,6 @@ from actors.autoscaler.scale_down.planning.limits import Removable
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import ScaleDownPlanner
 from actors.autoscaler.scale_down.scale_down import ScaleDown
-from actors.autoscaler.scale_up.limits import Amounts
 from actors.autoscaler.scale_up.scale_up import ScaleUp, ScaleUpOutcome
 from actors.autoscaler.simulation.packer import Packer
 from actors.autoscaler.simulation.simulation import Simulation

@@ -7,7 +7,8 @@ planning/        which nodes are unneeded, since when, and which go now
 actuation/       how they go: taint, second look, drain, delete; soft taints
 scale_down.py    all of it together, once in each pass: read this first
 
-May use: settings, pass_record, listing_order, asking, simulation, state, announcer, listers.
+May use: settings, pass_record, listing_order, node_capacity, asking, simulation, state, announcer,
+  listers.
 In order: taints, overtime, utilisation, drainability, deletions, planning, actuation, cool_downs,
   scale_down.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from actors.autoscaler.node_capacity import Amounts, amounts_of
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.state.cloud_view import CloudView
 from actors.autoscaler.templates import NodeTemplate
@@ -11,18 +12,9 @@ from actors.framework.podinfo import MEMORY
 from testbed.objects import Node
 from testbed.objects.quantity import CPU
 
-Amounts = Mapping[str, int]
-"""Whole cores and bytes, by resource."""
-
 
 class NoTemplate(Exception):
     """A group has no template, so what its nodes count for is not known."""
-
-
-def amounts_of(node: Node) -> Amounts:
-    """The cores, rounded up, and the memory of a node."""
-    capacity = node.status.capacity
-    return {name: max(capacity[name].whole, 0) if name in capacity else 0 for name in (CPU, MEMORY)}
 
 
 def left(

@@ -14,6 +14,7 @@ import attrs
 
 from actors.autoscaler.expander import Expansion
 from actors.autoscaler.memory import AutoscalerMemory
+from actors.autoscaler.node_capacity import Amounts
 from actors.autoscaler.pass_record import (
     ERROR,
     NO_OPTIONS,
@@ -130,7 +131,7 @@ class ScaleUp:
         await self._resize(outcome, balanced(groups, nodes), why)
         outcome.record.result = SUCCESSFUL
 
-    def _expansions(self, outcome: ScaleUpOutcome, left: limits.Amounts) -> dict[str, Expansion]:
+    def _expansions(self, outcome: ScaleUpOutcome, left: Amounts) -> dict[str, Expansion]:
         memory, expansions = self._memory, {}
         for group in memory.cloud.groups:
             why_not = self._why_not(group, left)
@@ -149,7 +150,7 @@ class ScaleUp:
                 expansions[group.name] = found
         return expansions
 
-    def _why_not(self, group: GroupView, left: limits.Amounts) -> str:
+    def _why_not(self, group: GroupView, left: Amounts) -> str:
         """Why a group may not grow; empty if it may."""
         state = self._memory.state
         if not state.is_group_healthy(group.name):
@@ -160,7 +161,7 @@ class ScaleUp:
             return MAX_SIZE
         return self._exceeded(group, left)
 
-    def _exceeded(self, group: GroupView, left: limits.Amounts) -> str:
+    def _exceeded(self, group: GroupView, left: Amounts) -> str:
         if group.name not in self._templates:
             return NOT_READY
         exceeded = limits.exceeded(self._templates[group.name], left)
@@ -182,7 +183,7 @@ class ScaleUp:
 
     # -- how much of it ---------------------------------------------------------------------------
 
-    def _left(self) -> limits.Amounts:
+    def _left(self) -> Amounts:
         memory = self._memory
         try:
             return limits.left(memory.settings, memory.cloud, self._templates, self._usable)
@@ -200,7 +201,7 @@ class ScaleUp:
             raise PassFailed("max node total count already reached")
         return most - there
 
-    def _within_limits(self, nodes: int, template: NodeTemplate, left: limits.Amounts) -> int:
+    def _within_limits(self, nodes: int, template: NodeTemplate, left: Amounts) -> int:
         nodes = limits.capped(nodes, template, left)
         if nodes < 1:
             raise PassFailed(f"cannot create any node; max limit for resource {CPU} reached")
@@ -222,7 +223,7 @@ class ScaleUp:
                 groups.append(group)
         return groups
 
-    def _up_to_minimum(self, group: GroupView, left: limits.Amounts) -> GroupResize | None:
+    def _up_to_minimum(self, group: GroupView, left: Amounts) -> GroupResize | None:
         state = self._memory.state
         missing = group.min_size - group.target
         if missing <= 0 or not state.may_grow(group.name, self._now_ms):
