@@ -48,7 +48,8 @@ def exceeded(template: NodeTemplate, left_over: Amounts) -> list[str]:
 
 
 def capped(nodes: int, template: NodeTemplate, left_over: Amounts) -> int:
-    """How many of these nodes the limits allow."""
+    """How many of these nodes the limits allow. It is asked only of groups for which nothing is
+    `exceeded`, so one node is always allowed."""
     for name, amount in amounts_of(template.node).items():
         if name in left_over and nodes * amount > left_over[name]:
             nodes = left_over[name] // amount

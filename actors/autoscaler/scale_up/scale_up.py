@@ -33,7 +33,6 @@ from actors.framework.podinfo import PodInfo
 from actors.shared.node_groups import GroupView
 from testbed import ApiError
 from testbed.objects import Node
-from testbed.objects.quantity import CPU
 
 BACKOFF, MAX_SIZE = "in backoff after failed scale-up", "max node group size reached"
 NOT_READY = "not ready for scale-up"
@@ -123,7 +122,7 @@ class ScaleUp:
         outcome.record.best, outcome.chosen = best.group, best.pods
         memory, there = self._memory, len(self._usable) + sum(upcoming.values())
         nodes = self._within_total(best.nodes, there)
-        nodes = self._within_limits(nodes, best.template, left)
+        nodes = limits.capped(nodes, best.template, left)
         groups = self._sharing(best, expansions)
         pods = [f"pods/{pod.key}" for pod in best.pods]
         more = f" and {len(pods) - 1} more" if len(pods) > 1 else ""
@@ -201,12 +200,6 @@ class ScaleUp:
             raise PassFailed("max node total count already reached")
         return most - there
 
-    def _within_limits(self, nodes: int, template: NodeTemplate, left: Amounts) -> int:
-        nodes = limits.capped(nodes, template, left)
-        if nodes < 1:
-            raise PassFailed(f"cannot create any node; max limit for resource {CPU} reached")
-        return nodes
-
     def _sharing(self, best: Expansion, expansions: Mapping[str, Expansion]) -> list[GroupView]:
         """The chosen group, and the groups that are alike and help the same pods."""
         memory = self._memory
@@ -232,11 +225,10 @@ class ScaleUp:
             return None
         nodes = limits.capped(missing, self._templates[group.name], left)
         try:
-            nodes = self._within_total(nodes, group.target) if nodes >= 1 else 0
+            new = group.target + self._within_total(nodes, group.target)
         except PassFailed:
-            nodes = 0
-        new = group.target + nodes
-        return GroupResize(group.name, group.target, new, group.max_size) if nodes else None
+            return None
+        return GroupResize(group.name, group.target, new, group.max_size)
 
     # -- asking the cloud -------------------------------------------------------------------------
 
