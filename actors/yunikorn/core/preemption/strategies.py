@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from actors.yunikorn.amounts import NOTHING, Amounts, covers, missing, plus, share
+from actors.yunikorn.amounts import MILLION, NOTHING, Amounts, covers, missing, plus, share
 from actors.yunikorn.core.allocation import Allocation
 from actors.yunikorn.core.node import CoreNode
 from actors.yunikorn.switches import MULTIPLE, SHIPPED, SINGLE, YuniKornSwitches
@@ -39,7 +39,7 @@ def single(
     found: list[tuple[int, Allocation]] = []
     for each in (each for group in groups for each in group):
         deviation = deviation_of(each.amounts, ask.amounts)
-        is_near = deviation * 100 <= switches.deviation_pct * 1_000_000
+        is_near = deviation * 100 <= switches.deviation_pct * MILLION
         if is_near and covers(each.amounts, short):
             found.append((deviation, each))
     return [min(found, key=lambda one: one[0])[1]] if found else []
@@ -82,7 +82,7 @@ def deviation_of(held: Amounts, asked: Amounts) -> int:
     """How much more of something is held than is asked for, in millionths of what is asked. Less
     is negative, so of two that both suffice the smaller one is nearer."""
     return max(
-        ((held.get(name, 0) - amount) * 1_000_000 // amount
+        ((held.get(name, 0) - amount) * MILLION // amount
          for name, amount in asked.items() if amount),
         default=0,
     )  # fmt: skip
