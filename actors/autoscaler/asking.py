@@ -39,7 +39,7 @@ def is_expendable(pod: Pod, cutoff: int) -> bool:
 
 
 def is_set_aside(pod: Pod, rule: str, nodes: Collection[str]) -> bool:
-    """Whether it waits for preemption to make room, so asks for none (CA-10)."""
+    """Whether it asks for no room, because it waits for preemption to make some (CA-10)."""
     node = nominated_node(pod)
     if not node or rule == "never":
         return False

@@ -1,6 +1,6 @@
 """Telling: records that say why a pass got no node for a pod; a story is made of such records.
 
-What the pass before has come to as well is not told again.
+A reason that the pass before gave as well is not told again.
 """
 
 from __future__ import annotations

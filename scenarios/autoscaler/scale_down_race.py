@@ -81,8 +81,8 @@ Gatekeeper.verbs = {
 
 
 class FreshLook(NodeDeletion):
-    """Asks the API server which pods there are once a node is tainted, and not its own Cache. A
-    pod that is nominated to a node counts as being there."""
+    """Once a node is tainted, lists its pods at the API server and not in its own Cache. A pod that
+    is nominated to a node counts as being there."""
 
     async def pods_by_node(self, names: Iterable[str]) -> dict[str, list[Pod]]:
         client = self._around.client
@@ -93,13 +93,13 @@ class FreshLook(NodeDeletion):
 
 
 class CarefulScaleDown(ScaleDown):
-    """A scale-down that looks at the API server again."""
+    """A scale-down that lists pods at the API server before it deletes a node."""
 
     deletion = FreshLook
 
 
 class CarefulLoop(AutoscalerLoop):
-    """One life of an autoscaler that does."""
+    """One life of an autoscaler with such a scale-down."""
 
     def __init__(self, actor: Autoscaler, client: Client) -> None:
         super().__init__(actor, client)
@@ -108,7 +108,7 @@ class CarefulLoop(AutoscalerLoop):
 
 
 class CarefulAutoscaler(Autoscaler):
-    """An autoscaler that looks at the API server before it deletes a node that was empty."""
+    """An autoscaler that lists pods at the API server before it deletes a node."""
 
     loop: ClassVar[type[AutoscalerLoop]] = CarefulLoop
 

@@ -1,8 +1,8 @@
 """Promises: what one actor writes so that others leave something alone, by Kubernetes' own rules.
 
-A nomination holds the room on a node for a pod that waits for it. A cordon keeps new pods off a
-node. Neither is enforced by an API server: a bind that goes against it takes effect. A
-budget holds against evictions, by what it counted last; a delete does not ask it.
+A nomination holds room on a node for a pod that waits for it. A cordon keeps new pods off a node.
+No API server enforces either: a bind against it takes effect. A budget holds against evictions, by
+what its status counted last; a delete does not ask it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def nominations(knowledge: Knowledge, version: Version) -> Iterator[Version]:
 def rooms_made(
     knowledge: Knowledge, causality: Causality, version: Version
 ) -> Iterator[tuple[str, Act]]:
-    """The pods that still wait for room on the node of this bind, which was made for them; each
-    with the record of that. Other programs can read of such room only if it is a nomination."""
+    """The pods that still wait for room that was made for them on the node of this bind; each with
+    the record of that. Other programs can read of such room only if the pod is nominated."""
     node = _given(version)
     records = {act.record.number: act for act in knowledge.acts if act.record}
     for ended in _removed(knowledge, 0, version.step) if node else ():
@@ -84,8 +84,8 @@ def _given(version: Version) -> str:
 
 
 def protections(knowledge: Knowledge, version: Version) -> Iterator[Version]:
-    """The write since which a budget allows no disruption, if this is a delete of a pod that it
-    covers, or its end by its kubelet; neither asks a budget."""
+    """If this deletes a pod, or is how its kubelet ends it: for each budget that covers the pod and
+    allows no disruption, the write since which that is so. Neither act asks a budget."""
     old: Any = version.change.old
     # Of a pod that its kubelet refuses, nothing ran.
     has_run = old is not None and field_of(old.value, PHASE) == RUNNING
@@ -101,8 +101,9 @@ def protections(knowledge: Knowledge, version: Version) -> Iterator[Version]:
 
 
 def uncounted(knowledge: Knowledge, version: Version) -> Iterator[tuple[str, Version]]:
-    """The budget that allowed this eviction, and each removal of a pod of its kind that it did not
-    count: made after its last count, which no eviction is, and before the eviction began."""
+    """Each budget that allowed this eviction, with each removal of another pod of its own that it
+    had not counted: made after the budget's status was last counted, by a write other than an
+    eviction, and before this eviction began."""
     for key, versions in knowledge.versions.items() if version.word == EVICT else ():
         if not key.startswith(f"{BUDGETS}/"):
             continue

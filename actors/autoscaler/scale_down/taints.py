@@ -17,8 +17,8 @@ DELETION_MS = 300_000
 
 
 def is_going(node: Node, now_ms: int) -> bool:
-    """Whether the node was tainted for its deletion in the last five minutes. One that is still
-    there then is looked at like any other (CA-29)."""
+    """Whether the node was tainted for its deletion in the last five minutes. After that it is
+    looked at like any other node (CA-29)."""
     found = next((taint for taint in node.spec.taints if taint.key == TO_BE_DELETED), None)
     if found is None or not _is_whole(found.value):
         return False
@@ -26,8 +26,8 @@ def is_going(node: Node, now_ms: int) -> bool:
 
 
 def tainted(node: Node, key: str, now_ms: int, *, cordon: bool = False) -> Node | None:
-    """The node with one of the two taints, which has the second in which it was put for a value;
-    None if the node has it already. With `cordon`, it is cordoned as well."""
+    """The node with one of the two taints, whose value is the Unix second; None if the node has it
+    already. With `cordon`, it is cordoned as well."""
     if has_taint(node, key):
         return None
     taint = Taint(key, str(now_ms // 1000), EFFECTS[key])

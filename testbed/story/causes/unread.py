@@ -1,12 +1,12 @@
-"""Unread: one had promised something to another, and a third did not go by that promise.
+"""Unread: an actor broke the promise of another, or acted without having read what it broke.
 
-1. A node for a pod: a nomination holds room for the nominated pod; a cordon keeps new pods off. A
+1. A promise: a nomination holds room on a node for its pod; a cordon keeps new pods off a node. A
    budget protects its pods from evictions that ask it, and from nothing else. Room that a program
    has made without a nomination is known to that program alone.
-2. An object that the Violation names, and that the one who broke it had never read.
+2. An object that the Violation names, and that the actor had never read.
 
-That an actor *knew* of a promise and did not go by it can be said of (1) alone: what these fields
-promise is Kubernetes' own rule.
+Only of (1) can be said that the actor *knew* and did not go by it: what these fields promise is a
+rule of Kubernetes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from testbed.story.wording import acted, ended, ended_for, wrote
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
-    """The acts that the Violation is about and that went against a promise."""
+    """The acts that the Violation is about and that broke a promise."""
     for act in slice_.breaking:
         for version in act.versions:
             yield from _placed(slice_, act, version)
@@ -32,8 +32,8 @@ def found(slice_: Slice) -> Iterator[Cause]:
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
-    """The acts that the Violation is about, of pods that a budget protects, or into room that was
-    made for another; then by who had never read what it names."""
+    """Deletes of pods that a budget protects, and binds into room that was made for another pod;
+    then acts of an actor that had never read what the Violation names."""
     for act in slice_.breaking:
         for version in act.versions:
             yield from _deleted(slice_, act, version)

@@ -19,13 +19,13 @@ from testbed.objects import Pod
 
 RETRY_MS = 10_000
 """How long after a refusal an eviction is asked for again."""
+DAEMON_RETRY_MS, DAEMONS_MS = 3_000, 10_000
+"""The same for daemon pods of an empty node, and how long these are tried in all."""
 HEADROOM_MS = 30_000
 """How long pods are still awaited after the longest grace: one may have to be killed."""
 POLL_MS = 5_000
 LATE_MS = 5_000
 """How long answers to evictions are still awaited after their time is over."""
-DAEMON_RETRY_MS, DAEMONS_MS = 3_000, 10_000
-"""The same for daemon pods of an empty node, and how long they are tried."""
 
 
 def pods_to_evict(around: Surroundings, pods: Sequence[Pod]) -> tuple[list[Pod], list[Pod]]:

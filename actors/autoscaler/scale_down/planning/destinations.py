@@ -1,4 +1,4 @@
-"""Destinations: which node would have sent its pods to which, in the simulations of late.
+"""Destinations: to which nodes the pods of each node would go, by the last simulations.
 
 If pods of two nodes would go to the same place, both may have counted on the same room. So when
 one of them is deleted, the other is no longer known to be unneeded (CA-27).
