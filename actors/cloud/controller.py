@@ -1,5 +1,10 @@
-"""CloudController: takes away the Nodes of machines that are gone, as the cloud node lifecycle
-controller does; and draws how new ones come up."""
+"""CloudController: keeps the Nodes of a cluster in step with the machines of its provider.
+
+1. When a machine is gone, it deletes the Node, as the cloud node lifecycle controller does, and
+   the pods, which in Kubernetes the pod garbage collector deletes later. Here they go at once,
+   since the name of the machine may be given again.
+2. It draws how each new machine comes up, and registers those that have no kubelet.
+"""
 
 from __future__ import annotations
 
