@@ -64,10 +64,10 @@ class Cloud(StoreEndpoint):
             case (_, verb) if verb in READS and operation.plural in (GROUPS, INSTANCES):
                 return (yield from super().handle(operation, caller, now_ms))
             case "nodegroups", "groups":
-                return tuple([self._seen(each, now_ms) for each in self._groups()])
+                return tuple([self._group_view(each, now_ms) for each in self._groups()])
             case "nodegroups", "instances":
                 group = self._group(operation)
-                return tuple([each.seen(now_ms) for each in self._machines(group, now_ms)])
+                return tuple([each.view(now_ms) for each in self._machines(group, now_ms)])
             case "nodegroups", "increase":
                 return self._increase(self._group(operation), operation, caller, now_ms)
             case "nodegroups", "decrease":
@@ -150,7 +150,7 @@ class Cloud(StoreEndpoint):
         ]  # fmt: skip
         return sorted(found, key=_age)
 
-    def _seen(self, group: NodeGroup, now_ms: int) -> GroupView:
+    def _group_view(self, group: NodeGroup, now_ms: int) -> GroupView:
         nodes = tuple([each.meta.name for each in self._machines(group, now_ms)])
         return GroupView(
             group.name, group.min_size, group.max_size, group.target, nodes, group.template
@@ -215,7 +215,7 @@ class Cloud(StoreEndpoint):
         if group.stock is None:
             return None
         there = [
-            each for each in self._machines(group, now_ms) if not each.seen(now_ms).error_class
+            each for each in self._machines(group, now_ms) if not each.view(now_ms).error_class
         ]
         return max(group.stock - len(there), 0)
 

@@ -43,7 +43,7 @@ class GroupView:
 
 @attrs.frozen
 class Instance:
-    """One machine of a group, which may have a Node object or not."""
+    """One machine of a group as the cloud answers for it; it may have a Node object or not."""
 
     name: str
     state: str = RUNNING

@@ -66,7 +66,7 @@ class CloudInstance(Object):
         """Whether it is deleted and no more there."""
         return self.gone_ms is not None and self.gone_ms <= now_ms
 
-    def seen(self, now_ms: int) -> Instance:
+    def view(self, now_ms: int) -> Instance:
         """What the provider says of it at that time."""
         name, boot = self.meta.name, self.boot
         if self.gone_ms is not None:
