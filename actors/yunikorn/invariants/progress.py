@@ -1,4 +1,4 @@
-"""DaemonSet pods of YuniKorn get on: none waits for room that is there, or can be made (INV-24)."""
+"""No DaemonSet pod of YuniKorn waits for room that is there, or that can be made (INV-24)."""
 
 from __future__ import annotations
 
