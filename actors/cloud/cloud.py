@@ -12,7 +12,7 @@ import attrs
 
 from actors.cloud.node_group import RISING, SOME_BOOTS, NodeGroup, are_boots
 from actors.cloud.quota import STOCK_OUT, CloudQuota
-from actors.shared.machines.boot import LOST, Boot
+from actors.shared.machines.boot import Boot
 from actors.shared.machines.cloud_instance import CloudInstance
 from actors.shared.node_groups import CLOUD, GroupView
 from testbed import StoreEndpoint
@@ -119,7 +119,7 @@ class Cloud(StoreEndpoint):
     def boots_for(self, group: NodeGroup, number: int, now_ms: int) -> tuple[Boot, ...]:
         """Called for each new machine, with the number in its name. Returns how it may come up; of
         several ways one is picked."""
-        return tuple([_limited(boot, number) for boot in group.boots])
+        return group.boots_for(number, now_ms)
 
     # -- what it reads --------------------------------------------------------------------------
 
@@ -253,7 +253,7 @@ class Cloud(StoreEndpoint):
         return [there[name] for name in names if there[name].gone_ms is None]
 
     def _adjust(self, group: NodeGroup, fields: Mapping[str, Any]) -> None:
-        known = {field.name for field in attrs.fields(NodeGroup)} - {"meta", "extra"}
+        known = {field.name for field in attrs.fields(type(group))} - {"meta", "extra"}
         for name in fields:
             if name not in known:
                 raise Invalid(f"a NodeGroup has no {name!r}: it has {', '.join(sorted(known))}")
@@ -300,11 +300,6 @@ def _by(operation: Operation) -> int:
 def _one_less(left: int) -> int:
     """How many refusals are left after one; -1 stays."""
     return left if left < 0 else left - 1
-
-
-def _limited(boot: Boot, number: int) -> Boot:
-    """How the machine of that number comes up: not at all if only lower numbers do."""
-    return boot if boot.only is None or number <= boot.only else LOST
 
 
 def _age(machine: CloudInstance) -> tuple[int, int]:

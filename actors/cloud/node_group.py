@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from actors.shared.machines.boot import Boot
+from actors.shared.machines.boot import LOST, Boot
 from actors.shared.settings import at_least, in_order
 from testbed.errors import ScenarioError, shown
 from testbed.objects import Node
@@ -112,6 +112,10 @@ class NodeGroup(Object):
         """What a machine of it becomes."""
         return self.template if self.actual is None else self.actual
 
+    def boots_for(self, number: int, now_ms: int) -> tuple[Boot, ...]:
+        """How its new machine of that number may come up. A model of your own says otherwise."""
+        return tuple([_limited(boot, number) for boot in self.boots])
+
     @property
     def slots(self) -> tuple[str, ...]:
         """All names that its instances may have, if they are named by slots."""
@@ -120,6 +124,11 @@ class NodeGroup(Object):
     def slot(self, number: int) -> str:
         """The name of its instance of that number."""
         return f"{self.name}-new-{number}" if self.naming == RISING else f"{self.name}-{number}"
+
+
+def _limited(boot: Boot, number: int) -> Boot:
+    """How the machine of that number comes up: not at all if only lower numbers do."""
+    return boot if boot.only is None or number <= boot.only else LOST
 
 
 def are_boots(given: object) -> bool:
