@@ -15,7 +15,9 @@ from testbed.objects import Pod
 from testbed.turns.trace import Step
 
 WITHIN_MS = 1_200_000
-WORKLOADS = ("daemonsets", "deployments", "jobs", "replicasets", "statefulsets")
+WORKLOADS = (
+    "daemonsets", "deployments", "jobs", "replicasets", "replicationcontrollers", "statefulsets",
+)  # fmt: skip
 
 
 class AwaitedNodesStay(JudgesPasses):

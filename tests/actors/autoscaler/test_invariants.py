@@ -18,7 +18,7 @@ from actors.cloud import NodeGroup, join_cloud
 from actors.shared.node_groups import delete_nodes, increase
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
-from testbed.objects import Map, Node, Pod
+from testbed.objects import Map, Node, Object, Pod, ReplicationController
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
@@ -74,8 +74,8 @@ class Swinging(Autoscaler):
         await increase(client, "g", 1)
 
 
-def swinging(*, strict: bool, wishes: bool) -> World:
-    """A cloud with that autoscaler; and somebody who wishes for something, or nobody."""
+def swinging(*, strict: bool, wish: Object | None = None) -> World:
+    """A cloud with that autoscaler; and somebody who creates what is wished for, or nobody."""
     world = World("swinging")
     world.serve(ApiServer)
     join_cloud(world, NodeGroup("g", max_size=3, target=1, template=Node.of("any", cpu_m=1000)))
@@ -83,9 +83,10 @@ def swinging(*, strict: bool, wishes: bool) -> World:
 
     async def creates(client: Client) -> None:
         await client.sleep(1500)
-        await client.create(Pod.of("p"))
+        if wish is not None:
+            await client.create(wish)
 
-    if wishes:
+    if wish is not None:
         world.start(Puppet("ann", creates))
     world.claim(NoGroupOscillates(strict=strict))
     world.run(Calm())
@@ -95,19 +96,23 @@ def swinging(*, strict: bool, wishes: bool) -> World:
 @pytest.mark.spec("INV-38")
 def test_a_group_that_swings_is_reported() -> None:
     """In the note of the Verdict; and it is a breach, if that is what is claimed."""
-    verdict = swinging(strict=False, wishes=False).verdict
+    verdict = swinging(strict=False).verdict
     assert verdict is not None
     assert verdict.is_held
     assert "G grew, shrank and grew again" in verdict.note
-    strict = swinging(strict=True, wishes=False).verdict
+    strict = swinging(strict=True).verdict
     assert strict is not None
     assert [each.invariant for each in strict.violations] == ["no_group_oscillates"]
 
 
 @pytest.mark.spec("INV-38")
-def test_a_group_that_follows_wishes_does_not_swing() -> None:
-    """Somebody has created a pod between the deletion and the node that comes again."""
-    verdict = swinging(strict=True, wishes=True).verdict
+@pytest.mark.parametrize(
+    "wish", [Pod.of("p"), ReplicationController("rc")], ids=lambda wish: wish.kind
+)
+def test_a_group_that_follows_wishes_does_not_swing(wish: Object) -> None:
+    """Somebody has created a pod, or what makes pods, between the deletion and the node that comes
+    again."""
+    verdict = swinging(strict=True, wish=wish).verdict
     assert verdict is not None
     assert verdict.is_held
 
