@@ -225,6 +225,7 @@ class ScaleUp:
             return None
         nodes = limits.capped(missing, self._templates[group.name], left)
         try:
+            # 1.26 compares the limit of the whole cluster with the target of this group.
             new = group.target + self._within_total(nodes, group.target)
         except PassFailed:
             return None
