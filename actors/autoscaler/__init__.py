@@ -3,8 +3,8 @@
 May use: framework, shared.
 In order: settings, pass_record, pass_sight, listing_order, node_capacity, asking, simulation,
   state, templates, expander, expanders, switches, announcer, listers, scale_down, memory, scale_up,
-  maintenance, passing, quiet, telling, autoscaler, __init__, invariants, proving_grounds,
-  growth_mutants, mutants.
+  maintenance, pods_to_help, passing, quiet, telling, autoscaler, __init__, invariants,
+  proving_grounds, growth_mutants, mutants.
 """
 
 from actors.autoscaler.autoscaler import Autoscaler

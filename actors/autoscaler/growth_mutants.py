@@ -17,6 +17,7 @@ from actors.autoscaler.invariants.waiting_pods import NoPodIsPassedOver
 from actors.autoscaler.node_capacity import Amounts
 from actors.autoscaler.pass_record import SCHEDULABLE, YOUNG, GroupResize, PodFate
 from actors.autoscaler.passing import Passing
+from actors.autoscaler.pods_to_help import PodsToHelp
 from actors.autoscaler.proving_grounds.growing_cluster import LIMITED, growing_cluster
 from actors.autoscaler.scale_down.planning.limits import Removable
 from actors.autoscaler.scale_down.planning.outlook import Outlook
@@ -38,12 +39,18 @@ BOUNDS, STAY = GroupsStayInBounds.name, AwaitedNodesStay.name
 # -- which pods ask for room ----------------------------------------------------------------------
 
 
-class PutsAllOff(Passing):
+class PutsAllOff(PodsToHelp):
     """Takes every pod for too young."""
 
-    def _is_put_off(self, pod: PodInfo, origin: str) -> bool:
-        self._note(pod, PodFate(YOUNG, drained_from=origin))
+    def is_put_off(self, pod: PodInfo, origin: str) -> bool:
+        self._record.note(pod.key, PodFate(YOUNG, drained_from=origin))
         return True
+
+
+class HelpsNone(Passing):
+    """Takes every pod for too young."""
+
+    helping = PutsAllOff
 
 
 class LosesPlaces(Passing):
@@ -248,7 +255,7 @@ GROWTH = (
     _mutant("counts-twice", "pods wait for nodes that never come", NOT_OVER,
             _counting(ExpectsTwice)),
     _mutant("packs-anywhere", "pods wait for room that is not there", NOT_OVER, _packing),
-    _mutant("puts-all-off", "no pod is ever old enough", NOT_OVER, passing=PutsAllOff),
+    _mutant("puts-all-off", "no pod is ever old enough", NOT_OVER, passing=HelpsNone),
     _mutant("sleeps-on", "no pass is made when a pod comes after a rest", NOT_OVER, _deaf),
     _mutant("never-backs-off", "a group is asked again at once", BOUNDS,
             _backing_off(NeverBacksOff)),

@@ -127,6 +127,10 @@ class PassRecord:
     ended_early: bool = False
     """Whether it ended before pods were looked at."""
 
+    def note(self, pod: str, fate: PodFate) -> None:
+        """Note what became of the pod of that key."""
+        (self.drained if fate.drained_from else self.pods)[pod] = fate
+
     def ago(self, now_ms: int) -> PassRecord:
         """The same with its times as distances from now."""
         since = {node: now_ms - at_ms for node, at_ms in self.scale_down.unneeded_since.items()}

@@ -1,9 +1,9 @@
 """Passing: one pass of the autoscaler, from what it lists to what it does (CA-1).
 
 1. It lists nodes and pods, and asks the cloud for its groups. From these it makes a Simulation in
-   which expendable pods do not exist. 2. It mends the cloud; that may end the pass. 3. It finds out
-which pods ask for room, and asks the cloud for nodes; if that works, the pass ends. 4. It looks
-which nodes are not needed, and may begin to delete some.
+which expendable pods do not exist. 2. It mends the cloud; that may end the pass. 3. It finds out
+which pods ask for room (`pods_to_help.py`), and asks the cloud for nodes; if that works, the pass
+ends. 4. It looks which nodes are not needed, and may begin to delete some.
 """
 
 from __future__ import annotations
@@ -11,30 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
-import attrs
-
 from actors.autoscaler import asking, maintenance
 from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.pass_record import (
     AWAITING,
-    DAEMON,
     DELETE_STARTED,
-    EXPENDABLE,
     IN_COOLDOWN,
     LEFT,
     NO_OPTION,
     NO_OPTIONS,
-    NOMINATED,
     NOT_NEEDED,
-    SCHEDULABLE,
     SUCCESSFUL,
     TRIGGERED,
-    UPCOMING,
-    YOUNG,
     PassRecord,
     PodFate,
 )
 from actors.autoscaler.pass_sight import PassSight
+from actors.autoscaler.pods_to_help import PodsToHelp
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_up.events import announce
 from actors.autoscaler.scale_up.scale_up import PassFailed, ScaleUp, ScaleUpOutcome
@@ -44,8 +37,6 @@ from actors.autoscaler.state.status import status_of
 from actors.autoscaler.templates import NodeTemplate
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo, info_of
-from actors.shared.critical import is_mirror, is_static
-from actors.shared.daemon_pods import is_daemon_pod
 from testbed import ApiError
 from testbed.objects import Node, Object, Pod
 
@@ -57,7 +48,9 @@ class Passing:
     """One pass; `record` says at the end what came of it."""
 
     scale_up: ClassVar[type[ScaleUp]] = ScaleUp
-    """What makes the cluster larger; a mutant has another."""
+    """What makes the cluster larger."""
+    helping: ClassVar[type[PodsToHelp]] = PodsToHelp
+    """What finds out which pods ask for nodes. A mutant has another of either."""
 
     def __init__(self, memory: AutoscalerMemory, now_ms: int) -> None:
         self._memory = memory
@@ -101,7 +94,8 @@ class Passing:
         if await self._mend():
             self.record.ended_early = True
             return
-        pods = self._pods_to_help()
+        helping = self.helping(memory, self._simulation, self._templates, self._nodes, self.record)
+        pods = helping.among(self._unschedulable)
         if not await self._scale_up(pods):
             await self._scale_down()
             if memory.settings.enforce_node_group_min_size:
@@ -141,82 +135,6 @@ class Passing:
         return await maintenance.remove_failed(memory) or await maintenance.mend_sizes(
             memory, now_ms
         )
-
-    # -- which pods ask for room ------------------------------------------------------------------
-
-    def _pods_to_help(self) -> list[PodInfo]:
-        asks = self._neither_expendable_nor_nominated()
-        self._add_upcoming()
-        drained = {info.uid: (info, node) for info, node in self._drained_pods()}
-        packed = asking.most_important_first([*asks, *(info for info, _ in drained.values())])
-        places = self._memory.packer.pack(packed, self._simulation)
-        self._memory.packer.age()
-        aside, rest = {*self.record.pods}, []
-        for pod in packed:
-            node = places.get(pod.uid, "")
-            _, origin = drained.get(pod.uid, (None, ""))
-            # A nominated pod on a node that is drained is packed as well, but stays one that waits.
-            if pod.key not in aside:
-                fate = SCHEDULABLE if node else LEFT
-                self._note(pod, PodFate(fate, node, drained_from=origin))
-            if not node and not self._is_put_off(pod, origin):
-                rest.append(pod)
-        return rest
-
-    def _neither_expendable_nor_nominated(self) -> list[PodInfo]:
-        switches, simulation = self._memory.switches, self._simulation
-        asks = []
-        names = {node.meta.name for node in self._nodes}
-        for pod in self._unschedulable:
-            info = info_of(pod)
-            nominated = asking.nominated_node(pod)
-            if asking.is_expendable(pod, switches.expendable_cutoff):
-                self.record.pods[info.key] = PodFate(EXPENDABLE)
-            elif asking.is_set_aside(pod, switches.nominated_rule, names):
-                self.record.pods[info.key] = PodFate(NOMINATED, nominated)
-                if nominated in names:
-                    simulation.add_pod(info, nominated)
-            else:
-                asks.append(info)
-        return asks
-
-    def _add_upcoming(self) -> None:
-        fresh = set[str]()
-        for group, count in self._memory.state.upcoming().items():
-            self.record.upcoming[group] = count
-            if group in self._templates:
-                for number in range(count):
-                    node = self._templates[group].copy(f"{UPCOMING}:{group}:{number}")
-                    self._simulation.add_node(node)
-                    if group not in self._memory.templates.reused:
-                        fresh.add(node.name)
-        self._memory.packer.forget_places(fresh)
-
-    def _drained_pods(self) -> Iterable[tuple[PodInfo, str]]:
-        """The pods of nodes that are being drained, as if they were pending; and their nodes. They
-        count beside the pods that replace them (CA-8)."""
-        for name in self._memory.scale_down.deletions.drained:
-            node = self._simulation.get(name)
-            for info in node.pods if node is not None else ():
-                pod = info.pod
-                if not (is_static(pod) or is_mirror(pod) or is_daemon_pod(pod)):
-                    free = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=""))
-                    yield info_of(free), name
-
-    def _is_put_off(self, pod: PodInfo, origin: str) -> bool:
-        """Whether it asks for no room in this pass."""
-        memory = self._memory
-        if memory.switches.filter_daemonset_pods and is_daemon_pod(pod.pod):
-            fate = DAEMON
-        elif asking.is_young(pod.pod, memory.settings.new_pod_scale_up_delay_ms, self._now_ms):
-            fate = YOUNG
-        else:
-            return False
-        self._note(pod, PodFate(fate, drained_from=origin))
-        return True
-
-    def _note(self, pod: PodInfo, fate: PodFate) -> None:
-        (self.record.drained if fate.drained_from else self.record.pods)[pod.key] = fate
 
     # -- scale-up ---------------------------------------------------------------------------------
 
@@ -264,7 +182,7 @@ class Passing:
         self.record.scale_up.result = why
         for pod in pods:
             origin = self.record.drained.get(pod.key, PodFate(LEFT)).drained_from
-            self._note(pod, PodFate(LEFT, why=why, drained_from=origin))
+            self.record.note(pod.key, PodFate(LEFT, why=why, drained_from=origin))
 
     def _tell(self, outcome: ScaleUpOutcome) -> None:
         """Note what became of each pod, and write the Events."""
@@ -286,7 +204,7 @@ class Passing:
                     fate = PodFate(AWAITING, drained_from=origin)
                 else:
                     fate = PodFate(LEFT, why=NOT_CHOSEN, drained_from=origin)
-                self._note(pod, fate)
+                self.record.note(pod.key, fate)
         announce(outcome, self._memory.announcer)
 
     # -- scale-down -------------------------------------------------------------------------------
