@@ -30,7 +30,7 @@ from actors.autoscaler.scale_down.cool_downs import CoolDowns
 from actors.autoscaler.scale_down.deletions import Deletions
 from actors.autoscaler.scale_down.drainability import DrainRules
 from actors.autoscaler.scale_down.overtime import is_long_terminating
-from actors.autoscaler.scale_down.planning.eligibility import utilisation
+from actors.autoscaler.scale_down.planning.eligibility import utilization
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.parallel_planner import ParallelPlanner
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
@@ -78,7 +78,7 @@ class ScaleDown:
         record.ran = True
         record.utilization = {
             name: (used.cpu.fraction, used.memory.fraction)
-            for name, used in sorted(self._planner.utilisation.items())
+            for name, used in sorted(self._planner.utilization.items())
         }
         record.unneeded_since = dict(self._planner.unneeded.since_ms)
         record.unremovable = dict(self._planner.unremovable.reasons)
@@ -165,7 +165,7 @@ class ScaleDown:
         found = []
         for node in nodes:
             info, group = infos[node.meta.name], group_of[node.meta.name]
-            used = utilisation(info, outlook.now_ms, self.around.settings)
+            used = utilization(info, outlook.now_ms, self.around.settings)
             pods = tuple(each.pod for each in info.pods)
             since = outlook.now_ms - since_ms[node.meta.name]
             said = f"chose {node.meta.name} to be deleted {how}, unneeded for {since} ms"

@@ -13,10 +13,10 @@ from typing import ClassVar
 import attrs
 
 from actors.controllers.descheduler.duplicates import duplicates
-from actors.controllers.descheduler.low_utilisation import low_utilisation
+from actors.controllers.descheduler.low_utilization import low_utilization
 from actors.controllers.descheduler.policy import (
     DUPLICATES,
-    LOW_UTILISATION,
+    LOW_UTILIZATION,
     RESTARTS,
     VIOLATIONS,
     DeschedulerPolicy,
@@ -33,7 +33,7 @@ from testbed.objects import Node, Pod, condition
 
 STRATEGIES: Mapping[str, Callable[[Sight], Evictions]] = {
     DUPLICATES: duplicates,
-    LOW_UTILISATION: low_utilisation,
+    LOW_UTILIZATION: low_utilization,
     RESTARTS: restarts,
     VIOLATIONS: violations,
 }

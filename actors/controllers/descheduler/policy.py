@@ -7,7 +7,7 @@ import attrs
 from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map
 
-DUPLICATES, LOW_UTILISATION = "RemoveDuplicates", "LowNodeUtilization"
+DUPLICATES, LOW_UTILIZATION = "RemoveDuplicates", "LowNodeUtilization"
 RESTARTS, VIOLATIONS = "RemovePodsHavingTooManyRestarts", "RemovePodsViolating"
 
 
@@ -16,7 +16,7 @@ class DeschedulerPolicy:
     """The settings; the defaults are those of the descheduler, but that it has no default
     strategies and no default thresholds."""
 
-    strategies: tuple[str, ...] = (VIOLATIONS, RESTARTS, DUPLICATES, LOW_UTILISATION)
+    strategies: tuple[str, ...] = (VIOLATIONS, RESTARTS, DUPLICATES, LOW_UTILIZATION)
     """Those that run, in this order."""
     node_fit: bool = False
     """Whether a pod is evicted only if another node would take it (`nodeFit`)."""

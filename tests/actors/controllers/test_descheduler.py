@@ -13,7 +13,7 @@ from actors.apiserver import ApiServer
 from actors.controllers.descheduler.descheduler import STRATEGIES, Descheduler
 from actors.controllers.descheduler.policy import (
     DUPLICATES,
-    LOW_UTILISATION,
+    LOW_UTILIZATION,
     RESTARTS,
     VIOLATIONS,
     DeschedulerPolicy,
@@ -175,13 +175,13 @@ def test_full_nodes_are_relieved_if_others_are_nearly_empty() -> None:
     """The least important pods first, until the node is no longer overutilised."""
     pods = [on("n1", f"p{n}", cpu_m=200, priority=9 - n) for n in range(4)]
     nodes = [node("n1"), node("n2")]
-    assert named(LOW_UTILISATION, nodes, pods, **LOW) == ["p3", "p2"]
-    assert named(LOW_UTILISATION, nodes, pods, **LOW, refused=("p3",)) == ["p3", "p2", "p1"]
-    assert named(LOW_UTILISATION, nodes, [*pods, on("n2", "q", cpu_m=200)], **LOW) == ["p3", "p2"]
-    assert named(LOW_UTILISATION, nodes, [*pods, on("n2", "q", cpu_m=201)], **LOW) == []
-    assert named(LOW_UTILISATION, nodes, pods[:2], **LOW) == []
+    assert named(LOW_UTILIZATION, nodes, pods, **LOW) == ["p3", "p2"]
+    assert named(LOW_UTILIZATION, nodes, pods, **LOW, refused=("p3",)) == ["p3", "p2", "p1"]
+    assert named(LOW_UTILIZATION, nodes, [*pods, on("n2", "q", cpu_m=200)], **LOW) == ["p3", "p2"]
+    assert named(LOW_UTILIZATION, nodes, [*pods, on("n2", "q", cpu_m=201)], **LOW) == []
+    assert named(LOW_UTILIZATION, nodes, pods[:2], **LOW) == []
     cordoned = [node("n1"), node("n2", unschedulable=True)]
-    assert named(LOW_UTILISATION, cordoned, pods, **LOW) == []
+    assert named(LOW_UTILIZATION, cordoned, pods, **LOW) == []
 
 
 @pytest.mark.spec("CTL-57")
@@ -189,8 +189,8 @@ def test_no_more_is_moved_than_the_empty_nodes_can_take() -> None:
     """By what they may have up to the target, all together."""
     pods = [on("n1", f"p{n}", cpu_m=300) for n in range(3)]
     small = [node("n1"), node("n2", cpu_m=400)]
-    assert named(LOW_UTILISATION, small, pods, **LOW) == ["p0"]
-    assert named(LOW_UTILISATION, [node("n1"), node("n2")], pods, **LOW) == ["p0", "p1"]
+    assert named(LOW_UTILIZATION, small, pods, **LOW) == ["p0"]
+    assert named(LOW_UTILIZATION, [node("n1"), node("n2")], pods, **LOW) == ["p0", "p1"]
 
 
 @pytest.mark.spec("CTL-57")

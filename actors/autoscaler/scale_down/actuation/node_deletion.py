@@ -24,7 +24,7 @@ from actors.autoscaler.scale_down.actuation.surroundings import Surroundings
 from actors.autoscaler.scale_down.actuation.tainting import put_taint, take_taint
 from actors.autoscaler.scale_down.deletions import OK, Deletions, RunningDeletion
 from actors.autoscaler.scale_down.drainability import BlockingPod, DrainRules, Moving, moving
-from actors.autoscaler.scale_down.utilisation import Utilisation
+from actors.autoscaler.scale_down.utilization import Utilization
 from actors.autoscaler.state.readiness import TO_BE_DELETED
 from testbed import ApiError, NotFound
 from testbed.objects import Node, Pod
@@ -50,7 +50,7 @@ class Departure:
     group: str
     pods: tuple[Pod, ...]
     """All that were on it."""
-    utilisation: Utilisation
+    utilization: Utilization
     because: Because
     """The record of the decision."""
 
@@ -110,7 +110,7 @@ class NodeDeletion:
             self._around.announcer.say("ScaleDownEmpty", text)
             return
         text = (
-            f"Scale-down: removing node {name}, utilization: {departure.utilisation}, "
+            f"Scale-down: removing node {name}, utilization: {departure.utilization}, "
             f"pods to reschedule: {','.join(self.moving_from(departure))}"
         )
         self._around.announcer.say("ScaleDown", text)

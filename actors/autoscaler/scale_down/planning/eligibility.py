@@ -15,7 +15,7 @@ from actors.autoscaler.scale_down.planning.unremovable import (
     UnremovableNodes,
 )
 from actors.autoscaler.scale_down.taints import is_going
-from actors.autoscaler.scale_down.utilisation import UNKNOWN, Utilisation, utilisation_of
+from actors.autoscaler.scale_down.utilization import UNKNOWN, Utilization, utilization_of
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.framework.nodeinfo import NodeInfo
 from testbed.objects import Node
@@ -31,7 +31,7 @@ def is_disabled(node: Node) -> bool:
 
 def candidates(outlook: Outlook) -> list[str]:
     """The nodes that are looked at: those of a group that wants more nodes than its minimum. Others
-    do not even have their utilisation computed (CA-25)."""
+    do not even have their utilization computed (CA-25)."""
     group_of = outlook.group_of
     found = []
     for node in outlook.nodes:
@@ -47,7 +47,7 @@ class Eligible:
 
     names: list[str] = attrs.field(factory=list)
     """Those that are used so little that they may go."""
-    utilisation: dict[str, Utilisation] = attrs.field(factory=dict)
+    utilization: dict[str, Utilization] = attrs.field(factory=dict)
     """Of all candidates, also of those that stay for another reason."""
 
 
@@ -60,7 +60,7 @@ def eligible(
     for name in names:
         info = outlook.simulation.get(name)
         if info is not None:
-            found.utilisation[name] = utilisation(info, outlook.now_ms, settings)
+            found.utilization[name] = utilization(info, outlook.now_ms, settings)
         if info is None:
             reason = UNEXPECTED
         elif unremovable.is_recent(name):
@@ -80,14 +80,14 @@ def _reason(info: NodeInfo, now_ms: int, settings: AutoscalerSettings, found: El
         return BEING_DELETED
     if is_disabled(info.node):
         return DISABLED
-    used = found.utilisation[info.name]
+    used = found.utilization[info.name]
     is_used = used.highest.is_at_least(settings.utilization_threshold_per_mille)
     return NOT_UNDERUTILISED if is_used else ""
 
 
-def utilisation(info: NodeInfo, now_ms: int, settings: AutoscalerSettings) -> Utilisation:
-    """The utilisation of a node as the settings count it."""
-    used = utilisation_of(
+def utilization(info: NodeInfo, now_ms: int, settings: AutoscalerSettings) -> Utilization:
+    """The utilization of a node as the settings count it."""
+    used = utilization_of(
         info,
         now_ms,
         ignore_daemons=settings.ignore_daemonsets_utilization,

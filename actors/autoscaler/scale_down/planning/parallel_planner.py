@@ -16,7 +16,7 @@ from actors.autoscaler.scale_down.drainability import covers
 from actors.autoscaler.scale_down.planning.eligibility import (
     candidates,
     eligible,
-    utilisation,
+    utilization,
 )
 from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import Chosen, ScaleDownPlanner
@@ -56,8 +56,8 @@ class ParallelPlanner(ScaleDownPlanner):
         self.unneeded.update(removals, now_ms)
         self._packer.age()
         infos = [outlook.simulation.get(name) for name in looked_at if name in going]
-        shares = {i.name: utilisation(i, now_ms, settings) for i in infos if i is not None}
-        self.utilisation = {**found.utilisation, **shares}
+        shares = {i.name: utilization(i, now_ms, settings) for i in infos if i is not None}
+        self.utilization = {**found.utilization, **shares}
 
     def choose(self, outlook: Outlook) -> Chosen:
         """Choose the nodes that go now: empty ones first, then those that are safe to drain. How

@@ -38,7 +38,7 @@ from actors.autoscaler.scale_down.planning.unremovable import (
     RESOURCE_LIMIT,
     UnremovableNodes,
 )
-from actors.autoscaler.scale_down.utilisation import Utilisation
+from actors.autoscaler.scale_down.utilization import Utilization
 from actors.autoscaler.settings import AutoscalerSettings
 from actors.autoscaler.simulation.packer import Packer
 from actors.autoscaler.state.readiness import is_ready
@@ -75,7 +75,7 @@ class ScaleDownPlanner:
         self._trials = RemovalTrials(packer, self._destinations, rules)
         self.unneeded = UnneededNodes()
         self.unremovable = UnremovableNodes()
-        self.utilisation: Mapping[str, Utilisation] = {}
+        self.utilization: Mapping[str, Utilization] = {}
         """Of the candidates of the last pass."""
 
     # -- which nodes are unneeded -----------------------------------------------------------------
@@ -105,7 +105,7 @@ class ScaleDownPlanner:
             if name not in self.unneeded and not self.unremovable.has_reason(name):
                 self.unremovable.add(name, Unremovable(OTHER_REASON))
         self._packer.age()
-        self.utilisation = found.utilisation
+        self.utilization = found.utilization
 
     def _forget_imagined(self, outlook: Outlook) -> None:
         """A node that is still to come is another one in each pass, though it has the same name."""

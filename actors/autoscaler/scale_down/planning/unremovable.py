@@ -26,7 +26,7 @@ class UnremovableNodes:
     """The reasons of the last pass, and until when the verdict of a simulation is believed.
 
     A simulation is expensive, so a node that it found unremovable is left alone for five minutes.
-    What costs nothing, such as its utilisation, is looked at in every pass (CA-27).
+    What costs nothing, such as its utilization, is looked at in every pass (CA-27).
     """
 
     def __init__(self) -> None:

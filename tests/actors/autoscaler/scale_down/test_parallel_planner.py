@@ -51,7 +51,7 @@ def test_what_is_being_deleted_is_left_out() -> None:
     cluster.deletions.start(RunningDeletion("n1", "g", drains=True))
     cluster.at(0)
     assert [*cluster.planner.unneeded.since_ms] == ["n2"]
-    assert [*cluster.planner.utilisation] == ["n2", "n3", "n1"]
+    assert [*cluster.planner.utilization] == ["n2", "n3", "n1"]
     assert cluster.went(601) == ("NodeDeleteStarted", [], ["n2"])
 
 

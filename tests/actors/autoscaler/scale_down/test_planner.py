@@ -60,7 +60,7 @@ def test_the_pod_that_blocks_is_named() -> None:
 
 @pytest.mark.spec("CA-27")
 def test_the_verdict_of_a_trial_is_believed_for_five_minutes() -> None:
-    """Only that one: utilisation and annotations are looked at in every pass."""
+    """Only that one: utilization and annotations are looked at in every pass."""
     cluster = pair(owned("a", "n1"))
     cluster.budgets = [budget(0)]
     cluster.at(0)
@@ -104,15 +104,15 @@ def test_an_unready_node_has_to_wait_longer() -> None:
 
 @pytest.mark.spec("CA-25")
 def test_a_group_at_its_minimum_is_not_looked_at() -> None:
-    """Not even its utilisation is computed. Neither are nodes of no group."""
+    """Not even its utilization is computed. Neither are nodes of no group."""
     cluster = pair()
     cluster.groups = (group("g", "n1", "n2", least=2),)
     cluster.at(0)
     assert cluster.reasons == {}
-    assert not cluster.planner.utilisation
+    assert not cluster.planner.utilization
     cluster.groups = (group("g", "n2"),)
     cluster.at(1)
-    assert [*cluster.planner.utilisation] == ["n2"]
+    assert [*cluster.planner.utilization] == ["n2"]
 
 
 @pytest.mark.spec("CA-25")

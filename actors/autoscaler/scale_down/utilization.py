@@ -1,4 +1,4 @@
-"""Utilisation: how much of a node its pods request: the larger of the shares of cpu and memory."""
+"""Utilization: how much of a node its pods request: the larger of the shares of cpu and memory."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NOTHING = Share(0, 1)
 
 
 @attrs.frozen
-class Utilisation:
+class Utilization:
     """The two shares of a node."""
 
     cpu: Share = NOTHING
@@ -80,18 +80,18 @@ class Utilisation:
         return f"{{{self.cpu} {self.memory} 0 {self.resource} {self.highest}}}"
 
 
-UNKNOWN = Utilisation()
+UNKNOWN = Utilization()
 """Of a node that does not say how much it has. It counts as not utilised at all."""
 
 
-def utilisation_of(
+def utilization_of(
     info: NodeInfo,
     now_ms: int,
     *,
     ignore_daemons: bool = False,
     ignore_mirrors: bool = False,
-) -> Utilisation | None:
-    """The utilisation of a node by the pods on it (CA-25); None if the node does not say how much
+) -> Utilization | None:
+    """The utilization of a node by the pods on it (CA-25); None if the node does not say how much
     it has. Pods that should have terminated long ago do not count. Those of DaemonSets and mirror
     pods do, unless they are ignored; then the node counts as smaller by what they request."""
     counted: list[Pod] = []
@@ -104,7 +104,7 @@ def utilisation_of(
     cpu, memory = (_share(info, name, counted, ignored) for name in (CPU, MEMORY))
     if cpu is None or memory is None:
         return None
-    return Utilisation(cpu, memory, CPU if cpu.exceeds(memory) else MEMORY)
+    return Utilization(cpu, memory, CPU if cpu.exceeds(memory) else MEMORY)
 
 
 def _share(

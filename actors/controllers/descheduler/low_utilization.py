@@ -16,7 +16,7 @@ from testbed.objects import Pod
 from testbed.objects.quantity import CPU
 
 
-def low_utilisation(sight: Sight) -> Evictions:
+def low_utilization(sight: Sight) -> Evictions:
     """1. Sort out the underutilised and the overutilised nodes. 2. Go through the latter, the
     fullest first, and evict the least important pods."""
     names = list(dict.fromkeys((CPU, MEMORY, PODS, *sight.policy.target_pct)))

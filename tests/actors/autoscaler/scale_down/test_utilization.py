@@ -1,4 +1,4 @@
-"""Utilisation: which pods count, which share decides, and when a node is used enough."""
+"""Utilization: which pods count, which share decides, and when a node is used enough."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import attrs
 import pytest
 from idle_nodes import idle_node, info, owned, without_room
 
-from actors.autoscaler.scale_down.utilisation import Share, utilisation_of
+from actors.autoscaler.scale_down.utilization import Share, utilization_of
 from testbed.objects import Container, Map, Pod, Quantity, Resources
 
 
 def cpu_of(*pods: Pod, **how: bool) -> Fraction:
     """The share of the cpu of a node of 4 cores that these pods request, at 1000 s."""
-    used = utilisation_of(info(idle_node("n1"), *pods), 1_000_000, **how)
+    used = utilization_of(info(idle_node("n1"), *pods), 1_000_000, **how)
     assert used is not None
     return used.cpu.fraction
 
@@ -22,12 +22,12 @@ def cpu_of(*pods: Pod, **how: bool) -> Fraction:
 @pytest.mark.spec("CA-25")
 def test_the_greater_share_decides() -> None:
     """Of cpu and memory; memory if they are equal, as it stands in the Event."""
-    used = utilisation_of(info(idle_node("n1"), owned("a", "n1", 900)), 0)
+    used = utilization_of(info(idle_node("n1"), owned("a", "n1", 900)), 0)
     assert used is not None
     assert str(used) == "{0.225 0.125 0 cpu 0.225}"
-    used = utilisation_of(info(idle_node("n1"), owned("a", "n1", 500)), 0)
+    used = utilization_of(info(idle_node("n1"), owned("a", "n1", 500)), 0)
     assert str(used) == "{0.125 0.125 0 memory 0.125}"
-    assert str(utilisation_of(info(idle_node("n1")), 0)) == "{0 0 0 memory 0}"
+    assert str(utilization_of(info(idle_node("n1")), 0)) == "{0 0 0 memory 0}"
 
 
 @pytest.mark.spec("CA-25")
@@ -81,6 +81,6 @@ def test_only_containers_count() -> None:
     assert cpu_of(attrs.evolve(pod, spec=spec)) == Fraction(1, 8)
 
 
-def test_a_node_that_has_said_nothing_has_no_utilisation() -> None:
+def test_a_node_that_has_said_nothing_has_no_utilization() -> None:
     """It does not say how much it has."""
-    assert utilisation_of(info(without_room(idle_node("n1"))), 0) is None
+    assert utilization_of(info(without_room(idle_node("n1"))), 0) is None
