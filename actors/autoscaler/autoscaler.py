@@ -27,13 +27,15 @@ class AutoscalerLoop:
     """One life of it."""
 
     passing: ClassVar[type[Passing]] = Passing
-    """What one pass does; a mutant has another."""
+    """What one pass does."""
+    remembering: ClassVar[type[AutoscalerMemory]] = AutoscalerMemory
+    """What it remembers. A mutant has another of either."""
 
     def __init__(self, actor: Autoscaler, client: Client) -> None:
         self._settings = actor.settings
         self._elects = actor.elects
         self._client = client
-        self.memory = AutoscalerMemory(actor.settings, client, actor.cloud, actor.announcer(client))
+        self.memory = self.remembering(actor.settings, client, actor.cloud, actor.announcer(client))
         """All that it knows."""
         self.last: PassRecord | None = None
         """What the last pass came to."""

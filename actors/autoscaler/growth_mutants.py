@@ -14,6 +14,7 @@ from actors.autoscaler.invariants.bounds import GroupsStayInBounds
 from actors.autoscaler.invariants.oscillation import AwaitedNodesStay
 from actors.autoscaler.invariants.triggers import TriggersAreInNeed
 from actors.autoscaler.invariants.waiting_pods import NoPodIsPassedOver
+from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.node_capacity import Amounts
 from actors.autoscaler.pass_record import SCHEDULABLE, YOUNG, GroupResize, PodFate
 from actors.autoscaler.passing import Passing
@@ -165,6 +166,18 @@ class EmptiesGroups(ScaleDownPlanner):
         return "" if waited_ms > self._settings.unneeded_time_ms else "TooEarly"
 
 
+class EmptyingScaleDown(ScaleDown):
+    """A scale-down with that planner."""
+
+    planner = EmptiesGroups
+
+
+class EmptyingMemory(AutoscalerMemory):
+    """The memory that it belongs to."""
+
+    scaling_down = EmptyingScaleDown
+
+
 # -- all of them ----------------------------------------------------------------------------------
 
 
@@ -219,20 +232,16 @@ def _packing(memory: Any, actor: Autoscaler) -> None:
     memory.packer = PacksAnywhere(memory.round_robin)
 
 
-def _planning(memory: Any, actor: Autoscaler) -> None:
-    kind = type("ScaleDown", (ScaleDown,), {"planner": EmptiesGroups})
-    memory.scale_down = kind(memory.scale_down.around, memory.round_robin)
-
-
 def _mutant(
     name: str,
     breaks: str,
     claim: str,
     change: Callable[[Any, Autoscaler], None] = _as_it_is,
     passing: type[Passing] = Passing,
+    remembering: type[AutoscalerMemory] = AutoscalerMemory,
     **ground: Any,
 ) -> Mutant:
-    made = growing_with(change, passing=passing)
+    made = growing_with(change, passing=passing, remembering=remembering)
     return Mutant(name, breaks, partial(growing_cluster, autoscaler=made, **ground), claim)
 
 
@@ -266,7 +275,8 @@ GROWTH = (
             settings=LIMITED),
     _asking("wrong-group", "nodes come that help nobody", IN_NEED, AsksTheWrongGroup),
     _asking("skips-empty", "a group without a node never gets one", NOT_OVER, SkipsEmptyGroups),
-    _mutant("empties-groups", "a group goes below its minimum", BOUNDS, _planning),
+    _mutant("empties-groups", "a group goes below its minimum", BOUNDS,
+            remembering=EmptyingMemory),
     _mutant("loses-places", "a node goes that a pod waits for", STAY, passing=LosesPlaces),
 )  # fmt: skip
 """Each with the claim that must find it."""

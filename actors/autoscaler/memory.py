@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from actors.autoscaler.announcer import Announcer
 from actors.autoscaler.listers import Listers
@@ -21,6 +21,9 @@ from testbed import Client
 
 class AutoscalerMemory:
     """Its parts, for the steps of a pass, and for what goes on between passes."""
+
+    scaling_down: ClassVar[type[ScaleDown]] = ScaleDown
+    """What makes the cluster smaller; a mutant has another."""
 
     def __init__(
         self, settings: AutoscalerSettings, client: Client, cloud: str, announcer: Announcer
@@ -44,7 +47,7 @@ class AutoscalerMemory:
         """Puts pending pods where they would find room."""
         self.expanders = chain_of(self.switches.expander)
         around = Surroundings(client, settings, self.cloud, self.listers, announcer)
-        self.scale_down = ScaleDown(around, self.round_robin)
+        self.scale_down = self.scaling_down(around, self.round_robin)
 
     def digest(self, now_ms: int) -> Mapping[str, Any]:
         """What its next actions depend on, beside its Caches; times count from now."""

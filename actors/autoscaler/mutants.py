@@ -9,6 +9,7 @@ from typing import Any
 from actors.autoscaler.autoscaler import Autoscaler, AutoscalerLoop
 from actors.autoscaler.growth_mutants import GROWTH
 from actors.autoscaler.invariants.departures import DepartingNodesAreEmpty, NodesDepartInTime
+from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.proving_grounds.departing_nodes import departing_nodes
 from actors.autoscaler.scale_down.actuation.node_deletion import Departure, NodeDeletion
 from actors.autoscaler.scale_down.cool_downs import CoolDowns
@@ -17,7 +18,6 @@ from actors.autoscaler.scale_down.planning.outlook import Outlook
 from actors.autoscaler.scale_down.planning.planner import ScaleDownPlanner
 from actors.autoscaler.scale_down.planning.unneeded import UnneededClock
 from actors.autoscaler.scale_down.scale_down import ScaleDown
-from testbed import Client
 from testbed.objects import Pod
 from testbed.testing.mutant import Mutant
 
@@ -54,15 +54,10 @@ class NeverCools(CoolDowns):
 
 def with_parts(**parts: type[Any]) -> type[Autoscaler]:
     """An Autoscaler with other parts in its scale-down."""
-    kind = type("ScaleDown", (ScaleDown,), parts)
-
-    class Loop(AutoscalerLoop):
-        def __init__(self, actor: Autoscaler, client: Client) -> None:
-            super().__init__(actor, client)
-            memory = self.memory
-            memory.scale_down = kind(memory.scale_down.around, memory.round_robin)
-
-    return type("Autoscaler", (Autoscaler,), {"loop": Loop})
+    scaling_down = type("ScaleDown", (ScaleDown,), parts)
+    remembering = type("Memory", (AutoscalerMemory,), {"scaling_down": scaling_down})
+    loop = type("Loop", (AutoscalerLoop,), {"remembering": remembering})
+    return type("Autoscaler", (Autoscaler,), {"loop": loop})
 
 
 def _mutant(name: str, breaks: str, claim: str, **parts: type[Any]) -> Mutant:

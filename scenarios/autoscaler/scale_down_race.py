@@ -13,6 +13,7 @@ from actors.apiserver.verbs.update import patch
 from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.autoscaler.asking import is_expendable
 from actors.autoscaler.autoscaler import AutoscalerLoop
+from actors.autoscaler.memory import AutoscalerMemory
 from actors.autoscaler.scale_down.actuation.node_deletion import NodeDeletion
 from actors.autoscaler.scale_down.scale_down import ScaleDown
 from actors.cloud import NodeGroup, join_cloud
@@ -20,7 +21,7 @@ from actors.scheduler import Scheduler
 from actors.shared.machines import CloudInstance
 from actors.shared.retries import until_told
 from actors.shared.user import User
-from testbed import Client, Evidence, Operation, World, always
+from testbed import Evidence, Operation, World, always
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 from testbed.objects.meta import key_of
 from testbed.store.endpoint import Handler
@@ -98,13 +99,16 @@ class CarefulScaleDown(ScaleDown):
     deletion = FreshLook
 
 
-class CarefulLoop(AutoscalerLoop):
-    """One life of an autoscaler with such a scale-down."""
+class CarefulMemory(AutoscalerMemory):
+    """What an autoscaler with that scale-down remembers."""
 
-    def __init__(self, actor: Autoscaler, client: Client) -> None:
-        super().__init__(actor, client)
-        memory = self.memory
-        memory.scale_down = CarefulScaleDown(memory.scale_down.around, memory.round_robin)
+    scaling_down = CarefulScaleDown
+
+
+class CarefulLoop(AutoscalerLoop):
+    """One life of it."""
+
+    remembering = CarefulMemory
 
 
 class CarefulAutoscaler(Autoscaler):
