@@ -15,9 +15,9 @@ from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+from testbed.objects.node import HOSTNAME
 
-HOST = "kubernetes.io/hostname"
-APART = PodAffinity(required=(PodAffinityTerm(HOST, LabelSelector(Map(app="db"))),))
+APART = PodAffinity(required=(PodAffinityTerm(HOSTNAME, LabelSelector(Map(app="db"))),))
 URGENT = PriorityClass("urgent", value=10, preemption_policy="Never")
 AWAY_MS = 20_000
 """How long a replica is stalled or partitioned: long enough for another one to lead."""
@@ -56,7 +56,7 @@ def leader_overlap(world: World, *, guard: bool = False) -> None:
     fenced: it binds only while it is sure to lead, and what it sent before is refused.
     """
     world.serve(ApiServer)
-    world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOST: "n1"}), db("a"))
+    world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOSTNAME: "n1"}), db("a"))
     switches = Map({"fencing": "on" if guard else "off"})
     for name in ("alpha-1", "alpha-2"):
         world.start(Scheduler(name, pods_of="alpha", elects=True, switches=switches))

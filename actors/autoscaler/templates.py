@@ -27,10 +27,10 @@ from actors.shared.critical import is_mirror
 from actors.shared.daemon_pods import is_daemon_pod, may_run, usual_tolerations
 from actors.shared.node_groups import GroupView
 from testbed.objects import DaemonSet, Meta, Node, Pod, Taint, requests_of
+from testbed.objects.node import HOSTNAME
 
 STABLE_MS = 60_000
 """How long a node must have been ready to be a template."""
-HOSTNAME = "kubernetes.io/hostname"
 TRANSIENT = {
     TO_BE_DELETED,
     CANDIDATE,

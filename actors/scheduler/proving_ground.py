@@ -30,9 +30,9 @@ from testbed.objects import (
 )
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from testbed.objects.node import HOSTNAME
 
 NAME = "alpha"
-HOSTNAME = "kubernetes.io/hostname"
 PRIORITIES = (0, 50, 100, 1000)
 
 

@@ -34,8 +34,8 @@ from testbed.objects import (
 )
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
+from testbed.objects.node import HOSTNAME
 
-HOST = "kubernetes.io/hostname"
 PREEMPTORS = ("scheduler", "rescheduler", "kubelet", "none")
 PRIORITIES = {"urgent": 1000, "web": 100, "job": 100, "noisy": 10, "batch": 0}
 ONE, OTHER = "alpha", "beta"
@@ -47,7 +47,7 @@ EVENING_MS, HORIZON_MS = 120_000, 60_000
 again after minutes."""
 LESSER = ("batch", "job", "noisy", "web")
 APART = Affinity(
-    pod_anti_affinity=PodAffinity((PodAffinityTerm(HOST, LabelSelector({"app": "noisy"})),))
+    pod_anti_affinity=PodAffinity((PodAffinityTerm(HOSTNAME, LabelSelector({"app": "noisy"})),))
 )
 
 
@@ -185,7 +185,7 @@ def who_preempts(
     spec = PodDisruptionBudgetSpec(min_available=nodes - 1, selector=LabelSelector({"app": "web"}))
     world.add(PodDisruptionBudget("web", spec=spec))
     for name in (f"n{number}" for number in range(1, nodes + 1)):
-        world.add(Node.of(name, cpu_m=4000, labels={HOST: name}))
+        world.add(Node.of(name, cpu_m=4000, labels={HOSTNAME: name}))
         world.serve(partial(Runtime, node=name))
         preempts = "for_any" if preemptor == "kubelet" else "for_critical"
         world.start(Kubelet(f"kubelet-{name}", name, switches=Map(preempts=preempts)))

@@ -12,6 +12,9 @@ from testbed.objects.condition import Condition
 from testbed.objects.meta import Map, Object, named
 from testbed.objects.quantity import Quantity, amounts, counted, milli, whole
 
+HOSTNAME = "kubernetes.io/hostname"
+"""The label with a node's own name: to spread by it is to spread over nodes."""
+
 
 @attrs.frozen
 class NodeSpec:

@@ -77,7 +77,7 @@ class NoPodIsPassedOver(JudgesPasses):
             fate = record.pods.get(key_of(pod))
             if fate is None:
                 return f"does not say what becomes of {key_of(pod)}"
-            if wrong := _excuse(pod, fate, seen, cluster):
+            if wrong := _wrong_with(pod, fate, seen, cluster):
                 return f"takes {key_of(pod)} for one that is {fate.fate}, {wrong}"
             is_left = fate.fate not in (EXPENDABLE, NOMINATED, SCHEDULABLE, YOUNG, DAEMON)
             if is_left and record.scale_up.result != SUCCESSFUL:
@@ -111,7 +111,7 @@ def _overpacked(cluster: PlainCluster) -> str:
     return ""
 
 
-def _excuse(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> str:
+def _wrong_with(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> str:
     """What is wrong with the reason why a pod is not helped; empty if nothing is."""
     switches = seen.switches
     if fate.fate == EXPENDABLE and not is_expendable(pod, switches.expendable_cutoff):

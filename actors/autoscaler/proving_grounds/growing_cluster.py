@@ -20,6 +20,7 @@ from actors.scheduler import Scheduler
 from actors.shared.user import User
 from testbed import World
 from testbed.objects import Condition, Map, Node, Pod, PodStatus, Taint, Toleration
+from testbed.objects.node import HOSTNAME
 
 SETTINGS = AutoscalerSettings(
     unneeded_time_ms=20_000, unremovable_recheck_ms=20_000, delay_after_add_ms=0,
@@ -30,7 +31,7 @@ LIMITED = attrs.evolve(SETTINGS, max_nodes_total=5)
 ASKS_MS, FOLLOWS_MS, AWAKES_MS = 3_000, 12_000, 140_000
 """When three pods come: one that only the refusing group can help; one that needs another node
 while some are on their way; and one after there was nothing to do for a long time."""
-H, HERE = Map(pool="h"), Map({"kubernetes.io/hostname": "k-1"})
+H, HERE = Map(pool="h"), Map({HOSTNAME: "k-1"})
 APART, LET_IN = Taint("pool", "", "NoSchedule"), (Toleration("pool", "Exists"),)
 """The taint that keeps pods off the nodes of h and k, and what tolerates it."""
 LIFE_MS = 900_000

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from actors.autoscaler.pass_record import GroupResize
-from actors.autoscaler.templates import HOSTNAME, NodeTemplate
+from actors.autoscaler.templates import NodeTemplate
 from actors.framework.podinfo import MEMORY
 from actors.shared.node_groups import GroupView
 from testbed.objects import Map, Quantity, requests_of
+from testbed.objects.node import HOSTNAME
 from testbed.objects.quantity import counted
 
 IGNORED_LABELS = {

@@ -12,10 +12,9 @@ from actors.framework.podinfo import PodInfo
 from actors.framework.snapshot import Column, Snapshot
 from actors.scheduler.score import BEST, Score
 from testbed.objects.affinity import TopologySpreadConstraint
+from testbed.objects.node import HOSTNAME
 
 HONOR, IGNORE = "Honor", "Ignore"
-HOSTNAME = "kubernetes.io/hostname"
-"""The topology key with a domain for each node."""
 
 
 @attrs.frozen(eq=False)

@@ -12,8 +12,8 @@ from testbed.objects.affinity import NO_SCHEDULE
 from testbed.objects.calendar import whole_second
 from testbed.objects.form import to_tree
 from testbed.objects.meta import Meta
+from testbed.objects.node import HOSTNAME
 
-HOSTNAME = "kubernetes.io/hostname"
 NOT_READY = Taint("node.kubernetes.io/not-ready", effect=NO_SCHEDULE)
 """On a node until it is Ready for the first time."""
 READY = Condition("Ready", "True", "KubeletReady", "kubelet is posting ready status")
