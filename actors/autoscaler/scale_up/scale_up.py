@@ -124,9 +124,11 @@ class ScaleUp:
         nodes = self._within_total(best.nodes, there)
         nodes = limits.capped(nodes, best.template, left)
         groups = self._sharing(best, expansions)
-        pods = [f"pods/{pod.key}" for pod in best.pods]
-        more = f" and {len(pods) - 1} more" if len(pods) > 1 else ""
-        why = f"for {pods[0]}{more}; a new one would be {memory.templates.origins[best.group]}"
+        first, *others = best.pods
+        more = f" and {len(others)} more" if others else ""
+        why = (
+            f"for pods/{first.key}{more}; a new one would be {memory.templates.origins[best.group]}"
+        )
         await self._resize(outcome, balanced(groups, nodes), why)
         outcome.record.result = SUCCESSFUL
 
