@@ -46,8 +46,10 @@ def rooms_made(
     """The pods that still wait for room that was made for them on the node of this bind; each with
     the record of that. Other programs can read of such room only if the pod is nominated."""
     node = _given(version)
+    if not node:
+        return
     records = {act.record.number: act for act in knowledge.acts if act.record}
-    for ended in _removed(knowledge, 0, version.step) if node else ():
+    for ended in _removed(knowledge, 0, version.step):
         was = ended.change.old
         made = records.get(causality.steps[ended.step].because)
         if was is None or made is None or field_of(was.value, NODE) != node:

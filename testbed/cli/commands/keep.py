@@ -100,11 +100,11 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
     """Say what the new file expects, and whether it is so already."""
     red = [side for side in pair if not side.is_met]
     is_pair = any(side.expected is not None and side.expected.violates for side in pair)
-    if is_pair:
+    if is_pair and not red:
         now = _how_green(pair)
-        if red:
-            is_open = all(map(_is_open, red))
-            now = "red, it comes to no end" if is_open else "red, the guard does not hold"
+    elif is_pair:
+        is_open = all(map(_is_open, red))
+        now = "red, it comes to no end" if is_open else "red, the guard does not hold"
     else:
         now = "red, the code is to be mended" if red else (
             "green already: the race does not happen any more"
