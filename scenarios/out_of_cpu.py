@@ -77,7 +77,7 @@ def no_pod_is_rejected(see: Evidence) -> str | None:
 
 
 def no_workload_churns(see: Evidence) -> str | None:
-    """A workload whose pods are rejected does not create them again and again."""
+    """A workload does not create pods again and again that are rejected."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     rejected = [pod for pod in pods if pod.status.reason.startswith("OutOf")]
     if len(rejected) > CHURN_MAX:

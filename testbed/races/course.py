@@ -73,7 +73,7 @@ class Course:
 
 
 def course_of(world: World, violation: Violation) -> Course:
-    """Return the course of a Run whose Steps were kept."""
+    """Return the course of a Run. Its Steps must be kept."""
     words = _Words(world)
     items = world.trace.items
     made: dict[str, str] = {}
@@ -138,7 +138,7 @@ class _Words:
 
 
 def _prefixes(key: str) -> set[str]:
-    """The key of a request, and of the object whose subresource it is."""
+    """The key of a request; if it is for a subresource, the key of the object, too."""
     parts = key.split("/")
     return {"/".join(parts[:count]) for count in range(2, len(parts) + 1)}
 

@@ -26,8 +26,8 @@ def is_going(node: Node, now_ms: int) -> bool:
 
 
 def tainted(node: Node, key: str, now_ms: int, *, cordon: bool = False) -> Node | None:
-    """The node with one of the two taints, whose value is the Unix second; None if the node has it
-    already. With `cordon`, it is cordoned as well."""
+    """The node with one of the two taints; None if it has that already. The value of the taint is
+    the Unix second. With `cordon`, the node is cordoned as well."""
     if has_taint(node, key):
         return None
     taint = Taint(key, str(now_ms // 1000), EFFECTS[key])

@@ -31,7 +31,7 @@ class NoPodRunsTwice(Invariant):
     kubelet that is down or cut off does not hear of it (KUB-45). At rest, no kubelet that is up and
     can be reached still runs such a pod. How soon a kubelet must hear of it is not judged: a
     Chooser may hold up any delivery for as long as it likes. If the claim is `strict`, that case is
-    a breach, too: the workload may never run twice, as a StatefulSet promises, whoever is at fault.
+    a breach, too: the workload may never run twice, as a StatefulSet promises.
     """
 
     name = "no_pod_runs_twice"

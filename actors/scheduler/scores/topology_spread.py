@@ -106,7 +106,7 @@ def _matching(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) 
 
 
 def _rows_counted(rule: TopologySpreadConstraint, pod: PodInfo, snapshot: Snapshot) -> Mask:
-    """The rows whose pods count: by default, where the pod's node affinity allows it."""
+    """The rows where pods count: by default, those that the pod's node affinity allows."""
     rows = np.ones(len(snapshot), np.bool_)
     if rule.node_affinity_policy != IGNORE:
         rows &= rows_wanted(pod, snapshot)

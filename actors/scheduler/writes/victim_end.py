@@ -1,4 +1,4 @@
-"""The end of a victim: how it is asked for, by whichever program preempts."""
+"""The end of a victim: how any program that preempts asks for it."""
 
 from __future__ import annotations
 

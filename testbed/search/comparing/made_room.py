@@ -1,4 +1,4 @@
-"""MadeRoom: one preemption, whichever program made it: for which pod, where, and who had to go.
+"""MadeRoom: one preemption by any program: for which pod, where, and which pods had to go.
 
 A program that preempts gives the record of its decision as `because` of each write that ends a
 victim. The record names the pod that room is made for: `for`, a kubelet's `critical`, or `pod`. A

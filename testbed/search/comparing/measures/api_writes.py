@@ -10,7 +10,7 @@ from testbed.search.comparing.sample import Figure, Sample, per_run
 
 
 class ApiWrites(Measure):
-    """All writes that have taken effect, of whichever kind and program."""
+    """All writes that have taken effect, of every kind and program."""
 
     name: ClassVar[str] = "api_writes"
     says: ClassVar[str] = "writes that took effect, of all kinds and programs"
