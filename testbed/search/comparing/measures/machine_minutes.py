@@ -11,8 +11,8 @@ from testbed.search.comparing.sample import Figure, Sample, time_per_run
 
 
 class MachineMinutes(Measure):
-    """From the request for each machine, or from the start, until it is gone or the Run ends. It
-    counts while it boots, too, and if it never comes up: as long, the provider has it."""
+    """From the request for each machine, or from the start, until it is gone or the Run ends. A
+    machine counts while it boots, too, and if it never comes up."""
 
     name: ClassVar[str] = "machine_minutes"
     says: ClassVar[str] = "from the request for each machine until it is gone or the Run ends"
