@@ -3,7 +3,7 @@
 The files and folders below are in reading order: each imports only what stands before it. A folder
 is a room. Its `__init__` says what it is for, what it may use, and in which order to read it.
 
-In order: errors, version, whose, takes, objects, words, switches, policy, child, store, turns,
+In order: errors, version, code, objects, words, switches, policy, child, store, turns,
   client, fault, faults, invariant, invariants, chooser, choosers, world, races, search, story,
   testing.
 Doors, in order: __init__, strategies, pytest_plugin, checks, cli, __main__.

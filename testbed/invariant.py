@@ -11,10 +11,10 @@ import attrs
 
 from testbed.client.request import Request
 from testbed.client.wire import Wire
+from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
 from testbed.store.store import Store
-from testbed.takes import wrong_count
 from testbed.turns.happening import Happening
 from testbed.turns.life import Death, Role
 from testbed.turns.option import Choice

@@ -13,7 +13,7 @@ import traceback
 
 import attrs
 
-from testbed.whose import INSTALLED, OWN, PYTHON, is_of_objects, readers_frame, whose
+from testbed.code.whose import INSTALLED, OWN, PYTHON, is_of_objects, readers_frame, whose
 
 
 @attrs.frozen

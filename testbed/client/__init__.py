@@ -1,5 +1,5 @@
 """The client: all that an actor touches, down to the wire.
 
-May use: errors, whose, takes, objects, words, switches, store, turns.
+May use: errors, code, objects, words, switches, store, turns.
 In order: latency, stream, request, point, wire, audit, asking, spawned, client, cache, actor.
 """

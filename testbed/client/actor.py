@@ -8,9 +8,9 @@ from typing import ClassVar
 import attrs
 
 from testbed.client.client import Client
+from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.switches import Component
-from testbed.takes import wrong_count
 
 
 @attrs.frozen

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from testbed.client.audit import ALWAYS, audited
 from testbed.client.client import Client
 from testbed.client.stream import NextDelivery, Stream
+from testbed.code.whose import at_place, place_of_call
 from testbed.errors import ApiError, Expired, UnknownName
 from testbed.objects.dotted import fields_within, has_field
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
@@ -26,7 +27,6 @@ from testbed.store.endpoint import EVERYTHING, Listing
 from testbed.store.selector import Selector, differ_in, is_other
 from testbed.store.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
 from testbed.turns.waits import Waitable
-from testbed.whose import at_place, place_of_call
 
 O = TypeVar("O", bound=Object)  # noqa: E741
 

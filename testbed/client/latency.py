@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase
 
 import attrs
 
+from testbed.code.whose import at_place
 from testbed.errors import ScenarioError, UnknownName, did_you_mean
 from testbed.objects.kinds import kinds_below
 from testbed.store.endpoint import Operation
-from testbed.whose import at_place
 from testbed.words import MEANT, PAST, meant, spoken
 
 GLOB = re.compile(r"[*?\[]")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from testbed.code.takes import wrong_count
+from testbed.code.whose import place_of_call
 from testbed.errors import ScenarioError, shown
-from testbed.takes import wrong_count
 from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
-from testbed.whose import place_of_call
 
 ASYNC = inspect.CO_COROUTINE
 NEXT = "say client.spawn({0!r}, f, …) with the name of an async function and its arguments"

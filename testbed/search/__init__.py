@@ -1,6 +1,6 @@
 """Search: many Runs, played in rounds, and what was found in them.
 
-May use: errors, version, whose, objects, words, policy, child, turns, fault, invariant, chooser,
+May use: errors, version, code, objects, words, policy, child, turns, fault, invariant, chooser,
   choosers, world, races.
 In order: planned_run, bounds, player, engine, engines, coverage, finding, sources, terms,
   ledger, portfolio, effort, crossing, search, sweep, comparing.

@@ -19,7 +19,7 @@ from hashlib import sha256
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from testbed.whose import INSTALLED, OWN, SHIPPED, library_of, whose
+from testbed.code.whose import INSTALLED, OWN, SHIPPED, library_of, whose
 
 OURS = Path(__file__).resolve().parent.parent
 OURS_NAME = OURS.name

@@ -1,6 +1,6 @@
 """Turns: what may happen next, which task moves, and the record of it.
 
-May use: errors, whose, objects, store.
+May use: errors, code, objects, store.
 In order: option, life, pending, because, trace, recorded, suspects, imprint, happening, head,
   table, forgotten, drivers, waits, watchdog, session.
 """

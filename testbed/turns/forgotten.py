@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TextIO
 
+from testbed.code.whose import PYTHON, TESTBED, whose
 from testbed.errors import ScenarioError
 from testbed.turns.life import CARRIER
 from testbed.turns.table import Table
-from testbed.whose import PYTHON, TESTBED, whose
 
 NOT_ACTORS = frozenset({TESTBED, PYTHON})
 """Whose code no actor can mend."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import attrs
 
+from testbed.code.whose import library_of, readers_frame
 from testbed.errors import Cancelled, Crashed, ScenarioError, UnknownName, shown
 from testbed.store.footprint import Footprint
 from testbed.turns.option import Option
-from testbed.whose import library_of, readers_frame
 
 ADVICE = "let Crashed end the task: catch Exception, never BaseException, and never bare"
 REFUSALS_MAX = 100

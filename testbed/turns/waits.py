@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from testbed.code.whose import whose
 from testbed.errors import shown
 from testbed.turns.forgotten import NOT_ACTORS, actors_frame, actors_line, forgot
 from testbed.turns.life import Seat
 from testbed.turns.option import RESUME, WAKE, Option
 from testbed.turns.table import TRAP, Table
-from testbed.whose import whose
 
 
 class Waitable:

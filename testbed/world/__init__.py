@@ -1,6 +1,6 @@
 """The world: one cluster, assembled from a scenario, played under a Chooser, and judged.
 
-May use: errors, version, whose, objects, switches, policy, store, turns, client, fault, faults,
+May use: errors, version, code, objects, switches, policy, store, turns, client, fault, faults,
   invariant, invariants, chooser, choosers.
 In order: budget, seen_store, audited_evidence, judge, ending, asides, fault_settings,
   fault_kinds, chooser_kinds, in_force, play, reading, world, lap_proof, counterpart, keeping,

@@ -17,6 +17,7 @@ from functools import cache
 
 import attrs
 
+from testbed.code.whose import OWN, SHIPPED, TESTBED, at_place, whose
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import DEATHS, RECORDS, Invariant
 from testbed.objects.dotted import has_field
@@ -24,7 +25,6 @@ from testbed.objects.kinds import KINDS_BY_PLURAL, kinds_below
 from testbed.store.endpoint import Endpoint
 from testbed.store.footprint import ACTOR, ENDPOINT, FAMILIES, HISTORY, KIND, LOG, ORDER, TIME
 from testbed.store.store import plural_of
-from testbed.whose import OWN, SHIPPED, TESTBED, at_place, whose
 
 WORDS = frozenset({RECORDS, DEATHS, HISTORY, TIME, LOG, *ORDER})
 """Keys that have no name in them."""

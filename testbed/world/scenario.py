@@ -15,6 +15,7 @@ import attrs
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
+from testbed.code.whose import at_place
 from testbed.errors import ScenarioError, UnknownName
 from testbed.fault import Fault
 from testbed.invariant import Invariant
@@ -22,7 +23,6 @@ from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
-from testbed.whose import at_place
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by

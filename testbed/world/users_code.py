@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from testbed.code.whose import readers_frame
 from testbed.errors import HarnessError, ScenarioError, UnknownName
-from testbed.whose import readers_frame
 
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""

@@ -19,6 +19,7 @@ from testbed.client.client import Client
 from testbed.client.latency import Latency, check_names
 from testbed.client.point import ServedSoFar, Whereabouts
 from testbed.client.wire import Wire
+from testbed.code.whose import at_place, place_of_call
 from testbed.errors import AlreadyExists, Invalid, ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Hit, Levers
 from testbed.invariant import Evidence, Invariant, Verdict
@@ -48,7 +49,6 @@ from testbed.turns.session import guarded, play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.version import VERSION
-from testbed.whose import at_place, place_of_call
 from testbed.world.budget import Budget
 from testbed.world.fault_kinds import check_aim, fault_as_dict
 from testbed.world.in_force import InForce

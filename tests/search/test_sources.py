@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed.code.whose import USED
 from testbed.search.sources import NEEDED, digests
-from testbed.whose import USED
 
 ROOT = Path(__file__).parent.parent.parent
 

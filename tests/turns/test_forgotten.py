@@ -17,10 +17,10 @@ from stage import Cued, Puppet
 from testbed import ApiError, Cache, Client, Operation, World
 from testbed.choosers.calm import Calm
 from testbed.client.stream import NextDelivery
+from testbed.code.whose import TESTBED, whose
 from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
-from testbed.whose import TESTBED, whose
 
 # mypy: disable-error-code="unused-coroutine, unused-awaitable"
 Doing = Callable[[Client], Coroutine[Any, Any, Any]]

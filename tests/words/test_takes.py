@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from testbed.takes import wrong_count
+from testbed.code.takes import wrong_count
 
 
 def two(one: int, other: int) -> None:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import testbed
-from testbed.whose import INSTALLED, OWN, PYTHON, SHIPPED, TESTBED, whose
+from testbed.code.whose import INSTALLED, OWN, PYTHON, SHIPPED, TESTBED, whose
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = sysconfig.get_path("purelib")

@@ -33,7 +33,7 @@ they raise was caused by the code that called them."""
 SWITCHED = ("in_force.py", "switches.py")
 """What these refuse was said on a command line or in a race file, and not where it shows up."""
 
-_HERE = Path(__file__).resolve().parent
+_HERE = Path(__file__).resolve().parent.parent
 _SITES = ("site-packages", "dist-packages")
 _PYTHON = [Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib")]
 
