@@ -4,8 +4,8 @@ The files and folders below are in reading order: each imports only what stands 
 is a room. Its `__init__` says what it is for, what it may use, and in which order to read it.
 
 In order: errors, version, code, objects, words, switches, policy, child, store, turns,
-  client, fault, faults, invariant, invariants, chooser, choosers, world, races, search, story,
-  testing.
+  client, fault, faults, invariant, invariants, chooser, choosers, world, attended, races, search,
+  story, testing.
 Doors, in order: __init__, strategies, pytest_plugin, checks, cli, __main__.
 
 The names below are promised. Everything else can be imported too, but may change.

@@ -29,6 +29,7 @@ CROWDED = ("testbed/objects",)
 DOORS = {
     "attrs": "*",
     "click": "testbed/cli/*",
+    "h11": "testbed/attended/http/connection.py",
     "hypothesis": "testbed/choosers/drawn.py testbed/strategies.py",
     "msgspec": "testbed/objects/codec.py",
     "networkx": "testbed/story/causality.py",
