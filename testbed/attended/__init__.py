@@ -1,5 +1,5 @@
 """Attended Runs: real programs in place of actors, over HTTP.
 
-May use: nothing.
+May use: objects.
 In order: http.
 """

@@ -3,5 +3,5 @@
 No file here knows of a World: it turns bytes into data, and data into bytes.
 
 May use: nothing.
-In order: exchange.
+In order: exchange, reply.
 """
