@@ -3,7 +3,8 @@
 May use: errors.
 In order: meta, fitting, quantity, calendar, plain, form, dotted, labels, condition, affinity,
   reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
-  deployment, lease, namespace, event, config, binding, kinds, codec, __init__, manifests.
+  deployment, lease, namespace, event, config, binding, kinds, codec, decoded,
+  __init__, manifests.
 """
 
 from testbed.objects.affinity import (
