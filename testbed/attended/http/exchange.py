@@ -37,14 +37,20 @@ class Exchange(Protocol):
     """One request that has arrived whole, and the way to answer it.
 
     It is answered once: by `answer`, by `begin`, any number of `send` and `end`, or by `cut`. None
-    of these waits, and none raises because the program has gone.
+    of these waits, and none raises because the program has gone. Each is one write to the socket,
+    within the call. Of the headers those that frame the answer (Content-Length, Transfer-Encoding,
+    Connection) are set here.
     """
 
     asked: HttpRequest
 
     @property
     def is_gone(self) -> bool:
-        """Whether its connection is closed, so that no answer can reach the program any more."""
+        """Whether its connection is closed, so that no answer can reach the program any more.
+
+        A watch that has begun is gone as soon as the program closes its side. A program that has
+        asked, and then says that it sends no more, may still be there, and is answered.
+        """
 
     def answer(self, code: int, headers: Mapping[str, str], body: bytes) -> None:
         """Answer at once and whole: head and body leave in one write."""
@@ -53,7 +59,7 @@ class Exchange(Protocol):
         """Begin an answer of lines: the head leaves now, and each `send` is a chunk."""
 
     def send(self, line: bytes) -> None:
-        """Send one chunk."""
+        """Send one chunk. Who does not read its lines, and leaves too many, is cut."""
 
     def end(self) -> None:
         """Send the last chunk; the connection may be used again."""

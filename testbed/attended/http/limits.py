@@ -1,0 +1,30 @@
+"""HttpLimits: how much of everything a program may ask of the listener; nothing is unbounded."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class HttpLimits:
+    """The limits of one Listener. What breaks one is refused, or its connection is closed."""
+
+    head_bytes_max: int = 64 * 1024
+    """Of one request line with its headers."""
+    body_bytes_max: int = 3 * 1024 * 1024
+    """Of one request, as Kubernetes has it."""
+    ahead_bytes_max: int = 64 * 1024
+    """How much of the next requests is read while one is being answered; more waits in the
+    kernel, so that in the end the program waits."""
+    unsent_bytes_max: int = 8 * 1024 * 1024
+    """Of a watch, by a program that does not read its lines; then its connection is cut."""
+    connections_max: int = 512
+    """Open at once. For one more the connection that was idle longest is closed; if none is, the
+    newest is refused."""
+    head_s: float = 32.0
+    """From the first byte of a request until it is whole."""
+    idle_s: float = 180.0
+    """Without a request; clients in Go close theirs after 90. Also how long an answer may stay
+    where it is because the program takes no byte of it."""
+    linger_s: float = 1.0
+    """How long a refused program may still go on sending before it reads the refusal."""
