@@ -1,5 +1,5 @@
 """Attended Runs: real programs in place of actors, over HTTP.
 
-May use: objects, errors.
-In order: http.
+May use: errors, client, objects, store, turns, world.
+In order: http, program, tape.
 """

@@ -20,6 +20,7 @@ from testbed.turns.option import (
     LetPass,
     Option,
     Release,
+    is_from_outside,
 )
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step
@@ -48,6 +49,9 @@ class Replayed(Chooser):
         return Plan("replayed")
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        # What came from outside is no choice: the Tape lets it join again.
+        while self._done < len(self.steps) and self._is_outside():
+            self._done += 1
         if self._done == len(self.steps):
             return CUT
         step = self.steps[self._done]
@@ -65,6 +69,10 @@ class Replayed(Chooser):
         if step["do"] not in MOVES_NOBODY:
             self._moved = options[index].actor
         return index
+
+    def _is_outside(self) -> bool:
+        step = self.steps[self._done]
+        return is_from_outside(step["do"], step["who"])
 
     def _aside(self, step: dict[str, Any], options: Options | Alternatives) -> HoldBack | Release:
         """Hold back, or release, what was held back or released then, if it is there now."""

@@ -1,4 +1,5 @@
-"""Head: what decides at a Table, the play of a World. Driver: what carries the Table's tasks."""
+"""Head: what decides at a Table, the play of a World. Driver: what carries the Table's tasks.
+Doorman: what waits for real programs."""
 
 from __future__ import annotations
 
@@ -9,6 +10,21 @@ from testbed.turns.life import Role, Seat
 from testbed.turns.trace import Record
 
 
+class Doorman(Protocol):
+    """Waits for what is outside the World: real programs and their connections. While it waits,
+    nothing in the World moves."""
+
+    wait_s: float
+    """How long to wait at most."""
+
+    def fileno(self) -> int:
+        """The descriptor that is readable as soon as there is something to see."""
+
+    def wait(self) -> None:
+        """Sleep until the descriptor is readable or the time is over. Only for a driver that has
+        no loop of its own."""
+
+
 class Head(Protocol):
     """What sits at the head of a Table and decides.
 
@@ -16,9 +32,12 @@ class Head(Protocol):
     World. So no method of it raises: an error is kept in `table.failure` and ends the Run.
     """
 
-    def advance(self) -> Seat | None:
+    def advance(self) -> Seat | Doorman | None:
         """Play turns until a task is to move, and return that one; None when the Run has ended and
-        all is torn down. Called once by the driver, then each time a task has given up the turn."""
+        all is torn down. Called once by the driver, then each time a task has given up the turn.
+
+        If the World must first wait for real programs, it returns the Doorman: the driver lets that
+        wait, and calls again."""
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
         """Let the Chooser decide which of these it is. Called by `client.pick`, within a turn."""

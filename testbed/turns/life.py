@@ -271,7 +271,7 @@ def alien_at(place: str, path: str, what: str) -> str:
     )
 
 
-CARRIER = "Table._carry"
+CARRIER = "Table.carry"
 """What sends into an actor's coroutine: no frame before that is the actor's."""
 
 

@@ -16,6 +16,13 @@ SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
 )  # fmt: skip
 HOLD, RELEASE, PASS = "hold", "release", "pass"
 """Kinds of Steps that are no turn: an Option was held back or released, or only time has passed."""
+JOIN, LEAVE, EXIT, STOP = "join", "leave", "exit", "stop"
+"""Kinds of Steps that are no turn either: what real programs do from outside. One has asked
+something, no longer waits for it, or has ended; or the Run is stopped from there."""
+DOOR = "door"
+"""Who lets time pass, or stops the Run, if it is not the Chooser but the wall's time."""
+ASIDE = frozenset({HOLD, RELEASE, PASS, JOIN, LEAVE, EXIT, STOP})
+"""The kinds of Steps that are no turn and no pick."""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
 """The kinds that samplers count and draw among; the others follow at once, in calm order."""
 
@@ -50,6 +57,11 @@ class Release:
 
 Choice = int | HoldBack | Release | LetPass
 """What a Chooser has decided, as a trace keeps it."""
+
+
+def is_from_outside(kind: str, path: str) -> bool:
+    """Whether a Step of that kind and path is what a real program has done, and no Choice."""
+    return kind in (JOIN, LEAVE, EXIT, STOP) or path == DOOR
 
 
 class Sentence(NamedTuple):

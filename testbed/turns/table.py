@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from testbed.errors import Cancelled, Crashed, HarnessBug, HarnessError, Overrun, ScenarioError
 from testbed.store.footprint import Marks
-from testbed.turns.head import Driver, Head
+from testbed.turns.head import Doorman, Driver, Head
 
 from testbed.turns.life import (  # isort: skip
     ADVICE, REFUSALS_MAX, Death, Life, Role, Seat, abandon, alien, death_of, endless, is_unwinding,
@@ -60,16 +60,17 @@ class Table:
         self.deaths: list[Death] = []
         self.last_fault_ms = 0
         self.faults = 0
-        """How many have struck."""
         self.records: list[Record] = []
         self.audits = False
         """Whether Caches hand out recording views, to catch a read that was not declared."""
         self.failure: BaseException | None = None
-        """The first error that ends the Run; the World's own task raises it, after the teardown."""
+        """The first error that ends the Run; the World's own task raises it in the end."""
         self.stop: BaseException | None = None
         """Why the Run must end at its next turn: Overrun, KeyboardInterrupt, a cancellation."""
         self.is_over = False
         """Whether the Run has ended and is being torn down."""
+        self.is_attended = False
+        """Whether it waits for real programs, and no turn can end."""
         self._head: Head | None = None
         self.context = contextvars.copy_context()
         """The context variables of a new life; what a life sets, no other life sees."""
@@ -288,21 +289,21 @@ class Table:
     # then `coro.send` returns below, and no frame of the actor is left on the stack. Only now the
     # Head plays turns, until one of them ends the wait of some task. Its errors pass no actor's
     # `except`; its Options carry a ticket, so none of them can end a wait that is already over.
-    def move(self, seat: Seat) -> Seat | None:
-        """Let this task move until another is to; returns that one, or None at the end of the Run.
+    def move(self, seat: Seat) -> Seat | Doorman | None:
+        """Let this task move until another is to; returns that one, or what `Head.advance` gives.
 
         It returns the same Seat only if that awaited something that is not the World's
         (`seat.trap`). The driver must then get it out of there; only a driver knows how.
         """
         head = self._head
         assert head is not None
-        while self._carry(seat):
+        while self.carry(seat):
             mover = head.advance()
             if mover is not seat:
                 return mover
         return seat
 
-    def _carry(self, seat: Seat) -> bool:
+    def carry(self, seat: Seat) -> bool:
         """Send into the task until it parks or ends: True. False: it awaited something else."""
         life = seat.life
         role, marks = life.role, self.marks
@@ -382,9 +383,8 @@ class Table:
         Overrun or an interrupt ends the Run."""
         life = seat.life
         if isinstance(error, Overrun) and self.is_over:
-            self.fail(
-                ScenarioError(f"{error}: it goes on after the Run has ended.\nNext: {ADVICE}.")
-            )
+            text = f"{error}: it goes on after the Run has ended.\nNext: {ADVICE}."
+            self.fail(ScenarioError(text))
         elif isinstance(error, Overrun | KeyboardInterrupt):
             self.stop = self.stop or error
         elif isinstance(error, Exception) and not isinstance(error, HarnessError):

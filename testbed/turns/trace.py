@@ -13,7 +13,7 @@ from testbed.errors import ScenarioError
 from testbed.objects.codec import decode, encode, encode_line
 from testbed.store.endpoint import Operation
 from testbed.store.footprint import Footprint, Marks
-from testbed.turns.option import HOLD, Choice, Option, Sentence
+from testbed.turns.option import HOLD, JOIN, Choice, Option, Sentence
 
 FORMAT = "testbed-trace/1"
 SAID = "said"
@@ -46,7 +46,7 @@ class Step:
         self.because = 0
         """The number of the Record that its caller gave as `because`; 0 if none."""
         self.operation: Operation | None = None
-        """What a `serve` was asked; for stories, and not part of the line."""
+        """What a `serve` was asked, for stories; what has joined, and then it is in the line."""
         self.records: tuple[Record, ...] = ()
         """The Records that were written in it; each has a line of its own."""
 
@@ -85,6 +85,8 @@ class Step:
                 line[word] = value
         if option.kind == HOLD and option.due_ms > self.now_ms:
             line["until_ms"] = option.due_ms
+        if option.kind == JOIN:
+            line["asks"] = decode(encode(self.operation))
         line["choice"] = self.choice
         line["of"] = self.of
         line["by"] = self.causes

@@ -84,7 +84,7 @@ class Watchdog:
 
     def _tick(self, _: int, frame: FrameType | None) -> None:
         table = self.table
-        if table.step != self._turn:
+        if table.step != self._turn or table.is_attended:
             self._turn = table.step
             self._asked, self._raised = False, None
             if table.stop is None:

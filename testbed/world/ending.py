@@ -45,14 +45,14 @@ class Ending:
         self._evidence = evidence
         self._trace = trace
         self._budget = budget
-        self._goes_on = goes_on
+        self.goes_on = goes_on
         """Whether the Run goes on after a Violation."""
 
     def is_rest(self, ready: int) -> bool:
         """Whether the Run is at rest: nothing can move, or only timers beyond the horizon."""
         if self._table.failure is not None or self._table.stop is not None:
             return False
-        if self._judge.violations and not self._goes_on:
+        if self._judge.violations and not self.goes_on:
             return False
         return not ready or self._is_far_off()
 
@@ -60,7 +60,7 @@ class Ending:
         """Whether the Run ends only since what comes next is due after all virtual time. A fault
         may strike first: whether it could do so sooner depends on which actor moves last."""
         is_stopped = self._table.failure is not None or self._table.stop is not None
-        if is_stopped or (self._judge.violations and not self._goes_on):
+        if is_stopped or (self._judge.violations and not self.goes_on):
             return False
         return self._table.pending.next_due_ms > self._budget.virtual_ms_max
 
@@ -75,7 +75,7 @@ class Ending:
         table, budget = self._table, self._budget
         if not ready or table.failure is not None or table.stop is not None:
             return self._now(turns)
-        if self._judge.violations and not self._goes_on:
+        if self._judge.violations and not self.goes_on:
             return End("violated", "violated")
         due_ms = table.pending.next_due_ms
         if (
@@ -113,7 +113,7 @@ class Ending:
             return End("undecided", f"ended by {type(self._table.failure).__name__}")
         if self._table.stop is not None:
             return self._stopped(self._table.stop, turns)
-        if self._judge.violations and not self._goes_on:
+        if self._judge.violations and not self.goes_on:
             return End("violated", "violated")
         return self._at_rest()
 

@@ -12,16 +12,21 @@ from testbed.invariant import Evidence, Verdict
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
 from testbed.turns.happening import Happening, key_of
-from testbed.turns.head import Head
+from testbed.turns.head import Doorman, Head
 from testbed.turns.life import Role, Seat
-from testbed.turns.option import Option
+from testbed.turns.option import ANSWER, DELIVER, FEED, SERVE, Option
 from testbed.turns.pending import Options
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step, Trace
 from testbed.world.asides import CUT_SHORT, Asides
+from testbed.world.attendance import Attendance, Standing
 from testbed.world.budget import Budget
 from testbed.world.ending import End, Ending
+from testbed.world.gate import Gate
 from testbed.world.judge import Judge
+
+IN_FLIGHT = frozenset({SERVE, ANSWER, FEED, DELIVER})
+"""The kinds of turns that carry what programs ask and hear."""
 
 
 class Assembled(Protocol):
@@ -34,6 +39,7 @@ class Assembled(Protocol):
     judge: Judge
     budget: Budget
     goes_on: bool
+    attendance: Attendance | None
 
     @property
     def faults_struck(self) -> int:
@@ -75,6 +81,8 @@ class Play(Head):
         )
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
+        self._attendance = world.attendance
+        """What brings in what real programs do; None if no program takes part."""
         self._end = ""
         """Why the Run has ended; empty until it has."""
         self._turns_played = 0
@@ -91,6 +99,9 @@ class Play(Head):
         self._world.evidence.choices = self._trace.choices
         self._table.begin(self)
         self._trace.begin()
+        if self._attendance is not None:
+            chooser = self._chooser if self._wants_steps else None
+            self._attendance.begin(Gate(self._world, self._trace, chooser))
 
     def conclude(self) -> None:
         """Called after the teardown: raise the error that ended the Run, unwrapped, if one did."""
@@ -112,7 +123,7 @@ class Play(Head):
 
     # -- at the head of the Table ---------------------------------------------------------------
 
-    def advance(self) -> Seat | None:
+    def advance(self) -> Seat | Doorman | None:
         while True:
             try:
                 return self._advance()
@@ -137,8 +148,9 @@ class Play(Head):
 
     # -- the loop -------------------------------------------------------------------------------
 
-    def _advance(self) -> Seat | None:
-        """Play turns until a task is to move; None when the Run has ended and is torn down."""
+    def _advance(self) -> Seat | Doorman | None:
+        """Play turns until a task is to move; None when the Run has ended and is torn down; a
+        Doorman while real programs are to move first."""
         table, options, trace = self._table, self._options, self._trace
         budget, chooser, pending = self._budget, self._chooser, table.pending
         while True:
@@ -153,30 +165,25 @@ class Play(Head):
                 if self._is_torn_down():
                     return None
                 continue
+            # What real programs have done joins here, between two turns.
+            if self._attendance and (doorman := self._attendance.attend(self._standing)):
+                return doorman
             # May the Run end here? In the middle of an instant there is mostly no need to ask.
             ready, strike = options.show(budget.delay_max_ms), None
             if not ready or self._may_end():
-                strike = self._rest()
+                strike, ready = self._rest(), options.ready
                 if self._end:
                     continue
-                ready = options.ready
             # Choose. A choice that is no index is no turn: something is held back or let go, only
             # time passes, or the Run is cut.
             choice = chooser.choose(options) if strike is None else strike
-            if not isinstance(choice, int):
-                if isinstance(choice, Cut):
-                    self._finish(End("undecided", CUT_SHORT))
-                else:
-                    self._asides.perform(choice, options)
+            if isinstance(choice, Cut):
+                self._finish(End("undecided", CUT_SHORT))
                 continue
-            if 0 <= choice < ready:
-                option = pending.take(choice)
-            elif ready <= choice < len(options):
-                option = options.faults[choice - ready]
-            else:
-                raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
-            if self._happened is not None:
-                self._happened.append(Happening(key_of(option), pending.now_ms))
+            if not isinstance(choice, int):
+                self._asides.perform(choice, options)
+                continue
+            option = self._chosen(choice, ready)
             # Perform it. Time moves first, to when it is due. If it ends the wait of a task, that
             # task moves, and the turn stays open until it gives the turn up.
             if option.due_ms > pending.now_ms:
@@ -187,6 +194,35 @@ class Play(Head):
             mover: Seat | None = option.perform()
             if mover is not None:
                 return mover
+
+    def _chosen(self, choice: int, ready: int) -> Option:
+        """The Option, or the fault, of that index."""
+        options, pending = self._options, self._table.pending
+        if 0 <= choice < ready:
+            option = pending.take(choice)
+        elif ready <= choice < len(options):
+            option = options.faults[choice - ready]
+        else:
+            raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
+        if self._happened is not None:
+            self._happened.append(Happening(key_of(option), pending.now_ms))
+        return option
+
+    def _standing(self) -> Standing:
+        """Where the Run stands now, for what attends to real programs."""
+        table, ready = self._table, self._options.show(self._budget.delay_max_ms)
+        pending, judge = table.pending, self._judge
+        is_stopped = table.failure is not None or table.stop is not None
+        return Standing(
+            self._trace.numbered,
+            self._turns_played,
+            pending.now_ms,
+            pending.next_due_ms if len(pending) else None,
+            is_stopped or bool(judge.violations and not self._ending.goes_on),
+            self._ending.is_rest(ready),
+            bool(pending.held),
+            any(option.kind in IN_FLIGHT for option in self._options.in_line()),
+        )
 
     def _may_end(self) -> bool:
         """Whether the Run could end now; False in the middle of an instant, mostly."""

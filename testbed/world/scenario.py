@@ -23,6 +23,7 @@ from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
+from testbed.world.attendance import Attendance
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
@@ -108,17 +109,22 @@ class Scenario:
         audit: bool = False,
         faults: Iterable[Fault] = (),
         without: Iterable[str] = (),
+        attendance: Attendance | None = None,
     ) -> World:
         """A new World, assembled with these switches and the defaults of the others. The faults may
-        strike beside the scenario's own; `without` names actors and objects to leave out."""
+        strike beside the scenario's own; `without` names actors and objects to leave out. With an
+        attendance, real programs stand in place of some actors."""
         values = self.values(switches or {})
         faults, without = tuple(faults), tuple(without)
         shown = {k: _shown(v) for k, v in values.items()}
-        world = World(self.name, shown, audit=audit, without=without)
+        world = World(self.name, shown, audit=audit, without=without, attendance=attendance)
         self._assemble(world, values)
         world.allow(*faults)
         world.beside = faults
         world.turns_expected = lambda: self._turns_of_calm_run(values)
+        # Nothing is compared with another Run of real programs, which would not be the same.
+        if attendance is not None:
+            return world
 
         def again() -> World:
             return self.world(values, faults=faults, without=without)

@@ -48,9 +48,10 @@ from testbed.turns.option import START, Option
 from testbed.turns.session import guarded, play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
-from testbed.version import VERSION
+from testbed.world.attendance import Attendance
 from testbed.world.budget import Budget
-from testbed.world.fault_kinds import check_aim, fault_as_dict
+from testbed.world.fault_kinds import check_aim
+from testbed.world.header import header_of
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
@@ -70,6 +71,7 @@ class World:
         store: Store | None = None,
         audit: bool = False,
         without: Iterable[str] = (),
+        attendance: Attendance | None = None,
     ) -> None:
         self.scenario = scenario
         self.switches = switches or {}
@@ -77,6 +79,8 @@ class World:
         """What the switches of its components are."""
         self.without = frozenset(without)
         """Actors and objects that are left out, by name and by key."""
+        self.attendance = attendance
+        """What brings in what real programs do; None if no program takes part."""
         self.store = Store() if store is None else store
         self.table = table = Table()
         table.audits = audit
@@ -85,7 +89,7 @@ class World:
         self.judge = Judge(table, self.wire, self.evidence)
         self.budget = Budget()
         self.beside: tuple[Fault, ...] = ()
-        """The faults that are allowed beside the scenario's own; its trace tells them."""
+        """The faults that are allowed beside the scenario's own."""
         self.needs_no_race: str = ""
         """Why even its calm run is violated, if the scenario says so."""
         self.goes_on = False
@@ -188,6 +192,8 @@ class World:
                     actor = factory()
             if is_out:
                 continue
+            if self.attendance is not None and name in self.attendance.names:
+                factory = factory_of(self.attendance.program(actor))
             if name in self.table.roles or name in self.wire.posts:
                 raise ScenarioError(
                     f"two actors or Endpoints are called {name!r}: expected a name of its own.\n"
@@ -296,17 +302,8 @@ class World:
         )  # fmt: skip
         if (plan := chooser.begin(info)) is None:
             return False
-        self.trace = Trace({}) if trace is None else trace
-        self.trace.header.update(
-            testbed=VERSION, scenario=self.scenario, switches=dict(self.switches)
-        )
-        # Without these the trace could not be replayed: the scenario alone makes another World.
-        if self.beside:
-            self.trace.header["faults"] = [fault_as_dict(fault) for fault in self.beside]
-        if self.without:
-            self.trace.header["without"] = sorted(self.without)
-        if in_force := self.in_force.flat():
-            self.trace.header["in_force"] = in_force
+        self.trace = trace or Trace({})
+        self.trace.header.update(header_of(self))
         self.trace.played_in = self if self.trace.keep else None
         self._play = Play(self, chooser, plan, self.trace)
         self._play.begin()
@@ -376,8 +373,8 @@ class World:
         return life.seats[f"{role.name}/main"]
 
     def _is_up(self, name: str) -> bool:
-        role, post = self.table.roles.get(name), self.wire.posts.get(name)
-        return (role is not None and role.is_up) or (post is not None and post.is_up)
+        there = (self.table.roles.get(name), self.wire.posts.get(name))
+        return any(each is not None and each.is_up for each in there)
 
 
 def _fitted(item: Object) -> Object:

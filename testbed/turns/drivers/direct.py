@@ -8,8 +8,14 @@ from testbed.turns.table import Table
 
 def play(table: Table) -> None:
     """Let one task after another move, until the Run has ended and every life is torn down."""
-    mover: Seat | None = table.head.advance()
+    mover = table.head.advance()
     while mover is not None:
+        if not isinstance(mover, Seat):
+            table.is_attended = True
+            mover.wait()
+            mover = table.head.advance()
+            continue
+        table.is_attended = False
         seat, mover = mover, table.move(mover)
         if mover is seat:
             # It awaited something that no driver of ours can answer: raise the error of that in it.

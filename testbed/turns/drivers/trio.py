@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from testbed.errors import HarnessBug
-from testbed.turns.head import Driver
+from testbed.turns.head import Doorman, Driver
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 
@@ -100,10 +100,13 @@ class _TrioRun(Driver):
         self.is_broken = True
         self.nursery.cancel_scope.cancel()
 
-    def hand_to(self, mover: Seat | None) -> None:
+    def hand_to(self, mover: Seat | Doorman | None) -> None:
         """Let this task move next; None: the Run is over, so wake the World's own task."""
         if mover is None:
             self._wake(self.main)
+        elif not isinstance(mover, Seat):
+            self.is_handed_on = True
+            self.nursery.start_soon(self._attend, mover, name="doorman")
         elif mover.host is None:
             self.is_handed_on = True
             self.nursery.start_soon(self._carry, mover, name=mover.path)
@@ -118,6 +121,22 @@ class _TrioRun(Driver):
         host.is_parked = False
         self.is_handed_on = True
         trio.lowlevel.reschedule(host.task)
+
+    # The one task that waits for anything but the turn. All others are parked meanwhile, so there
+    # is still never more than one that can run.
+    async def _attend(self, doorman: Doorman) -> None:
+        """Wait for real programs, then let the World go on."""
+        mover: Seat | Doorman | None = doorman
+        try:
+            self.table.is_attended = True
+            while mover is doorman:
+                with trio.move_on_after(doorman.wait_s, shield=True):
+                    await trio.lowlevel.wait_readable(doorman.fileno())
+                mover = self.table.head.advance()
+            self.table.is_attended = False
+            self.hand_to(mover)
+        except BaseException as error:
+            self._let_go(error)
 
     async def _carry(self, seat: Seat) -> None:
         try:

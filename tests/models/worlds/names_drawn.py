@@ -71,7 +71,7 @@ OURS: dict[str, str] = {
     "Revision.__init__(is_commit)": OWN,
     "Revision.__init__(view)": OWN,
     **{f"World.{name}": PLAY for name in (
-        "__init__", "again", "allowed", "beside", "budget", "conclude", "evidence", "faults_max",
+        "__init__", "again", "allowed", "attendance", "beside", "budget", "conclude", "evidence", "faults_max",
         "faults_struck", "find_faults", "forbid", "goes_on", "here", "hits", "in_force", "judge",
         "needs_no_race", "offer_start", "play", "prepare", "run", "scenario", "store", "switches",
         "table", "trace", "turns_expected", "verdict", "wire", "without")},

@@ -1,0 +1,59 @@
+"""Attendance: brings what real programs do into a Run: their requests, their end, the time.
+
+A Run with real programs is *attended*. Each program stands in place of an actor, and has no code
+here. What it sends joins the Run between two turns, as a Step of its own, and is then an Operation
+like any other: a Chooser may hold it, a fault may strike it. `Doorman` (attended/) attends to
+living programs; `Tape` replays what has joined, without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+import attrs
+
+from testbed.client.actor import Actor
+from testbed.turns.head import Doorman
+from testbed.world.gate import Gate
+
+
+@attrs.frozen
+class Standing:
+    """What an Attendance may ask of the World between two turns."""
+
+    step: int
+    """The number of the last Step."""
+    turns: int
+    """How many turns were played."""
+    now_ms: int
+    next_due_ms: int | None
+    """When the earliest Option is due; None if there is none."""
+    is_over: bool
+    """Whether the Run ends here in any case: by a breach, a limit or an error."""
+    is_rest: bool
+    """Whether nothing but far-off timers, and what is held, can still move."""
+    has_held: bool
+    """Whether an Option is held back."""
+    in_flight: bool
+    """Whether a request, an answer or a delivery may happen now."""
+
+
+class Attendance(Protocol):
+    """Brings what real programs do into one Run. The Play calls it between two turns."""
+
+    names: Collection[str]
+    """The actors in place of which programs stand."""
+
+    def program(self, actor: Actor) -> Actor:
+        """What stands in place of that actor. Called when the World is assembled."""
+
+    def begin(self, gate: Gate) -> None:
+        """Called when the Run begins."""
+
+    def attend(self, look: Callable[[], Standing]) -> Doorman | None:
+        """Let join what has arrived. Returns None if the World may go on, or who waits until it
+        is to be asked again."""
+
+    def close(self) -> None:
+        """Called when the Run has ended and is torn down, or has failed."""
