@@ -22,7 +22,8 @@ Reader = Callable[[Any], Any]
 
 def decoded(cls: type[T], tree: Any) -> T:
     """The value of a class of attrs; KeyError, TypeError or ValueError if it is none."""
-    made: T = _reader(cls)(tree)
+    hint: Any = cls
+    made: T = _reader(hint)(tree)
     return made
 
 
