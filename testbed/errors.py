@@ -5,9 +5,12 @@
      │   ├─ BadRequest        400  the request cannot be read
      │   ├─ Forbidden         403  admission rejected it
      │   ├─ NotFound          404  there is no such object
+     │   ├─ MethodNotAllowed  405  that cannot be done to what the request names
+     │   ├─ NotAcceptable     406  there is no answer of a form that the request takes
      │   ├─ AlreadyExists     409  the name is taken
      │   ├─ Conflict          409  the object has changed, or a precondition failed
      │   ├─ Expired           410  that part of the history is compacted
+     │   ├─ UnsupportedMedia  415  the body is of a form that cannot be read
      │   ├─ Invalid           422  the request makes no sense
      │   ├─ TooManyRequests   429  not now; it may succeed later
      │   ├─ InternalError     500  refused by an injected fault, without effect
@@ -77,6 +80,20 @@ class NotFound(ApiError):
     reason = "NotFound"
 
 
+class MethodNotAllowed(ApiError):
+    """That cannot be done to what the request names."""
+
+    code = 405
+    reason = "MethodNotAllowed"
+
+
+class NotAcceptable(ApiError):
+    """There is no answer of a form that the request takes."""
+
+    code = 406
+    reason = "NotAcceptable"
+
+
 class AlreadyExists(ApiError):
     """The name is taken."""
 
@@ -96,6 +113,13 @@ class Expired(ApiError):
 
     code = 410
     reason = "Expired"
+
+
+class UnsupportedMedia(ApiError):
+    """The body is of a form that cannot be read."""
+
+    code = 415
+    reason = "UnsupportedMediaType"
 
 
 class Invalid(ApiError):

@@ -120,9 +120,10 @@ class Revision:
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
-def text_of(revision: Revision | str) -> str:
-    """The text of a Revision, for the testbed and for Endpoints, whose looks leave no mark."""
-    return revision._text if isinstance(revision, Revision) else str(revision)
+def text_of(revision: Revision | Numbered | str) -> str:
+    """The text of a Revision, for the testbed and for Endpoints, whose looks leave no mark. So of
+    any other text that holds numbers of the Store."""
+    return revision._text if isinstance(revision, Revision | Numbered) else str(revision)
 
 
 class Numbered:
