@@ -107,7 +107,7 @@ def object_of(request: HttpRequest, place: Place) -> Object:
     tree = _of_kind(tree, resource.kind, (resource.api_version,))
     if is_of_events_group(resource):
         tree = _sorted(from_group(tree))
-    return read(place.cls, _placed(tree, place.namespace), resource.kind, resource.version)
+    return read_as(place.cls, _placed(tree, place.namespace), resource.kind, resource.version)
 
 
 def part_of(
@@ -115,7 +115,7 @@ def part_of(
 ) -> Any:
     """The Binding or the Eviction of the body, with the namespace of the URL."""
     tree = _of_kind(object_tree(request, cls.kind), cls.kind, versions)
-    item = read(cls, _placed(tree, place.namespace), cls.kind, versions[0].rpartition("/")[2])
+    item = read_as(cls, _placed(tree, place.namespace), cls.kind, versions[0].rpartition("/")[2])
     if item.meta.namespace != place.namespace:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
@@ -123,7 +123,7 @@ def part_of(
     return item
 
 
-def read(cls: type[T], tree: Any, kind: str, version: str) -> T:
+def read_as(cls: type[T], tree: Any, kind: str, version: str) -> T:
     """The value of a tree; BadRequest in the words of Kubernetes if it is not of that class."""
     try:
         return from_tree(cls, tree)

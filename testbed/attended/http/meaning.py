@@ -14,7 +14,7 @@ from testbed.attended.http.bodies import (
     object_tree,
     part_of,
     patch_of,
-    read,
+    read_as,
 )
 from testbed.attended.http.discovery import discovered
 from testbed.attended.http.exchange import HttpRequest
@@ -61,6 +61,7 @@ class Silence:
     """After how long the program wants it to end; None: it does not say."""
 
 
+Make = Callable[[HttpRequest, Place], Operation]
 Meaning = ToServer | ToWatch | Reply | Silence
 
 
@@ -74,23 +75,28 @@ def meaning_of(request: HttpRequest, program: str = "") -> Meaning:
     form = form_of(request, place.resource)
     if place.cls is None:
         return _of_nothing(request, place)
-    if request.method == "GET" and not place.name:
-        return _watch(request, place, form) if _is_set(request, "watch") else _list(
-            request, place, form
-        )  # fmt: skip
-    ask = METHODS.get((request.method, bool(place.name) or place.subresource == BINDING))
-    if ask is None or (request.method == "POST" and not _may_create(place)):
+    if request.method == "GET" and not place.name and not place.subresource:
+        read = _watch if _is_set(request, "watch") else _list
+        return read(request, place, form)
+    make = _create if _may_create(request, place) else _of_an_object(request, place)
+    if make is None:
         raise MethodNotAllowed(NOT_SO)
     if request.method != "GET" and request.asks("dryRun"):
         raise BadRequest("dryRun: this testbed cannot try a write without doing it")
-    return ToServer(ask(request, place), form)
+    return ToServer(make(request, place), form)
 
 
-def _may_create(place: Place) -> bool:
-    """Whether a POST names a place where something can be created."""
-    if place.subresource:
-        return True
-    return not place.name and place.resource.is_namespaced == bool(place.namespace)
+def _may_create(request: HttpRequest, place: Place) -> bool:
+    """Whether it is a POST to a place where something can be created."""
+    is_whole = not place.name and place.resource.is_namespaced == bool(place.namespace)
+    return request.method == "POST" and (bool(place.subresource) or is_whole)
+
+
+def _of_an_object(request: HttpRequest, place: Place) -> Make | None:
+    """What makes the Operation of a request that names an object or a part of one; None if that
+    cannot be done to it."""
+    can_only_be_made = place.subresource in (BINDING, EVICTION)
+    return METHODS.get(request.method) if place.name and not can_only_be_made else None
 
 
 def _of_nothing(request: HttpRequest, place: Place) -> Meaning:
@@ -216,7 +222,7 @@ def _delete_options(request: HttpRequest) -> DeleteOptions:
     if request.body.strip():
         tree = object_tree(request, kind)
         orphans = isinstance(tree, dict) and tree.get("orphanDependents")
-        options = read(DeleteOptions, tree, kind, "v1")
+        options = read_as(DeleteOptions, tree, kind, "v1")
     else:
         policy, orphans = request.asks("propagationPolicy"), None
         if request.asks("orphanDependents"):
@@ -247,15 +253,8 @@ def _about(place: Place, verb: str, *, name: str = "", **more: Any) -> Operation
     )
 
 
-METHODS: Mapping[tuple[str, bool], Callable[[HttpRequest, Place], Operation]] = {
-    ("GET", True): _get,
-    ("POST", False): _create,
-    ("POST", True): _create,
-    ("PUT", True): _update,
-    ("PATCH", True): _patch,
-    ("DELETE", True): _delete,
-}
-"""By method, and by whether the path names an object, what makes the Operation."""
+METHODS: Mapping[str, Make] = {"GET": _get, "PUT": _update, "PATCH": _patch, "DELETE": _delete}
+"""By method, what makes the Operation about an object that the path names."""
 
 
 # -- the query ------------------------------------------------------------------------------------

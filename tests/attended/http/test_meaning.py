@@ -348,6 +348,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], type[ApiError], str]] = {
     "a collection": (("DELETE", PODS), MethodNotAllowed, "does not allow this method"),
     "all namespaces": (("POST", f"{CORE}/pods", POD), MethodNotAllowed, "does not allow"),
     "a name to create": (("POST", f"{PODS}/p", POD), MethodNotAllowed, "does not allow"),
+    "a list of bindings": (("GET", f"{CORE}/namespaces/a/bindings"), MethodNotAllowed, "does not"),
+    "a bind that is read": (("GET", f"{PODS}/p/binding"), MethodNotAllowed, "does not allow"),
     "HEAD": (("HEAD", f"{PODS}/p"), MethodNotAllowed, "does not allow"),
     "dry run": (("POST", f"{PODS}?dryRun=All", POD), BadRequest, "dryRun"),
     "dry run of a delete": (("DELETE", f"{PODS}/p", b'{"dryRun":["All"]}'), BadRequest, "dryRun"),
