@@ -149,12 +149,11 @@ class Channel:
             self.close()
         else:
             self._connection.receive(data)
-            if self._asked is not None:
-                self._is_full = self._connection.ahead > self._limits.ahead_bytes_max
-            elif self._unsent:
-                self._has_more = True
-            else:
+            if self._asked is None and not self._unsent:
                 self._read_on(now)
+            else:
+                self._has_more = self._asked is None
+                self._heed_ahead()
         self._keeper.heed(self)
 
     def on_writable(self, now: float) -> None:
@@ -228,7 +227,7 @@ class Channel:
 
     def _read_on(self, now: float) -> None:
         """Hand out the next request if it is whole."""
-        connection = self._connection
+        connection, self._is_full = self._connection, False
         try:
             asked = connection.next_request()
         except RequestRefused as refused:
@@ -237,6 +236,7 @@ class Channel:
         if asked is not None:
             self._asked, self._has_begun = Arrival(asked, self), False
             self.deadline = NEVER
+            self._heed_ahead()
             self._keeper.arrived(self._asked)
         elif connection.is_over:
             self.close()
@@ -245,12 +245,15 @@ class Channel:
                 self._has_begun, self.deadline = True, now + self._limits.head_s
             self._write(connection.go_ahead())
 
+    def _heed_ahead(self) -> None:
+        self._is_full = self._connection.ahead > self._limits.ahead_bytes_max
+
     def _go_on(self) -> None:
         """The answer is given: to the next request, or to the end."""
         if self.is_closed:
             return
         now = monotonic()
-        self._asked, self._is_watched, self._is_full = None, False, False
+        self._asked, self._is_watched = None, False
         self.deadline = now + self._limits.idle_s
         if self._connection.start_over():
             self._has_more = self._has_ended or self._connection.is_midway
@@ -266,7 +269,7 @@ class Channel:
         if self._has_ended:
             self.close()
             return
-        self.deadline = now + self._limits.linger_s
+        self.deadline, self._is_full = now + self._limits.linger_s, False
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:

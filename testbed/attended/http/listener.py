@@ -74,6 +74,11 @@ class Listener(Keeper):
         host = self.hosts[0]
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._channels)
+
     def fileno(self) -> int:
         """The selector's own descriptor: readable when `poll` has something to do. Deadlines do not
         show in it; see `patience_s`."""
