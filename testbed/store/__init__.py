@@ -1,6 +1,5 @@
 """The store: versioned objects with their whole history, and how they are read and watched.
 
 May use: errors, objects, switches.
-In order: change, footprint, txn, listeners, store, selector, delivery, watch, endpoint, retold,
-  store_endpoint.
+In order: change, footprint, txn, listeners, store, selector, delivery, watch, endpoint, retold, store_endpoint, precondition.
 """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
-from testbed.objects.binding import Eviction
 from testbed.objects.calendar import whole_second
 from testbed.objects.meta import Meta, Object, Revision, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
 from testbed.store.footprint import HISTORY, LOG, Footprint
+from testbed.store.precondition import preconditions
 from testbed.store.store import Put, Store
 from testbed.store.watch import Cursor, Watch, tail_of
 
@@ -139,7 +139,7 @@ class StoreEndpoint:
             kinds = {item.plural for item in operation.body}
         logs = {f"{LOG}{kind}" for kind in kinds}
         may = Footprint(frozenset(keys), frozenset(keys | logs))
-        if any(asked and not is_of_commit(asked) for asked in _preconditions(operation)):
+        if any(asked and not is_of_commit(asked) for asked in preconditions(operation)):
             may |= Footprint(frozenset({LOG}), frozenset({HISTORY}))
         for kind in sorted(kinds):
             may |= self.tails(kind)
@@ -337,30 +337,6 @@ def is_at(store: Store, asked: Revision, there: Revision) -> bool:
     if not is_of_commit(asked):
         store.look_back()
     return text_of(asked) == text_of(there)
-
-
-def _preconditions(operation: Operation) -> Iterator[Revision]:
-    """The revisions that a write names as preconditions, wherever they stand in it."""
-    yield operation.revision
-    body = operation.body
-    for item in body if isinstance(body, tuple) else (body,):
-        if isinstance(item, Object):
-            yield item.meta.revision
-        if isinstance(item, Eviction) and item.delete_options is not None:
-            yield item.delete_options.preconditions.revision
-        if isinstance(item, Mapping):
-            named = named_revision(item)
-            if named is not None:
-                yield named
-
-
-def named_revision(patch: Mapping[str, Any]) -> Revision | None:
-    """The revision at `metadata.resourceVersion` of a patch; None if it names none."""
-    meta = patch.get("metadata")
-    named = meta.get("resourceVersion") if isinstance(meta, Mapping) else None
-    if isinstance(named, Revision):
-        return named
-    return Revision(named) if isinstance(named, str) and named else None
 
 
 def _counted(store: Store) -> dict[str, int]:

@@ -39,7 +39,9 @@ def patched(tree: Tree, patch: Tree, how: str) -> Tree:
         return _merged(tree, patch)
     if how == "strategic":
         return _merged_by_key(tree, patch)
-    raise ValueError(f"there is no patch of the kind {how!r}: one is merge or strategic")
+    raise ValueError(
+        f"there is no patch of the kind {how!r}: one is merge, strategic, json or apply"
+    )
 
 
 def _merged(tree: Tree, patch: Tree) -> Tree:
@@ -65,6 +67,9 @@ def _merged_by_key(tree: Tree, patch: Mapping[str, Any]) -> dict[str, Any]:
         return {name: thawed(value) for name, value in patch.items() if name != PATCH}
     merged = dict(tree) if isinstance(tree, Mapping) else {}
     if RETAIN in patch:
+        given = [name for name in patch if not name.startswith("$") and patch[name] is not None]
+        if not {*given} <= {*patch[RETAIN]}:
+            raise ValueError("$retainKeys does not name each field that the patch sets")
         merged = {name: value for name, value in merged.items() if name in patch[RETAIN]}
     for name, change in patch.items():
         if name.startswith("$"):

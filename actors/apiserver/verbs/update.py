@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -12,6 +12,7 @@ from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import MODIFIED, Call, invalid
 from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.verbs.create import body_of
+from actors.apiserver.verbs.json_patching import json_patched
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest
 from testbed.objects import Map
@@ -19,7 +20,8 @@ from testbed.objects.form import NOTHING, from_tree, read_part, settled, to_tree
 from testbed.objects.meta import text_of
 from testbed.objects.plain import Misfit
 from testbed.store.endpoint import Handler
-from testbed.store.store_endpoint import is_at, named_revision
+from testbed.store.precondition import named_revision
+from testbed.store.store_endpoint import is_at
 
 STATUS = {"status"}
 
@@ -42,15 +44,33 @@ def _patched(call: Call, old: Any) -> Any:
     try:
         if call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
             return _with_status_patched(old, body, how)
-        new = from_tree(call.kind, patched(to_tree(old), body, how))
+        if how == "json":
+            new = from_tree(call.kind, _json_patched(call, to_tree(old), body))
+        else:
+            new = from_tree(call.kind, patched(to_tree(old), body, how))
     except Misfit as error:
         raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
     # A tree has only the text. The Revision itself says whether to compare it is a look.
-    named = named_revision(body) or old.meta.revision
+    named = _named(body) or old.meta.revision
     is_named = text_of(new.meta.revision) == text_of(named)
     return new.with_meta(revision=named) if is_named else new
+
+
+def _json_patched(call: Call, tree: Any, body: Any) -> Any:
+    """The tree after a JSON patch. A step that looks at the revision looks at a number, and what
+    that means depends on the order of all commits."""
+    if isinstance(body, tuple) and any(
+        isinstance(step, Mapping) and named_revision(step) for step in body
+    ):
+        call.server.store.look_back()
+    return json_patched(tree, body)
+
+
+def _named(body: Any) -> Any:
+    """The revision that a patch names as the one it was made from, if it is an object."""
+    return named_revision(body) if isinstance(body, Map) else None
 
 
 def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:

@@ -172,8 +172,8 @@ def test_what_a_pod_does_not_say_the_server_does() -> None:
         (Operation("create", "pods", "q", "default", 7, subresource="binding"), "a Binding"),
         (Operation("patch", "pods", "p", "default", 7), "a patch is a mapping"),
         (
-            Operation("patch", "pods", "p", "default", Map(), options=Map(how="json")),
-            "there is no patch of the kind 'json'",
+            Operation("patch", "pods", "p", "default", Map(), options=Map(how="own")),
+            "there is no patch of the kind 'own'",
         ),
     ],
 )

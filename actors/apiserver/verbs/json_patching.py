@@ -1,0 +1,107 @@
+"""JSON patching: applies a JSON patch (RFC 6902), a list of steps, to an object as a JSON tree.
+
+`add`, `remove`, `replace`, `move`, `copy` and `test`, one after another; if one of them cannot be
+done, none is. So a `test` of what was read before guards what the other steps write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from testbed.errors import Invalid
+from testbed.objects.codec import encode
+from testbed.objects.plain import thawed
+
+Tree = Any
+REFUSED = "the server rejected our request due to an error in our request"
+"""All that Kubernetes says of a step that cannot be done."""
+APPEND = "-"
+"""As the last part of a path: behind the last item of a list."""
+
+
+def json_patched(tree: Tree, steps: Any) -> Tree:
+    """The tree after all steps. ValueError if they are no JSON patch, Invalid if one of them cannot
+    be done (API-64)."""
+    if not isinstance(steps, tuple | list) or not all(isinstance(e, Mapping) for e in steps):
+        raise ValueError(
+            "a JSON patch is a list of steps, such as {'op': 'remove', 'path': '/metadata/labels'}"
+        )
+    # The whole object has the path "", so it stands under the empty name.
+    root = {"": tree}
+    for step in steps:
+        _do(root, step)
+    return root.get("")
+
+
+def _do(root: Tree, step: Mapping[str, Any]) -> None:
+    path = _parts(step, "path")
+    match step.get("op"):
+        case "add":
+            _add(root, path, thawed(step.get("value")))
+        case "remove":
+            _take(root, path)
+        case "replace":
+            _found(root, path)
+            holder, name = _holder(root, path), path[-1]
+            holder[int(name) if isinstance(holder, list) else name] = thawed(step.get("value"))
+        case "move":
+            _add(root, path, _take(root, _parts(step, "from")))
+        case "copy":
+            _add(root, path, thawed(_found(root, _parts(step, "from"))))
+        case "test":
+            # Bytes are compared, for Python takes 1 and true for the same.
+            if encode(_found(root, path)) != encode(step.get("value")):
+                raise Invalid(REFUSED)
+        case _:
+            raise Invalid(REFUSED)
+
+
+def _parts(step: Mapping[str, Any], field: str) -> list[str]:
+    """The names on a path, of which the first is always empty."""
+    path = step.get(field)
+    if not isinstance(path, str) or (path and not path.startswith("/")):
+        raise Invalid(REFUSED)
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
+
+
+def _holder(root: Tree, path: list[str]) -> Tree:
+    """The mapping or the list in which the last part of the path stands, or is to stand."""
+    return _found(root, path[:-1]) if len(path) > 1 else root
+
+
+def _found(root: Tree, path: list[str]) -> Tree:
+    """The value at a path."""
+    here = root
+    for name in path:
+        if isinstance(here, dict) and name in here:
+            here = here[name]
+        elif isinstance(here, list) and _place(name, len(here) - 1) is not None:
+            here = here[int(name)]
+        else:
+            raise Invalid(REFUSED)
+    return here
+
+
+def _take(root: Tree, path: list[str]) -> Tree:
+    """Remove the value at a path, and return it."""
+    value, holder = _found(root, path), _holder(root, path)
+    del holder[int(path[-1]) if isinstance(holder, list) else path[-1]]
+    return value
+
+
+def _add(root: Tree, path: list[str], value: Tree) -> None:
+    """Set a field, or insert an item before the one that has its place."""
+    holder, name = _holder(root, path), path[-1]
+    if isinstance(holder, dict):
+        holder[name] = value
+    elif isinstance(holder, list) and (name == APPEND or _place(name, len(holder)) is not None):
+        holder.insert(len(holder) if name == APPEND else int(name), value)
+    else:
+        raise Invalid(REFUSED)
+
+
+def _place(name: str, last: int) -> int | None:
+    """The place in a list that a part of a path names, or None if it names none up to `last`."""
+    is_number = name.isascii() and name.isdecimal() and (name == "0" or name[0] != "0")
+    return int(name) if is_number and len(name) < 10 and int(name) <= last else None
