@@ -13,7 +13,7 @@ from testbed.errors import ApiError, TraceRefused
 from testbed.store.delivery import Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.retold import operation_of
-from testbed.turns.head import Doorman
+from testbed.turns.head import Waiter
 from testbed.turns.option import ASIDE, JOIN, PICK, is_from_outside
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
@@ -76,7 +76,7 @@ class Tape(Attendance):
         self._gate = gate
         self._played = 0
 
-    def attend(self, look: Callable[[], Standing]) -> Doorman | None:
+    def attend(self, look: Callable[[], Standing]) -> Waiter | None:
         while self._played < len(self._joined):
             joined, moment = self._joined[self._played], look()
             is_next = (

@@ -1,5 +1,5 @@
 """Head: what decides at a Table, the play of a World. Driver: what carries the Table's tasks.
-Doorman: what waits for real programs."""
+Waiter: what waits for real programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testbed.turns.life import Role, Seat
 from testbed.turns.trace import Record
 
 
-class Doorman(Protocol):
+class Waiter(Protocol):
     """Waits for what is outside the World: real programs and their connections. While it waits,
     nothing in the World moves."""
 
@@ -32,11 +32,11 @@ class Head(Protocol):
     World. So no method of it raises: an error is kept in `table.failure` and ends the Run.
     """
 
-    def advance(self) -> Seat | Doorman | None:
+    def advance(self) -> Seat | Waiter | None:
         """Play turns until a task is to move, and return that one; None when the Run has ended and
         all is torn down. Called once by the driver, then each time a task has given up the turn.
 
-        If the World must first wait for real programs, it returns the Doorman: the driver lets that
+        If the World must first wait for real programs, it returns the Waiter: the driver lets that
         wait, and calls again."""
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from testbed.errors import Cancelled, Crashed, HarnessBug, HarnessError, Overrun, ScenarioError
 from testbed.store.footprint import Marks
-from testbed.turns.head import Doorman, Driver, Head
+from testbed.turns.head import Driver, Head, Waiter
 
 from testbed.turns.life import (  # isort: skip
     ADVICE, REFUSALS_MAX, Death, Life, Role, Seat, abandon, alien, death_of, endless, is_unwinding,
@@ -289,7 +289,7 @@ class Table:
     # then `coro.send` returns below, and no frame of the actor is left on the stack. Only now the
     # Head plays turns, until one of them ends the wait of some task. Its errors pass no actor's
     # `except`; its Options carry a ticket, so none of them can end a wait that is already over.
-    def move(self, seat: Seat) -> Seat | Doorman | None:
+    def move(self, seat: Seat) -> Seat | Waiter | None:
         """Let this task move until another is to; returns that one, or what `Head.advance` gives.
 
         It returns the same Seat only if that awaited something that is not the World's

@@ -14,7 +14,7 @@ from typing import Protocol
 import attrs
 
 from testbed.client.actor import Actor
-from testbed.turns.head import Doorman
+from testbed.turns.head import Waiter
 from testbed.world.gate import Gate
 
 
@@ -51,7 +51,7 @@ class Attendance(Protocol):
     def begin(self, gate: Gate) -> None:
         """Called when the Run begins."""
 
-    def attend(self, look: Callable[[], Standing]) -> Doorman | None:
+    def attend(self, look: Callable[[], Standing]) -> Waiter | None:
         """Let join what has arrived. Returns None if the World may go on, or who waits until it
         is to be asked again."""
 

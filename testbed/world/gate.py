@@ -76,6 +76,10 @@ class Gate:
     def _life(self, name: str) -> Life | None:
         return self._table.roles[name].life
 
+    def now_ms(self) -> int:
+        """Virtual time."""
+        return self._table.now_ms
+
     def is_up(self, name: str) -> bool:
         """Whether a life of that program goes on."""
         return self._table.roles[name].is_up

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from testbed.fault import Fault
@@ -16,9 +15,9 @@ class Told(Protocol):
     """What a header tells of a World."""
 
     scenario: str
-    switches: Mapping[str, Any]
+    switches: dict[str, Any]
     beside: tuple[Fault, ...]
-    without: Collection[str]
+    without: frozenset[str]
     attendance: Attendance | None
     in_force: InForce
 

@@ -12,7 +12,7 @@ from testbed.invariant import Evidence, Verdict
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
 from testbed.turns.happening import Happening, key_of
-from testbed.turns.head import Doorman, Head
+from testbed.turns.head import Head, Waiter
 from testbed.turns.life import Role, Seat
 from testbed.turns.option import ANSWER, DELIVER, FEED, SERVE, Option
 from testbed.turns.pending import Options
@@ -123,7 +123,7 @@ class Play(Head):
 
     # -- at the head of the Table ---------------------------------------------------------------
 
-    def advance(self) -> Seat | Doorman | None:
+    def advance(self) -> Seat | Waiter | None:
         while True:
             try:
                 return self._advance()
@@ -148,9 +148,9 @@ class Play(Head):
 
     # -- the loop -------------------------------------------------------------------------------
 
-    def _advance(self) -> Seat | Doorman | None:
+    def _advance(self) -> Seat | Waiter | None:
         """Play turns until a task is to move; None when the Run has ended and is torn down; a
-        Doorman while real programs are to move first."""
+        Waiter while real programs are to move first."""
         table, options, trace = self._table, self._options, self._trace
         budget, chooser, pending = self._budget, self._chooser, table.pending
         while True:

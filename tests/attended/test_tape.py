@@ -16,7 +16,7 @@ from testbed.errors import NotFound
 from testbed.objects import Pod
 from testbed.objects.codec import decode
 from testbed.store.delivery import Delivery
-from testbed.turns.head import Doorman
+from testbed.turns.head import Waiter
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
 
@@ -67,7 +67,7 @@ class Scripted(Attendance):
         """Remember the way in."""
         self._gate = gate
 
-    def attend(self, look: Callable[[], Standing]) -> Doorman | None:
+    def attend(self, look: Callable[[], Standing]) -> Waiter | None:
         """Do what the script says of this moment."""
         turns = look().turns
         for when in [when for when in sorted(self._script) if when <= turns]:
@@ -102,11 +102,17 @@ def ask(verb: str, name: str = "", body: Any = None) -> Callable[[Gate, Heard], 
     return lambda gate, heard: gate.join("alpha", operation, heard)
 
 
+def leave_late(gate: Gate, _: Heard) -> None:
+    """Let time pass, then give up the watch."""
+    gate.pass_to(1500)
+    gate.leave("alpha/http")
+
+
 SCRIPT: dict[int, Callable[[Gate, Heard], object]] = {
     1: ask("watch"),
     4: ask("create", "q", Pod.of("q")),
     8: ask("get", "nothing"),
-    10: lambda gate, _: (gate.pass_to(1500), gate.leave("alpha/http")),
+    10: leave_late,
     11: lambda gate, _: gate.exit("alpha", "exited with code 3"),
 }
 

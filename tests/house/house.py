@@ -57,15 +57,19 @@ OUTSIDE = {
         doors="testbed/objects/calendar.py",  # it reads no clock
     ),
     "multiprocessing": Outside("only the World lets tasks move"),
-    "secrets": Outside("chance is a `pick`"),
-    "signal": Outside("only the watchdog reaches into a World", doors="testbed/turns/watchdog.py"),
+    # A token is not to be guessed, and nothing of it stands in a trace.
+    "secrets": Outside("chance is a `pick`", doors="testbed/attended/troupe.py"),
+    "signal": Outside(
+        "only the watchdog reaches into a World",
+        doors="testbed/turns/watchdog.py testbed/attended/keeper.py testbed/attended/process.py",
+    ),
     "threading": Outside("only the World lets tasks move", doors="testbed/turns/watchdog.py"),
     "time": Outside(
         "time is virtual; ask the Client or the World",
         # How long a command has taken, that a worker hangs, how fast bare trio is; and that a
         # program outside sends half a request, and no more.
         doors="testbed/cli/* testbed/search/engines/processes.py testbed/turns/drivers/trio.py"
-        " testbed/attended/http/*",
+        " testbed/attended/*",
     ),
     "uuid": Outside("a name is a function of who gave it and how many it gave before"),
 }

@@ -16,6 +16,7 @@ from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.status import RequestRefused, phrase, status
 from testbed.attended.http.target import read_target
+from testbed.attended.http.tokens import split
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODILESS = (204, 304)
@@ -139,13 +140,14 @@ class Connection:
         for raw, value in head.headers:
             name, text = raw.decode("ascii"), value.decode("latin-1")
             headers[name] = f"{headers[name]}, {text}" if name in headers else text
-        asked = HttpRequest(head.method.decode("ascii"), "", headers=headers)
+        named, target = split(head.target)
+        asked = HttpRequest(head.method.decode("ascii"), "", headers=headers, named=named)
         if self._knows is not None and not self._knows(asked.token):
             raise RequestRefused(401, "Unauthorized")
         self._judge_framing(head.http_version, headers)
         if asked.method not in METHODS:
             raise RequestRefused(405, f"the method {asked.method} is not known here")
-        path, query = read_target(head.target)
+        path, query = read_target(target)
         return attrs.evolve(asked, path=path, query=query)
 
     def _judge_framing(self, version: bytes, headers: Mapping[str, str]) -> None:

@@ -26,11 +26,15 @@ class HttpRequest:
         """The first value of that name in its query; empty if there is none."""
         return next((value for each, value in self.query if each == name), "")
 
+    named: str = ""
+    """The token that stood before the path; empty if there was none."""
+
     @property
     def token(self) -> str:
-        """The bearer token that says which program asks; empty if it sent none."""
+        """The token that says which program asks: the one before the path, or a bearer token; empty
+        if it sent none."""
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
-        return token.strip() if scheme.lower() == "bearer" else ""
+        return self.named or (token.strip() if scheme.lower() == "bearer" else "")
 
 
 class Exchange(Protocol):

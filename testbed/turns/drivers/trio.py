@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from testbed.errors import HarnessBug
-from testbed.turns.head import Doorman, Driver
+from testbed.turns.head import Driver, Waiter
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 
@@ -100,7 +100,7 @@ class _TrioRun(Driver):
         self.is_broken = True
         self.nursery.cancel_scope.cancel()
 
-    def hand_to(self, mover: Seat | Doorman | None) -> None:
+    def hand_to(self, mover: Seat | Waiter | None) -> None:
         """Let this task move next; None: the Run is over, so wake the World's own task."""
         if mover is None:
             self._wake(self.main)
@@ -124,14 +124,14 @@ class _TrioRun(Driver):
 
     # The one task that waits for anything but the turn. All others are parked meanwhile, so there
     # is still never more than one that can run.
-    async def _attend(self, doorman: Doorman) -> None:
+    async def _attend(self, waiter: Waiter) -> None:
         """Wait for real programs, then let the World go on."""
-        mover: Seat | Doorman | None = doorman
+        mover: Seat | Waiter | None = waiter
         try:
             self.table.is_attended = True
-            while mover is doorman:
-                with trio.move_on_after(doorman.wait_s, shield=True):
-                    await trio.lowlevel.wait_readable(doorman.fileno())
+            while mover is waiter:
+                with trio.move_on_after(waiter.wait_s, shield=True):
+                    await trio.lowlevel.wait_readable(waiter.fileno())
                 mover = self.table.head.advance()
             self.table.is_attended = False
             self.hand_to(mover)

@@ -1,0 +1,282 @@
+"""Doorman: attends to real programs during a Run, so that one thing happens at a time.
+
+Between two turns of the World it
+
+1. starts, kills, stops and cuts off programs, as the lives that they stand for say;
+2. looks at the connections, and answers what needs no World, such as discovery;
+3. waits until all programs have digested what was written to them;
+4. lets join what has arrived meanwhile, sorted by who asks and what;
+5. lets the World go on if something is due, or waits for what comes first: a request, or the time.
+
+A program that starts is waited for until it has asked something and is quiet. So programs start one
+after another, in the order of their `start` Options, and time begins when the last has started.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Collection
+from time import monotonic
+
+import attrs
+
+from testbed.attended.calls import JSON_LINES, OpenCall
+from testbed.attended.http.answers import refused
+from testbed.attended.http.exchange import Exchange
+from testbed.attended.http.listener import Listener
+from testbed.attended.http.meaning import Silence, meaning_of
+from testbed.attended.http.reply import Reply
+from testbed.attended.program import standing_for
+from testbed.attended.quiet import Digesting
+from testbed.attended.troupe import Troupe
+from testbed.attended.wall_times import Pacer, WallTimes
+from testbed.client.actor import Actor
+from testbed.errors import ApiError, ScenarioError
+from testbed.turns.head import Waiter
+from testbed.world.attendance import Attendance, Standing
+from testbed.world.gate import Gate
+
+NAP_S = 0.25
+"""The longest that it waits before it looks again, so that Ctrl-C is heeded."""
+
+
+@attrs.define
+class _Silent:
+    """A watch of a kind that is not modelled: it is open, and tells nothing."""
+
+    exchange: Exchange
+    ends_at: float
+
+
+class Doorman(Attendance, Waiter):
+    """Attends to the programs of one Run, over HTTP."""
+
+    def __init__(self, troupe: Troupe, listener: Listener, times: WallTimes | None = None) -> None:
+        self.names: Collection[str] = frozenset(troupe.names)
+        self.troupe = troupe
+        self.times = times or WallTimes()
+        self.wait_s = 0.0
+        self._listener = listener
+        self._gate: Gate
+        self._pacer = Pacer(self.times.speed)
+        self._quiet = Digesting(troupe, self.times)
+        self._calls: dict[OpenCall, None] = {}
+        """What has joined and is not over."""
+        self._arrived: list[OpenCall] = []
+        """What has not joined yet."""
+        self._silent: list[_Silent] = []
+        self._starting: dict[str, float] = {}
+        """The program that starts, and since when."""
+        self._has_asked: set[str] = set()
+        self._moved_at = self._began_at = monotonic()
+        """When something was last asked or written that ends a silence."""
+
+    # -- what the Play asks of it ---------------------------------------------------------------
+
+    def program(self, actor: Actor) -> Actor:
+        self.troupe.cast(actor)
+        return standing_for(actor, self._start)
+
+    def begin(self, gate: Gate) -> None:
+        self._gate = gate
+        self._moved_at = self._began_at = monotonic()
+
+    def attend(self, look: Callable[[], Standing]) -> Waiter | None:
+        self._pacer.go_on()
+        while True:
+            self._obey()
+            self._listen()
+            if not self._quiet.is_reached(is_starting=bool(self._starting)):
+                return self._wait(self.times.digest_s)
+            if self._let_join(look):
+                continue
+            moment = look()
+            if moment.is_over:
+                return None
+            left_s = self._began_at + self.times.limit_s - monotonic()
+            if left_s <= 0:
+                self._gate.stop(f"limit_s: {self.times.limit_s:g} s of the wall have passed")
+                return None
+            wait_s = self._wait_for_start(moment) if self._starting else self._due_s(moment)
+            if wait_s <= 0:
+                self._pacer.set(moment.now_ms)
+                return None
+            if not self._starting:
+                self._pacer.wait()
+            return self._wait(min(wait_s, left_s, NAP_S, self._listener.patience_s))
+
+    def close(self) -> None:
+        # The programs first: one that still lives would complain of the lost connections.
+        self.troupe.close()
+        for call in (*self._calls, *self._arrived):
+            call.cut()
+        for silent in self._silent:
+            silent.exchange.cut()
+        self._listener.close()
+
+    # -- waiting --------------------------------------------------------------------------------
+
+    def fileno(self) -> int:
+        return self._listener.fileno()
+
+    def wait(self) -> None:
+        select.select([self], [], [], self.wait_s)
+
+    def _wait(self, wait_s: float) -> Waiter:
+        self.wait_s = max(wait_s, 0.0)
+        return self
+
+    def _due_s(self, moment: Standing) -> float:
+        """How long until the World may go on; nothing if it may do so now."""
+        due_s = None if moment.next_due_ms is None else self._pacer.until_s(moment.next_due_ms)
+        if not moment.is_rest:
+            return 0.0 if due_s is None else due_s
+        # At rest the World ends, or what is held is released: only after a silence, for it cannot
+        # know what a program is about to do.
+        patience_s = self.times.silence_s if moment.has_held else self.times.quiet_s
+        silent_s = self._moved_at + patience_s - monotonic()
+        return silent_s if due_s is None else min(silent_s, due_s)
+
+    def _wait_for_start(self, moment: Standing) -> float:
+        """How long until the World may go on, while a program starts."""
+        if moment.in_flight:
+            return 0.0
+        name, since = next(iter(self._starting.items()))
+        now = monotonic()
+        if name in self._has_asked:
+            quiet_s = max(since, self._quiet.stirred_at) + self.times.start_s - now
+            if quiet_s > 0:
+                return quiet_s
+        elif (left_s := since + self.times.start_max_s - now) > 0:
+            return left_s
+        else:
+            raise ScenarioError(
+                f"{name}: it has asked nothing in {self.times.start_max_s:g} s: "
+                f"{self.troupe.command_of(name)}\n"
+                f"Its last words: {self.troupe.last_words(name) or 'none'}\n"
+                "Next: let it use the kubeconfig that the variable KUBECONFIG names."
+            )
+        del self._starting[name]
+        self._moved_at = now
+        return 0.0
+
+    # -- programs -------------------------------------------------------------------------------
+
+    def _start(self, name: str) -> None:
+        """Start a program; called in the turn in which its life begins."""
+        self.troupe.start(name)
+        self._starting[name] = monotonic()
+        self._has_asked.discard(name)
+        self._quiet.stir()
+
+    def _obey(self) -> None:
+        """Do to the programs what the World has done to the lives that they stand for."""
+        gate, troupe = self._gate, self.troupe
+        for name in troupe.running:
+            if not gate.is_up(name):
+                troupe.kill(name)
+                self._forget(name)
+            elif (code := troupe.exit_code(name)) is not None:
+                said = f"exited with code {code}: {troupe.last_words(name)}" if code else ""
+                troupe.kill(name)
+                gate.exit(name, said.removesuffix(": "))
+                self._forget(name)
+            else:
+                troupe.stop(name, gate.is_stalled(name))
+                if gate.is_cut_off(name):
+                    self._cut_off(name)
+
+    def _forget(self, name: str) -> None:
+        """Forget what a program has asked that is no more."""
+        self._starting.pop(name, None)
+        for call in [call for call in (*self._calls, *self._arrived) if call.name == name]:
+            call.cut()
+        self._tidy()
+        self._moved_at = monotonic()
+
+    def _cut_off(self, name: str) -> None:
+        """Cut all connections of a program."""
+        for call in [call for call in self._calls if call.name == name]:
+            self._gate.leave(call.path)
+            call.cut()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        self._calls = {call: None for call in self._calls if not call.is_over}
+        self._arrived = [call for call in self._arrived if not call.is_over]
+
+    # -- what arrives ---------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Take in what has arrived, and answer what needs no World."""
+        self._tidy()
+        for exchange in self._listener.poll(0.0):
+            self._take(exchange)
+        now = monotonic()
+        for silent in [each for each in self._silent if each.ends_at <= now]:
+            silent.exchange.end()
+            self._silent.remove(silent)
+        self._silent = [each for each in self._silent if not each.exchange.is_gone]
+
+    def _take(self, exchange: Exchange) -> None:
+        self._quiet.stir()
+        name = self.troupe.named(exchange.asked.token)
+        if not self._gate.is_up(name) or self._gate.is_cut_off(name):
+            exchange.cut()
+            return
+        self._has_asked.add(name)
+        try:
+            meant = meaning_of(exchange.asked, name)
+        except ApiError as error:
+            meant = refused(error, exchange.asked)
+        if isinstance(meant, Reply):
+            exchange.answer(meant.code, meant.headers, meant.body)
+        elif isinstance(meant, Silence):
+            exchange.begin(200, JSON_LINES)
+            ends_at = float("inf") if meant.timeout_s is None else monotonic() + meant.timeout_s
+            self._silent.append(_Silent(exchange, ends_at))
+        else:
+            self._arrived.append(OpenCall(name, exchange, meant, self._gate.now_ms, self._wrote))
+
+    def _wrote(self, call: OpenCall) -> None:
+        """Something was written to a program: it is to be digested."""
+        self._quiet.stir()
+        if call.counts:
+            self._moved_at = monotonic()
+
+    def _let_join(self, look: Callable[[], Standing]) -> bool:
+        """Let join what has arrived, and leave what has gone; whether there was anything."""
+        now = monotonic()
+        gone = [call for call in self._calls if call.exchange.is_gone or self._has_ended(call, now)]
+        if not gone and not self._arrived:
+            return False
+        self._pass(look())
+        for call in sorted(gone, key=lambda call: call.path):
+            self._gate.leave(call.path)
+            call.end(None)
+        self._tidy()
+        arrived, self._arrived = sorted(self._arrived, key=lambda call: call.place), []
+        for call in arrived:
+            self._join(call, now)
+        return True
+
+    @staticmethod
+    def _has_ended(call: OpenCall, now: float) -> bool:
+        return call.ends_at is not None and call.ends_at <= now
+
+    def _join(self, call: OpenCall, now: float) -> None:
+        timeout_s = getattr(call.meant, "timeout_s", None)
+        if timeout_s is not None:
+            call.ends_at = now + timeout_s
+        call.path = self._gate.join(call.name, call.meant.operation, call)
+        self._calls[call] = None
+        if call.counts:
+            self._moved_at = now
+
+    def _pass(self, moment: Standing) -> None:
+        """Let virtual time pass up to now, but not over what is due before."""
+        now_ms = self._pacer.now_ms
+        if moment.next_due_ms is not None:
+            now_ms = min(now_ms, moment.next_due_ms)
+        if now_ms > moment.now_ms:
+            self._gate.pass_to(now_ms)
