@@ -51,13 +51,15 @@ class _Silent:
 class Doorman(Attendance, Waiter):
     """Attends to the programs of one Run, over HTTP."""
 
-    def __init__(self, troupe: Troupe, listener: Listener, times: WallTimes | None = None) -> None:
+    def __init__(self, troupe: Troupe, times: WallTimes | None = None) -> None:
         self.names: Collection[str] = frozenset(troupe.names)
         self.troupe = troupe
         self.times = times or WallTimes()
         self.wait_s = 0.0
-        self._listener = listener
         self._gate: Gate
+        self._listener: Listener
+        """Where programs ask; open from the beginning of the Run to its end."""
+        self._is_open = False
         self._pacer = Pacer(self.times.speed)
         self._quiet = Digesting(troupe, self.times)
         self._calls: dict[OpenCall, None] = {}
@@ -79,6 +81,9 @@ class Doorman(Attendance, Waiter):
 
     def begin(self, gate: Gate) -> None:
         self._gate = gate
+        self._listener = Listener(knows=self.troupe.knows)
+        self._is_open = True
+        self.troupe.speak_to(self._listener.address)
         self._moved_at = self._began_at = monotonic()
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
@@ -106,6 +111,9 @@ class Doorman(Attendance, Waiter):
             return self._wait(min(wait_s, left_s, NAP_S, self._listener.patience_s))
 
     def close(self) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
         # The programs first: one that still lives would complain of the lost connections.
         self.troupe.close()
         for call in (*self._calls, *self._arrived):

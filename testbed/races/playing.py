@@ -17,7 +17,6 @@ from testbed.races.race import Hold, Race, Strike
 from testbed.races.race_chooser import Fate, Raced
 from testbed.turns.option import Choice
 from testbed.turns.trace import Trace
-from testbed.world.attendance import Attendance
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
@@ -80,16 +79,14 @@ def play(
     audit: bool = False,
     goes_on: bool = False,
     trace: Trace | None = None,
-    attendance: Attendance | None = None,
 ) -> Played:
     """Play it under its own switches and, in addition, these; if it `goes_on`, to the end of the
-    Run, whatever is breached before. With an attendance, real programs take part."""
+    Run, whatever is breached before."""
     world = recipe.world(
         {**race.switches, **(switches or {})},
         audit=audit,
         faults=[strike.fault for strike in race.faults],
         without=race.without,
-        attendance=attendance,
     )
     chooser = Raced(race)
     chooser.goes_on = goes_on

@@ -23,6 +23,9 @@ class Playable(Protocol):
 
     table: Table
 
+    def close(self) -> None:
+        """Called when its Run has ended, or was given up: let go of what is outside."""
+
     def conclude(self) -> None:
         """Called when its Run has ended and is torn down; raises what ended it, if no verdict."""
 
@@ -36,8 +39,11 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
     def tables() -> Iterator[Table]:
         for world in worlds:
             noticed.table = world.table
-            with guarded(world.table):
-                yield world.table
+            try:
+                with guarded(world.table):
+                    yield world.table
+            finally:
+                world.close()
             noticed.table = None
             world.conclude()
 

@@ -89,6 +89,8 @@ class Scenario:
     switches: dict[str, Switch]
     keep: tuple[str, ...] = ()
     """What a shrink never leaves out: names of actors, keys, kinds, and globs of these."""
+    attendance: Callable[[], Attendance] | None = None
+    """Makes, for each World, what brings in what real programs do; None: none takes part."""
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     _calm_ends: dict[Any, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
@@ -109,14 +111,13 @@ class Scenario:
         audit: bool = False,
         faults: Iterable[Fault] = (),
         without: Iterable[str] = (),
-        attendance: Attendance | None = None,
     ) -> World:
         """A new World, assembled with these switches and the defaults of the others. The faults may
-        strike beside the scenario's own; `without` names actors and objects to leave out. With an
-        attendance, real programs stand in place of some actors."""
+        strike beside the scenario's own; `without` names actors and objects to leave out."""
         values = self.values(switches or {})
         faults, without = tuple(faults), tuple(without)
         shown = {k: _shown(v) for k, v in values.items()}
+        attendance = None if self.attendance is None else self.attendance()
         world = World(self.name, shown, audit=audit, without=without, attendance=attendance)
         self._assemble(world, values)
         world.allow(*faults)

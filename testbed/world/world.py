@@ -31,14 +31,7 @@ from testbed.invariants.watches import WatchesAreGapFree
 from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import LOOKED, Object
 from testbed.policy import BUILT_IN, in_place_of
-from testbed.store.endpoint import (
-    Endpoint,
-    Front,
-    Operation,
-    Switched,
-    answer_at_once,
-    served_by,
-)
+from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once, served_by
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns.drivers import trio
@@ -272,9 +265,12 @@ class World:
         """The same as `run`, within a `trio.run` that is already there."""
         if not self.prepare(chooser, trace=trace, number=number):
             raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
-        with guarded(self.table), noticing() as noticed:
-            noticed.table = self.table
-            await trio.play_async(self.table)
+        try:
+            with guarded(self.table), noticing() as noticed:
+                noticed.table = self.table
+                await trio.play_async(self.table)
+        finally:
+            self.close()
         self.conclude()
         assert self.verdict is not None
         return self.verdict
@@ -308,6 +304,11 @@ class World:
         self._play = Play(self, chooser, plan, self.trace)
         self._play.begin()
         return True
+
+    def close(self) -> None:
+        """Let go of the real programs that have taken part."""
+        if self.attendance is not None:
+            self.attendance.close()
 
     def conclude(self) -> None:
         """Called after the teardown: raise the error that ended the Run, unwrapped, if one did."""

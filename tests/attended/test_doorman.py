@@ -6,11 +6,13 @@ import os
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 
 from testbed import Trace
-from testbed.attended.opening import attended
+from testbed.attended.doorman import Doorman
 from testbed.attended.tape import Tape, joined_of
+from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.replayed import Replayed
 from testbed.objects.codec import decode
@@ -31,11 +33,9 @@ def played(name: str, folder: Path, *, guard: str, driver: str = "direct") -> Pl
     race = load(str(FILES / f"{name}.race.yaml"))
     command = OWN_NODES if name == "double_bind" else SCHEDULER
     commands = {"alpha": command, "beta": command}
-    with attended(commands, folder, QUICK) as doorman:
-        return play(
-            race, find(name), switches={"guard": guard}, attendance=doorman,
-            trace=Trace({}, keep=True), driver=driver,
-        )  # fmt: skip
+    attended = attrs.evolve(find(name), attendance=lambda: Doorman(Troupe(commands, folder), QUICK))
+    trace = Trace({}, keep=True)
+    return play(race, attended, switches={"guard": guard}, trace=trace, driver=driver)
 
 
 def processes() -> set[str]:
@@ -74,6 +74,6 @@ def test_an_attended_run_replays_without_its_programs(tmp_path: Path) -> None:
     first = played("double_bind", tmp_path, guard="off", driver="trio").trace
     steps = tuple(line for each in first.lines() if "do" in (line := decode(each)))
     tape = Tape({"alpha", "beta"}, joined_of(steps))
-    again = find("double_bind").world({"guard": "off"}, attendance=tape)
+    again = attrs.evolve(find("double_bind"), attendance=lambda: tape).world({"guard": "off"})
     again.run(Replayed(steps, again="no"), driver="direct", trace=Trace({}, keep=True))
     assert [*again.trace.lines()] == [*first.lines()]

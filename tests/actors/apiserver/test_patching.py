@@ -106,7 +106,8 @@ def test_one_and_true_are_not_the_same() -> None:
 def test_what_is_no_json_patch_cannot_be_read() -> None:
     """400 for a mapping, and for a list of other things."""
     counter, pod = labelled()
-    for body in ({"metadata": {}}, [7], 7):
+    bodies: tuple[Any, ...] = ({"metadata": {}}, [7], 7)
+    for body in bodies:
         with pytest.raises(BadRequest, match="a JSON patch is a list of steps"):
             counter.patch(pod, body, "json")
 
@@ -144,7 +145,7 @@ def test_retain_keys_leaves_only_what_it_names() -> None:
     spec = DeploymentSpec(selector=LabelSelector(Map(a="b")), template=template)
     web = counter.create(Deployment("web", spec=spec))
     assert web.spec.strategy.rolling_update is not None
-    strategy = {"$retainKeys": ["type"], "type": "Recreate", "rollingUpdate": None}
+    strategy: dict[str, Any] = {"$retainKeys": ["type"], "type": "Recreate", "rollingUpdate": None}
     web = counter.patch(web, {"spec": {"strategy": strategy}}, "strategic")
     assert (web.spec.strategy.type, web.spec.strategy.rolling_update) == ("Recreate", None)
     strategy = {"$retainKeys": ["type"], "type": "RollingUpdate"}
