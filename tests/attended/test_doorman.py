@@ -10,9 +10,8 @@ import attrs
 import pytest
 
 from testbed import Trace
-from testbed.attended.doorman import Doorman
+from testbed.attended.casting import attended_by
 from testbed.attended.tape import Tape, joined_of
-from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.replayed import Replayed
 from testbed.objects.codec import decode
@@ -33,7 +32,7 @@ def played(name: str, folder: Path, *, guard: str, driver: str = "direct") -> Pl
     race = load(str(FILES / f"{name}.race.yaml"))
     command = OWN_NODES if name == "double_bind" else SCHEDULER
     commands = {"alpha": command, "beta": command}
-    attended = attrs.evolve(find(name), attendance=lambda: Doorman(Troupe(commands, folder), QUICK))
+    attended = attended_by(find(name), commands, lambda: folder, QUICK)
     trace = Trace({}, keep=True)
     return play(race, attended, switches={"guard": guard}, trace=trace, driver=driver)
 
