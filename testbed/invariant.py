@@ -308,6 +308,9 @@ class Verdict:
     note: str = ""
     """What the Chooser says of this Run, such as that it stopped drawing, and what claims say that
     they could not judge."""
+    attended: tuple[str, ...] = ()
+    """The actors in place of which real programs took part. Another Run of the same choices may end
+    otherwise, since a program's own timers and threads are not chosen here."""
 
     @property
     def is_held(self) -> bool:
@@ -320,14 +323,15 @@ class Verdict:
         return self.outcome == "violated"
 
     def __str__(self) -> str:
+        by = f", attended by {' and '.join(self.attended)}" if self.attended else ""
         looked = (
-            f"1 run ({self.chooser}), {counted(self.turns, 'turn')}, "
+            f"1 run ({self.chooser}){by}, {counted(self.turns, 'turn')}, "
             f"{self.virtual_ms} ms virtual time, {counted(self.faults, 'fault')}"
         )
         if self.is_violated:
             result = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
         elif self.is_held:
-            result = "Held"
+            result = "Held in this Run, and nothing is said of others" if self.attended else "Held"
         else:
             result = f"Undecided: {self.end}"
         return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")

@@ -9,7 +9,7 @@ import attrs
 
 from testbed.attended.program import standing_for
 from testbed.client.actor import Actor
-from testbed.errors import ApiError, TraceRefused
+from testbed.errors import ApiError, HarnessBug, ReplayDiverged, TraceRefused
 from testbed.store.delivery import Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.retold import operation_of
@@ -85,7 +85,13 @@ class Tape(Attendance):
             if not is_next:
                 break
             self._played += 1
-            self._let_join(joined)
+            try:
+                self._let_join(joined)
+            except HarnessBug as error:
+                raise ReplayDiverged(
+                    f"step {joined.step}: what joined the Run then cannot join it now: {error}.\n"
+                    "The code has changed since, or the file.\nNext: record it again."
+                ) from error
         return None
 
     def _let_join(self, joined: Joined) -> None:

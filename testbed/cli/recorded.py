@@ -12,6 +12,8 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from testbed.child import child_command, child_env
 from testbed.cli.playing import HASH_SEEDS, after_mending, compare
 from testbed.errors import ReplayDiverged
@@ -20,6 +22,7 @@ from testbed.policy import words as policies
 from testbed.races.trust import Trust, words_for
 from testbed.turns.recorded import Recorded
 from testbed.version import VERSION
+from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
 NEXT = "\nNext: "
@@ -87,6 +90,9 @@ def line_to_record(recorded: Recorded, trust: Trust) -> str:
     for told in header.get("faults", ()):
         words += ["--faults", _fault_text(told)]
     words += policies()
+    if names := header.get("attended"):
+        programs = [word for name in names for word in ("--as", f"{name}=COMMAND")]
+        return shlex.join(["testbed", "attach", *words, *programs])
     if recorded.end.get("verdict") == "violated":
         return shlex.join(["testbed", "search", *words, "--until-first"])
     return shlex.join(["testbed", "run", *words, "--seed", "1", "--trace", recorded.path])
@@ -98,6 +104,17 @@ def _fault_text(told: dict[str, Any]) -> str:
     settings = [f",{name}={value}" for name, value in told.items() if name not in usual]
     times = f"{told['times_max']}*" if "times_max" in told else ""
     return f"{times}{told['word']}:{told['target']}{''.join(settings)}"
+
+
+def with_tape(recipe: Scenario, recorded: Recorded, *, by_turns: bool = False) -> Scenario:
+    """The Scenario, and what joined if real programs took part in that recorded Run."""
+    if "attended" not in recorded.header:
+        return recipe
+    # Only such traces need it, and it is not to be loaded for others.
+    from testbed.attended.tape import Tape, joined_of
+
+    names, joined = recorded.header["attended"], tuple(joined_of(recorded.steps))
+    return attrs.evolve(recipe, attendance=lambda: Tape(names, joined, by_turns=by_turns))
 
 
 def check_same(recorded: Recorded, played: list[bytes], following: str, record: str) -> None:

@@ -66,6 +66,7 @@ def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
         "faults": verdict.faults,
         "chooser": verdict.chooser,
         "note": verdict.note,
+        **({"attended": list(verdict.attended)} if verdict.attended else {}),
         **more,
     }
 

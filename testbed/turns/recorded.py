@@ -140,11 +140,13 @@ def _misshapen(content: Any, number: int) -> str:
 
 
 def _misshapen_world(header: dict[str, Any]) -> str:
-    names, faults = header.get("without", []), header.get("faults", [])
+    faults = header.get("faults", [])
     if not isinstance(header.get("in_force", {}), dict):
         return 'an object as "in_force"'
-    if not isinstance(names, list) or any(type(name) is not str for name in names):
-        return 'a list of names as "without"'
+    for word in ("without", "attended"):
+        names = header.get(word, [])
+        if not isinstance(names, list) or any(type(name) is not str for name in names):
+            return f'a list of names as "{word}"'
     if not isinstance(faults, list) or not all(map(_is_fault, faults)):
         return 'a list of faults as "faults", each with a "word", a "target" and whole numbers'
     return ""

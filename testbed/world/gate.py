@@ -74,7 +74,8 @@ class Gate:
         self._chooser = chooser
 
     def _life(self, name: str) -> Life | None:
-        return self._table.roles[name].life
+        role = self._table.roles.get(name)
+        return None if role is None else role.life
 
     def now_ms(self) -> int:
         """Virtual time."""

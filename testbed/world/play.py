@@ -326,6 +326,7 @@ class Play(Head):
             self._world.faults_struck,
             self._title,
             " ".join(note for note in (self._chooser.note, *self._judge.notes) if note),
+            tuple(sorted(self._attendance.names)) if self._attendance else (),
         )
         self._trace.close(
             {

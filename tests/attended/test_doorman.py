@@ -6,15 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-import attrs
 import pytest
 
 from testbed import Trace
 from testbed.attended.casting import attended_by
-from testbed.attended.tape import Tape, joined_of
 from testbed.attended.wall_times import WallTimes
-from testbed.choosers.replayed import Replayed
-from testbed.objects.codec import decode
+from testbed.cli import main
 from testbed.races.playing import Played, play
 from testbed.races.racefile import load
 from testbed.world.scenario import find
@@ -68,11 +65,17 @@ def test_real_schedulers_do_what_the_race_file_says(
     assert processes() == before
 
 
-def test_an_attended_run_replays_without_its_programs(tmp_path: Path) -> None:
-    """Its trace is enough: the same lines to the byte, under the other driver."""
-    first = played("double_bind", tmp_path, guard="off", driver="trio").trace
-    steps = tuple(line for each in first.lines() if "do" in (line := decode(each)))
-    tape = Tape({"alpha", "beta"}, joined_of(steps))
-    again = attrs.evolve(find("double_bind"), attendance=lambda: tape).world({"guard": "off"})
-    again.run(Replayed(steps, again="no"), driver="direct", trace=Trace({}, keep=True))
-    assert [*again.trace.lines()] == [*first.lines()]
+def test_an_attended_run_replays_and_is_told_without_its_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Byte for byte, from what has joined it; and the commands for traces take such a trace."""
+    first = played("double_bind", tmp_path, guard="off", driver="trio")
+    assert "attended by alpha and beta" in str(first.verdict)
+    file = str(tmp_path / "trace.jsonl")
+    Path(file).write_bytes(b"".join(first.trace.lines()))
+    for words in (["replay", "--driver", "direct"], ["replay", "--twice"], ["explain", "--md"]):
+        assert main([*words, file]) == 1
+        assert "(replayed), attended by alpha and beta, 12 turns" in capsys.readouterr().out
+    assert main(["replay", file, "--shrink"]) == 2
+    line = "testbed search double_bind --switch guard=off --switch kubelet=off --as alpha=COMMAND"
+    assert line in capsys.readouterr().err

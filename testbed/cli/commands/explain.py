@@ -14,7 +14,7 @@ from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.recorded import to_tell_apart
+from testbed.cli.recorded import to_tell_apart, with_tape
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
 from testbed.fault import Fault, Hit
@@ -139,10 +139,12 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     """What is told of one file, as a text or for JSON, and its exit code."""
     run = _played(file, trust)
     again, code = line_for("explain", file, trust), exit_code(run.verdict)
-    tried = flipped(run.race, run.recipe, run.violation)
+    # What a program would do without one of the lines is not on its tape.
+    tried = () if run.verdict.attended else flipped(run.race, run.recipe, run.violation)
     if how.as_md:
         return _issue(run, tried, again), code
-    rates = _growth(run, how.seed) if how.with_growth and run.claim else []
+    with_growth = how.with_growth and bool(run.claim) and not run.verdict.attended
+    rates = _growth(run, how.seed) if with_growth else []
     if how.as_json:
         return _as_dict(run, tried, rates, again), code
     steps = {step.number: step.option for step in run.trace.steps}
@@ -173,7 +175,7 @@ def _played(file: str, trust: Trust) -> _Run:
     name = recorded.header["scenario"]
     line = line_naming("explain", file, name)
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
-    recipe = allowed(named, trust)
+    recipe = with_tape(allowed(named, trust), recorded)
     switches, without = recorded.header["switches"], recorded.header.get("without", ())
     faults = faults_in(recorded.header)
     trace = Trace({}, keep=True)
@@ -181,6 +183,8 @@ def _played(file: str, trust: Trust) -> _Run:
     chooser = Replayed(recorded.steps, again=to_tell_apart(again))
     world = recipe.world(switches, faults=faults, without=without)
     verdict = world.run(chooser, driver="direct", trace=trace)
+    # Under the holds of a race the Steps in between are others, so a place is a number of turns.
+    recipe = with_tape(recipe, recorded, by_turns=True)
     race = race_of(recipe, switches, trace.choices, faults=faults, without=without)
     return _Run(recipe, race, trace, verdict, tuple(faults), tuple(world.hits))
 
@@ -200,7 +204,7 @@ def _beside(run: _Run, rows_max: int = SIDE_ROWS_MAX) -> tuple[Verdict, str]:
 def _issue(run: _Run, tried: Sequence[Flipped[Deviation]], again: str) -> str:
     """The story as Markdown, with the calm run beside it unless the Run is that itself."""
     beside: list[str] = []
-    if len(run.race):
+    if len(run.race) and not run.verdict.attended:
         calm, writes = _beside(run, ROWS_MAX)
         beside = [str(calm), writes]
     needed = needed_lines(run.race, tried, run.claim)

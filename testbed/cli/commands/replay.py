@@ -35,7 +35,7 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.recorded import check_same, line_to_record, to_tell_apart, told_apart
+from testbed.cli.recorded import check_same, line_to_record, to_tell_apart, told_apart, with_tape
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.races.expecting import Side, expect, expected_under
@@ -268,7 +268,7 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
 
 def _trace(file: str, trust: Trust, how: How) -> int:
     recorded = load(file)
-    recipe = _allowed(recorded, trust)
+    recipe = with_tape(_allowed(recorded, trust), recorded)
     again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
     _keep_apart(file, how.trace_file)
     header = recorded.header
@@ -291,6 +291,11 @@ def _trace(file: str, trust: Trust, how: How) -> int:
     if how.twice:
         same_again(play, world, again)
     check_same(recorded, played, f"record it again: {record}" if how.twice else following, record)
+    if how.shrink and recipe.attendance is not None:
+        raise ScenarioError(
+            f"--shrink: in {file} real programs took part, and to shrink it they are needed.\n"
+            f"Next: {record.replace(' attach ', ' search ')}"
+        )
     if how.shrink:
         choices: list[Choice] = world.trace.choices
         whole = race_of(recipe, header["switches"], choices, faults=faults, without=without)
