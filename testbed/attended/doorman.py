@@ -33,6 +33,7 @@ from testbed.attended.wall_times import Pacer, WallTimes
 from testbed.client.actor import Actor
 from testbed.errors import ApiError, ScenarioError
 from testbed.turns.head import Waiter
+from testbed.words import counted
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
 
@@ -72,6 +73,8 @@ class Doorman(Attendance, Waiter):
         self._has_asked: set[str] = set()
         self._moved_at = self._began_at = monotonic()
         """When something was last asked or written that ends a silence."""
+        self._expired = 0
+        """How often something held was let go after a silence."""
 
     # -- what the Play asks of it ---------------------------------------------------------------
 
@@ -105,10 +108,23 @@ class Doorman(Attendance, Waiter):
             wait_s = self._wait_for_start(moment) if self._starting else self._due_s(moment)
             if wait_s <= 0:
                 self._pacer.set(moment.now_ms)
+                self._expired += moment.is_rest and moment.has_held
                 return None
             if not self._starting:
                 self._pacer.wait()
             return self._wait(min(wait_s, left_s, NAP_S, self._listener.patience_s))
+
+    @property
+    def note(self) -> str:
+        times = self.times
+        said = [
+            f"{name} was still at work {counted(seen, 'time')} after {times.digest_max_s:g} s."
+            for name, seen in sorted(self._quiet.overruns.items())
+        ]
+        if self._expired:
+            holds = counted(self._expired, "hold")
+            said.append(f"{holds} expired after {times.silence_s:g} s of silence.")
+        return " ".join(said)
 
     def close(self) -> None:
         if not self._is_open:

@@ -4,8 +4,8 @@ Exit codes, of every command:
   0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
 
 May use: all that stands before it.
-In order: show, own, playing, recorded, progress, compared, raised, races, benches, searching,
-  commands, __init__.
+In order: show, own, playing, recorded, progress, compared, raised, races, benches, attaching,
+  searching, commands, __init__.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ COMMANDS = {
     "sweep": "Let one fault strike at every operation of every actor.",
     "compare": "Compare what a scenario comes to under several settings.",
     "certify": "Check the certificate of a complete search.",
+    "attach": "Play a Run with real programs in place of actors.",
     "replay": "Play a recorded Run, or a race file, again.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
     "check": "Check that race files still do what they expect.",

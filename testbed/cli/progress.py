@@ -23,6 +23,23 @@ ECHO = len("^C^C^C")
 """The room left behind the line: a terminal shows Ctrl-C there as ^C."""
 
 
+class Clock:
+    """Real time: when something began, and when it is to end."""
+
+    def __init__(self, seconds_max: float | None = None) -> None:
+        self._began_s = time.monotonic()
+        self._seconds_max = seconds_max
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since it began."""
+        return time.monotonic() - self._began_s
+
+    def is_over(self) -> bool:
+        """Whether its time is up."""
+        return self._seconds_max is not None and self.seconds >= self._seconds_max
+
+
 class Progress:
     """A line of progress on standard error; a terminal is left clean in the end."""
 

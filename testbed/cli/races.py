@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from testbed.cli.own import own_policies
 from testbed.cli.show import carried
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.races import yaml_lines as document
-from testbed.races.expecting import Side, check_switches
-from testbed.races.race import Hold, Race
+from testbed.races.expecting import Side, check_switches, expected_under
+from testbed.races.race import Expectation, Hold, Race
 from testbed.races.racefile import parse
 from testbed.races.trust import Named, Trust, allowed, line_for, line_naming, trust_named
 from testbed.world.scenario import Scenario
@@ -80,6 +80,13 @@ def open_race(path: str, trust: Trust, command: str = "replay") -> NamedRace:
     return NamedRace(path, text, race, recipe, trust)
 
 
+def side_of(file: NamedRace, given: Mapping[str, str]) -> Expectation | None:
+    """The entry of `expect:` to play: the one with the given switches, or else the first."""
+    if not given:
+        return file.race.expect[0] if file.race.expect else None
+    return expected_under(file.race, file.recipe, given)
+
+
 def write_new(path: Path, text: str, next_step: str) -> None:
     """Write a new file. One that is there already is never overwritten: a person may have edited
     it."""
@@ -117,7 +124,10 @@ def notes_on_matched(side: Side, path: str) -> Iterator[str]:
             yield f"{where}: {stranger}."
         if fate.expired and isinstance(fate.deviation, Hold) and fate.deviation.until is not None:
             until = fate.deviation.until_text
-            yield f"{where}: hold expired: nothing else could happen before {until}."
+            why = f"nothing else could happen before {until}"
+            if side.played.verdict.attended:
+                why = f"the programs fell silent before {until}"
+            yield f"{where}: hold expired: {why}."
         for said, tasks in side.played.ambiguous(fate).items():
             yield f"{where}: `{said}` is said of {' and of '.join(tasks)}; write the task."
 

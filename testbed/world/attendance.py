@@ -45,6 +45,11 @@ class Attendance(Protocol):
     names: Collection[str]
     """The actors in place of which programs stand."""
 
+    @property
+    def note(self) -> str:
+        """What a reader of the verdict should know of how it went; empty if nothing."""
+        return ""
+
     def program(self, actor: Actor) -> Actor:
         """What stands in place of that actor. Called when the World is assembled."""
 

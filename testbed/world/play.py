@@ -315,7 +315,8 @@ class Play(Head):
         """End the Run: give the verdict, and close the trace. What still moves is torn down, and is
         no part of the trace."""
         self._end = end.why
-        table, violations = self._table, self._judge.violations
+        table, violations, attendance = self._table, self._judge.violations, self._attendance
+        notes = (self._chooser.note, attendance.note if attendance else "", *self._judge.notes)
         table.marks = self._store.marks = Marks()
         self.verdict = Verdict(
             "violated" if violations else end.outcome,
@@ -325,8 +326,8 @@ class Play(Head):
             table.now_ms,
             self._world.faults_struck,
             self._title,
-            " ".join(note for note in (self._chooser.note, *self._judge.notes) if note),
-            tuple(sorted(self._attendance.names)) if self._attendance else (),
+            " ".join(filter(None, notes)),
+            tuple(sorted(attendance.names)) if attendance else (),
         )
         self._trace.close(
             {

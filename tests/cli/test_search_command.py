@@ -18,7 +18,8 @@ from xml.etree import ElementTree
 import pytest
 
 from testbed.cli import main
-from testbed.cli.searching.live import Clock, SearchProgress
+from testbed.cli.progress import Clock
+from testbed.cli.searching.live import SearchProgress
 from testbed.races.playing import play
 from testbed.races.racefile import load
 from testbed.search.planned_run import SearchTask

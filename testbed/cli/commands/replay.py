@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from testbed.cli.races import (
     open_race,
     refuse_stale,
     side_as_dict,
+    side_of,
     stem_of,
     trust_of,
     whose_code,
@@ -38,11 +38,10 @@ from testbed.cli.races import (
 from testbed.cli.recorded import check_same, line_to_record, to_tell_apart, told_apart, with_tape
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
-from testbed.races.expecting import Side, expect, expected_under
+from testbed.races.expecting import Side, expect
 from testbed.races.healing import Healer
 from testbed.races.necessity import flipped, needed_lines
 from testbed.races.playing import race_of
-from testbed.races.race import Expectation
 from testbed.races.rewriting import changed
 from testbed.races.shrink import Shrunk, shrink
 from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
@@ -127,7 +126,7 @@ def _check(how: How, is_race: bool) -> None:
 
 def _race(file: NamedRace, how: How) -> int:
     given = parse_switches(how.switches)
-    expected = _side(file, given)
+    expected = side_of(file, given)
     _keep_apart(file.path, how.trace_file)
     race = attrs.evolve(
         file.race, switches=type(file.race.switches)({**file.race.switches, **given})
@@ -151,13 +150,6 @@ def _race(file: NamedRace, how: How) -> int:
     is_told = how.match or how.as_json
     refuse_stale(side, file.path, file.line("replay", "--heal"), is_told=is_told)
     return exit_code(side.played.verdict)
-
-
-def _side(file: NamedRace, given: Mapping[str, str]) -> Expectation | None:
-    """The entry of `expect:` to play: the one with the given switches, or else the first."""
-    if not given:
-        return file.race.expect[0] if file.race.expect else None
-    return expected_under(file.race, file.recipe, given)
 
 
 def _tell_race(side: Side, file: NamedRace, how: How, again: str) -> None:
@@ -239,7 +231,7 @@ def _healed(
 
 def _shrink_race(file: NamedRace, how: How) -> int:
     given = parse_switches(how.switches)
-    expected = _side(file, given)
+    expected = side_of(file, given)
     switches = {**file.race.switches, **(expected.switches if expected else given)}
     race = attrs.evolve(file.race, switches=type(file.race.switches)(switches))
     invariant = expected.violates if expected is not None else ""

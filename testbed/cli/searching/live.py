@@ -1,30 +1,12 @@
-"""The wall clock of a search, and its line of progress."""
+"""The line of progress of a search."""
 
 from __future__ import annotations
 
-import time
 from typing import TextIO
 
-from testbed.cli.progress import Progress
+from testbed.cli.progress import Clock, Progress
 from testbed.search.search import Search
 from testbed.words import counted
-
-
-class Clock:
-    """Real time: when a search began, and when it is to end."""
-
-    def __init__(self, seconds_max: float | None = None) -> None:
-        self._began_s = time.monotonic()
-        self._seconds_max = seconds_max
-
-    @property
-    def seconds(self) -> float:
-        """The seconds since the search began."""
-        return time.monotonic() - self._began_s
-
-    def is_over(self) -> bool:
-        """Whether its time is up."""
-        return self._seconds_max is not None and self.seconds >= self._seconds_max
 
 
 class SearchProgress(Progress):

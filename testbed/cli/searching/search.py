@@ -20,9 +20,10 @@ import attrs
 from testbed import policy
 from testbed.choosers.complete import Complete
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
+from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
-from testbed.cli.searching.live import Clock, SearchProgress
+from testbed.cli.searching.live import SearchProgress
 from testbed.cli.searching.report import (
     allowed_line,
     as_dict,

@@ -1,0 +1,110 @@
+"""Programs: the options that say which real programs stand in place of which actors."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from testbed.errors import ScenarioError, UnknownName
+from testbed.world.scenario import Scenario
+
+AS = (
+    "Run this real program in place of that actor. {name} in it becomes the actor's name, and so "
+    "for its other settings; KUBECONFIG says where it asks. Repeatable."
+)
+SPEED = "Virtual seconds in a second; other than 1 only for programs without timers."
+QUIET = "A Run is at rest after this many seconds of silence."
+SILENCE = "What is held until something that does not come is let go after so many."
+LIMIT = "No play takes longer than this many seconds; it ends Undecided."
+DEFAULTS = {"speed": 1.0, "quiet": 2.0, "silence": 10.0, "limit": 120.0}
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+
+@attrs.frozen
+class Programs:
+    """Which programs stand in place of which actors, and how long they are waited for."""
+
+    given: tuple[str, ...]
+    """What `--as` was given."""
+    commands: Mapping[str, tuple[str, ...]]
+    waits: Mapping[str, float]
+    """`speed`, `quiet`, `silence` and `limit`, as the options say them."""
+
+    @property
+    def words(self) -> list[str]:
+        """The options that say the same, to be pasted."""
+        words = [word for text in self.given for word in ("--as", text)]
+        for name, seconds in self.waits.items():
+            if seconds != DEFAULTS[name]:
+                words += [f"--{name}", f"{seconds:g}"]
+        return words
+
+    def cast(
+        self, recipe: Scenario, switches: Mapping[str, Any], folder: Callable[[], Path]
+    ) -> Scenario:
+        """That Scenario with the programs in it. Each must stand in place of an actor that asks,
+        and not of one that answers: the API server is always ours."""
+        world = recipe.world(switches)
+        known = sorted({*world.table.roles} - {*world.wire.posts})
+        for name in self.commands:
+            if name in world.wire.posts:
+                raise ScenarioError(
+                    f"--as {name}: it serves the others, and only what asks can be a real program."
+                    f"\nNext: name one of {', '.join(known)}."
+                )
+            if name not in known:
+                raise UnknownName("actor", name, known, see="name one of these with --as")
+        from testbed.attended.casting import attended_by
+        from testbed.attended.wall_times import WallTimes
+
+        waits = self.waits
+        times = WallTimes(
+            quiet_s=waits["quiet"], silence_s=waits["silence"],
+            limit_s=waits["limit"], speed=waits["speed"],
+        )  # fmt: skip
+        return attended_by(recipe, self.commands, folder, times)
+
+
+def takes_programs(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command take `--as` and how long programs are waited for."""
+    options = (
+        click.option("--as", "programs", multiple=True, metavar="ACTOR=COMMAND", help=AS),
+        click.option("--speed", type=SECONDS, default=DEFAULTS["speed"], help=SPEED),
+        click.option("--quiet", type=SECONDS, default=DEFAULTS["quiet"], help=QUIET),
+        click.option("--silence", type=SECONDS, default=DEFAULTS["silence"], help=SILENCE),
+        click.option("--limit", type=SECONDS, default=DEFAULTS["limit"], help=LIMIT),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def programs_of(given: tuple[str, ...], waits: Mapping[str, float]) -> Programs:
+    """What these options say, checked as far as it can be without the scenario."""
+    commands: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        names, equals, line = text.partition("=")
+        try:
+            command = tuple(shlex.split(line))
+        except ValueError as error:
+            raise _unreadable(text, f"{error} in the command") from error
+        if not equals or not names or not command:
+            raise _unreadable(text, "expected ACTOR=COMMAND")
+        for name in names.split(","):
+            if name in commands:
+                raise _unreadable(text, f"{name} has a command already")
+            commands[name] = command
+    return Programs(given, commands, waits)
+
+
+def _unreadable(text: str, why: str) -> ScenarioError:
+    return ScenarioError(
+        f"--as {text}: {why}.\n"
+        "Next: say --as alpha='/usr/local/bin/my-scheduler --name {name}', with the name of an "
+        "actor of the scenario; several may share one, as alpha,beta=…"
+    )
