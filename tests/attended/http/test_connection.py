@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import httpx
 import pytest
-from programs import TINY_S, TOKEN, asked, program, pump, request
+from programs import TINY_S, TOKEN, asked, program, pump, request, tries
 
 from testbed.attended.http.exchange import Exchange
 from testbed.attended.http.limits import HttpLimits
@@ -334,7 +334,9 @@ def beside(listener: Listener, ask: Callable[[], Found]) -> tuple[Found, list[Ex
     exchanges: list[Exchange] = []
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(ask)
-        while not found.done():
+        for _ in tries("the client is not done"):
+            if found.done():
+                break
             for exchange in listener.poll(TINY_S):
                 exchanges.append(exchange)
                 if exchange.asked.path != "/watch":
