@@ -167,11 +167,12 @@ class Doorman(Attendance, Waiter):
             return 0.0
         name, since = next(iter(self._starting.items()))
         now = monotonic()
+        left_s = since + self.times.start_max_s - now
         if name in self._has_asked:
             quiet_s = max(since, self._quiet.stirred_at) + self.times.start_s - now
-            if quiet_s > 0:
-                return quiet_s
-        elif (left_s := since + self.times.start_max_s - now) > 0:
+            if min(quiet_s, left_s) > 0:
+                return min(quiet_s, left_s)
+        elif left_s > 0:
             return left_s
         else:
             raise ScenarioError(
@@ -182,7 +183,7 @@ class Doorman(Attendance, Waiter):
             )
         del self._starting[name]
         self._moved_at = now
-        return 0.0
+        return self._due_s(moment)
 
     # -- programs -------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ class WallTimes:
     start_s: float = 0.25
     """A program has started when it has asked something and then been quiet for that long."""
     start_max_s: float = 30.0
-    """By then every program must have asked something."""
+    """By then every program must have asked something. One that has, and is never quiet, is no
+    longer waited for."""
     digest_s: float = 0.0002
     """Between two looks at whether the programs are at rest."""
     digest_max_s: float = 0.5
