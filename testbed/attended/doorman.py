@@ -23,6 +23,7 @@ import attrs
 from testbed.attended.calls import JSON_LINES, OpenCall
 from testbed.attended.http.answers import refused
 from testbed.attended.http.exchange import Exchange
+from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.meaning import Silence, meaning_of
 from testbed.attended.http.reply import Reply
@@ -52,10 +53,13 @@ class _Silent:
 class Doorman(Attendance, Waiter):
     """Attends to the programs of one Run, over HTTP."""
 
-    def __init__(self, troupe: Troupe, times: WallTimes | None = None) -> None:
+    def __init__(
+        self, troupe: Troupe, times: WallTimes | None = None, limits: HttpLimits | None = None
+    ) -> None:
         self.names: Collection[str] = frozenset(troupe.names)
         self.troupe = troupe
         self.times = times or WallTimes()
+        self._limits = limits
         self.wait_s = 0.0
         self._gate: Gate
         self._listener: Listener
@@ -84,7 +88,7 @@ class Doorman(Attendance, Waiter):
 
     def begin(self, gate: Gate) -> None:
         self._gate = gate
-        self._listener = Listener(knows=self.troupe.knows)
+        self._listener = Listener(limits=self._limits, knows=self.troupe.knows)
         self._is_open = True
         self.troupe.speak_to(self._listener.address)
         self._moved_at = self._began_at = monotonic()

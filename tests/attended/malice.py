@@ -232,3 +232,77 @@ ROWS = [
     *lines(), *targets(), *fields(), *lengths(), *chunks(), *sizes(), *halves(), *strangers(),
     *pipelines(),
 ]  # fmt: skip
+
+
+def to_server(
+    method: bytes, what: bytes, body: bytes = b"", media: bytes = b"application/json"
+) -> bytes:
+    """A request for something in the namespace default."""
+    line = method + b" /api/v1/namespaces/default/" + what + b" HTTP/1.1"
+    return request(line, b"Content-Type: " + media, body=body)
+
+
+POD = (
+    b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"q"},'
+    b'"spec":{"containers":[{"name":"c","image":"i"}]}}'
+)
+MERGE = b"application/merge-patch+json"
+
+
+def writes() -> Iterator[Malice]:
+    """Requests that would write, if they were whole, allowed, or meant anything."""
+    make = to_server(b"POST", b"pods", POD)
+    yield row("a pod but for its last letter, and waits", make[:-1], 408)
+    yield row("a pod but for its last letter, and ends", make[:-1], 400, ends=True)
+    line = b"POST /api/v1/namespaces/default/pods HTTP/1.1"
+    chunk = b"%x\r\n%s\r\n" % (len(POD), POD)
+    begun = request(line, b"Transfer-Encoding: chunked") + chunk
+    yield row("a pod without the last chunk, and waits", begun, 408)
+    yield row("a pod without the last chunk, and ends", begun, 400, ends=True)
+    yield row("a pod and noise", begun + b"noise\r\n", 400)
+    wide = POD[:-1] + b" " * 5000 + b"}"
+    yield row("a pod that is too wide", to_server(b"POST", b"pods", wide), 413)
+    for method, what in (
+        (b"POST", b"pods"), (b"PUT", b"pods/p"), (b"PATCH", b"pods/p"), (b"DELETE", b"pods/p"),
+        (b"DELETE", b"pods"), (b"POST", b"pods/p/binding"), (b"POST", b"pods/p/eviction"),
+        (b"PATCH", b"pods/p/status"),
+    ):  # fmt: skip
+        said = to_server(method, what, POD).replace(TOKEN.encode(), b"x" * len(TOKEN))
+        yield row(f"a stranger's {method.decode()} {what.decode()}", said, 401)
+    for body in (
+        b"", b"{", b"[]", b"null", b"1", b'"pod"', POD[:-2], POD + b"}", b"\0", b"\xff{}",
+        b"[" * 2000, b'{"a":' * 700, b"{'kind': 'Pod'}", b"NaN", POD.replace(b'"q"', b"1"),
+        POD.replace(b'"Pod"', b'"Node"'),
+        POD.replace(b'"v1"', b'"v9"'), POD.replace(b'"q"', b'"q","namespace":"other"'),
+        POD.replace(b"[{", b"{").replace(b"}]", b"}"), POD.replace(b'"name":"c"', b'"name":["c"]'),
+        POD.replace(b'"q"', b'"q","labels":[1]'), POD.replace(b'"i"', b"9" * 400),
+    ):  # fmt: skip
+        shown = body[:9].decode("latin-1") + f" of {len(body)} bytes, {hash_of(body)}"
+        yield row(f"to POST {shown}", to_server(b"POST", b"pods", body), 400)
+    for name in (b"Q", b"q_", b"-q", b"..", b"q" * 254, b"q/r", b"q\\u0000", b""):
+        said = to_server(b"POST", b"pods", POD.replace(b'"q"', b'"' + name + b'"'))
+        yield row(f"a pod called {name[:9]!r}", said, 422)
+    for media in (b"application/vnd.kubernetes.protobuf", b"text/plain", b"image/png"):
+        yield row(f"a pod as {media.decode()}", to_server(b"POST", b"pods", POD, media), 415)
+        said = to_server(b"PATCH", b"pods/p", b"{}", media)
+        yield row(f"a patch as {media.decode()}", said, 415)
+    for body, code in (
+        (b"", 400), (b"{", 400), (b"[]", 400), (b"1", 400), (b'{"metadata":1}', 422),
+        (b'{"spec":{"containers":{}}}', 422),
+    ):  # fmt: skip
+        yield row(f"a patch {body!r}", to_server(b"PATCH", b"pods/p", body, MERGE), code)
+    for method, what, code in (
+        (b"PUT", b"pods/p", 400), (b"POST", b"pods/p", 405), (b"PUT", b"pods", 405),
+        (b"PATCH", b"pods", 405), (b"POST", b"crumbs", 404), (b"DELETE", b"pods/none", 404),
+    ):  # fmt: skip
+        said = to_server(method, what, POD)
+        yield row(f"{method.decode()} {what.decode()}", said, code)
+
+
+def hash_of(body: bytes) -> int:
+    """A number that tells bodies of one length apart."""
+    return sum(place * byte for place, byte in enumerate(body))
+
+
+WRITES = [*writes()]
+"""What is refused only where there is a World."""

@@ -1,0 +1,52 @@
+"""A program that sends all that no program should, in a World: nothing is written, all go on."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from attending import Absent, client, written
+from malice import LIMITS
+
+from actors.apiserver import ApiServer
+from testbed import Calm, Trace, World
+from testbed.attended import troupe
+from testbed.attended.doorman import Doorman
+from testbed.attended.wall_times import WallTimes
+from testbed.objects import Node, Pod
+
+TIMES = WallTimes(start_s=0.01, quiet_s=0.3, silence_s=0.3, limit_s=60)
+MEMORY_MAX = 5_000_000
+ASKED = "GET /api/v1/namespaces/default/pods/p"
+
+
+def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is answered as the table says; meanwhile another program is served, and at the end
+    the Store is what it was, at the same revision. The memory that all this took is bounded."""
+    # As long as the token of the table, since the lengths of some bodies depend on it.
+    monkeypatch.setattr(troupe, "TOKEN_BYTES", 8)
+    done = tmp_path / "done"
+    commands = {
+        "patient": client("asker", f"UNTIL {done} {ASKED}"),
+        "rude": client("hostile", str(done)),
+    }
+    doorman = Doorman(troupe.Troupe(commands, tmp_path), TIMES, LIMITS)
+    world = World("hostile", attendance=doorman)
+    world.serve(ApiServer)
+    world.add(Node.of("n", cpu_m=1000), Pod.of("p"))
+    world.start(*map(Absent, commands))
+    before = world.store.revision, world.store.snapshot("")
+    tracemalloc.start()
+    try:
+        verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert verdict.is_held, str(verdict)
+    assert written(tmp_path, "rude") == ["that was all"]
+    assert (world.store.revision, world.store.snapshot("")) == before
+    assert {*written(tmp_path, "patient")[1:-1]} == {f"{ASKED} 200 "}
+    assert most < MEMORY_MAX
