@@ -33,6 +33,7 @@ from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import Pacer, WallTimes
 from testbed.client.actor import Actor
 from testbed.errors import ApiError, ScenarioError
+from testbed.store.store_endpoint import READS
 from testbed.turns.head import Waiter
 from testbed.words import counted
 from testbed.world.attendance import Attendance, Standing
@@ -73,7 +74,7 @@ class Doorman(Attendance, Waiter):
         """What has not joined yet."""
         self._silent: list[_Silent] = []
         self._starting: dict[str, float] = {}
-        """The program that starts, and since when."""
+        """The programs that start, and since when."""
         self._has_asked: set[str] = set()
         self._moved_at = self._began_at = monotonic()
         """When something was last asked or written that ends a silence."""
@@ -99,7 +100,7 @@ class Doorman(Attendance, Waiter):
             self._obey()
             self._listen()
             if not self._quiet.is_reached(is_starting=bool(self._starting)):
-                return self._wait(self.times.digest_s)
+                return self._wait(self._quiet.next_look_s)
             if self._let_join(look):
                 continue
             moment = look()
@@ -109,7 +110,7 @@ class Doorman(Attendance, Waiter):
             if left_s <= 0:
                 self._gate.stop(f"limit_s: {self.times.limit_s:g} s of the wall have passed")
                 return None
-            wait_s = self._wait_for_start(moment) if self._starting else self._due_s(moment)
+            wait_s = self._after_starts_s(moment) if self._starting else self._due_s(moment)
             if wait_s <= 0:
                 self._pacer.set(moment.now_ms)
                 self._expired += moment.is_rest and moment.has_held
@@ -117,6 +118,10 @@ class Doorman(Attendance, Waiter):
             if not self._starting:
                 self._pacer.wait()
             return self._wait(min(wait_s, left_s, NAP_S, self._listener.patience_s))
+
+    @property
+    def starting(self) -> Collection[str]:
+        return self._starting.keys()
 
     @property
     def note(self) -> str:
@@ -165,12 +170,17 @@ class Doorman(Attendance, Waiter):
         silent_s = self._moved_at + patience_s - monotonic()
         return silent_s if due_s is None else min(silent_s, due_s)
 
-    def _wait_for_start(self, moment: Standing) -> float:
-        """How long until the World may go on, while a program starts."""
-        if moment.in_flight:
-            return 0.0
-        name, since = next(iter(self._starting.items()))
-        now = monotonic()
+    def _after_starts_s(self, moment: Standing) -> float:
+        """How long until the World may go on, while programs start. What such a program asks is
+        answered at once; while it thinks nothing else moves."""
+        for name in [*self._starting]:
+            if name not in moment.in_flight and (wait_s := self._start_s(name)) > 0:
+                return wait_s
+        return self._due_s(moment)
+
+    def _start_s(self, name: str) -> float:
+        """How long that program still starts; nothing if it has started."""
+        now, since = monotonic(), self._starting[name]
         left_s = since + self.times.start_max_s - now
         if name in self._has_asked:
             quiet_s = max(since, self._quiet.stirred_at) + self.times.start_s - now
@@ -187,7 +197,7 @@ class Doorman(Attendance, Waiter):
             )
         del self._starting[name]
         self._moved_at = now
-        return self._due_s(moment)
+        return 0.0
 
     # -- programs -------------------------------------------------------------------------------
 
@@ -301,6 +311,9 @@ class Doorman(Attendance, Waiter):
         self._calls[call] = None
         if call.counts:
             self._moved_at = now
+            if call.meant.operation.verb not in READS:
+                # What it does now it does of its own accord, so it has started.
+                self._starting.pop(call.name, None)
 
     def _pass(self, moment: Standing) -> None:
         """Let virtual time pass up to now, but not over what is due before."""

@@ -8,6 +8,8 @@ from testbed.attended.threads import CAN_LOOK
 from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
 
+RARE_S = 0.01
+"""The longest between two looks."""
 LOOKS = 2
 """How many looks in a row must find all programs at rest."""
 
@@ -33,6 +35,13 @@ class Digesting:
             self._is_stirred, self._since = True, now
         self._looks = 0
         self.stirred_at = now
+
+    @property
+    def next_look_s(self) -> float:
+        """When to look again. The longer it takes, the rarer are the looks, for they cost time that
+        the programs need."""
+        waited_s = monotonic() - self._since
+        return min(max(self._pace.digest_s, waited_s / 20), RARE_S)
 
     def is_reached(self, *, is_starting: bool) -> bool:
         """Whether all programs are at rest. One that starts is looked at all the time."""

@@ -17,6 +17,7 @@ from testbed.turns.head import Waiter
 from testbed.turns.option import ASIDE, JOIN, PICK, is_from_outside
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
+from testbed.world.scenario import Scenario
 
 
 @attrs.frozen
@@ -115,6 +116,15 @@ class Tape(Attendance):
 
 def _begin_nothing(_: str) -> None:
     """Start no program: what it did is on the tape."""
+
+
+def with_tape(
+    recipe: Scenario, names: Collection[str], steps: Iterable[Mapping[str, Any]],
+    *, by_turns: bool = False,
+) -> Scenario:  # fmt: skip
+    """That Scenario with what has joined a Run of it, of which these are the Steps."""
+    joined = tuple(joined_of(steps))
+    return attrs.evolve(recipe, attendance=lambda: Tape(names, joined, by_turns=by_turns))
 
 
 def joined_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[Joined]:

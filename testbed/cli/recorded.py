@@ -12,8 +12,6 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-
 from testbed.child import child_command, child_env
 from testbed.cli.playing import HASH_SEEDS, after_mending, compare
 from testbed.errors import ReplayDiverged
@@ -111,10 +109,9 @@ def with_tape(recipe: Scenario, recorded: Recorded, *, by_turns: bool = False) -
     if "attended" not in recorded.header:
         return recipe
     # Only such traces need it, and it is not to be loaded for others.
-    from testbed.attended.tape import Tape, joined_of
+    from testbed.attended import tape
 
-    names, joined = recorded.header["attended"], tuple(joined_of(recorded.steps))
-    return attrs.evolve(recipe, attendance=lambda: Tape(names, joined, by_turns=by_turns))
+    return tape.with_tape(recipe, recorded.header["attended"], recorded.steps, by_turns=by_turns)
 
 
 def check_same(recorded: Recorded, played: list[bytes], following: str, record: str) -> None:

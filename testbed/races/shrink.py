@@ -49,6 +49,8 @@ from testbed.world.scenario import Scenario
 
 BELOW_MAX = 150
 """How many Runs with fewer deviations are tried."""
+ATTENDED_MAX = 5
+"""How often a race is played with real programs until its breach shows again."""
 REQUESTS_MAX = 3
 """How many writes that follow from what is held are tried in its place."""
 
@@ -89,7 +91,9 @@ def shrink(
     small = shrinker.shrink(in_the_whole_world(attrs.evolve(race, expect=()), trying))
     while (fewer := shrinker.below(small)) is not None:
         small = shrinker.shrink(fewer)
-    small = LeavingOut(trying, small).race()
+    # With real programs no other Run is just the same, so none can tell what plays no part.
+    if recipe.attendance is None:
+        small = LeavingOut(trying, small).race()
     last, found = shrinker.again(small)
     expect = (Expectation(violates=violation.invariant),)
     return Shrunk(attrs.evolve(small, expect=expect), found, last, trying.runs, trying.cut_off)
@@ -133,7 +137,7 @@ class _Shrinker:
         The first Runs of a bounded search are tried. A race that needs a fault is not looked for.
         """
         trying = self._trying
-        if len(race) < 2 or race.faults:
+        if len(race) < 2 or race.faults or trying.recipe.attendance is not None:
             return None
         frontier = Frontier(faults_max=0, deviations_max=len(race) - 1)
         for _ in range(BELOW_MAX):
@@ -158,6 +162,8 @@ class _Shrinker:
     def again(self, race: Race) -> tuple[Played, Violation]:
         """Play it twice more, or once if time is up; a breach that does not repeat is an error."""
         trying = self._trying
+        if trying.recipe.attendance is not None:
+            return self._again_attended(race)
         again = twice_line(trying.recipe.world(race.switches))
         found: list[tuple[Played, Violation]] = []
         for _ in range(1 if trying.cut_off else 2):
@@ -170,6 +176,19 @@ class _Shrinker:
                 raise diverged(None, "the shrunk race", said, again)
             found.append((played, violation))
         return found[-1]
+
+    def _again_attended(self, race: Race) -> tuple[Played, Violation]:
+        """Play it with its real programs until the breach shows again. Their own timers may keep it
+        from showing each time; how often it does, only many plays can tell."""
+        trying = self._trying
+        for _ in range(ATTENDED_MAX):
+            trying.runs += 1
+            played = play(race, trying.recipe)
+            if (violation := trying.breach_in(played.verdict)) is not None:
+                return played, violation
+        raise ScenarioError(
+            f"the shrunk race breached {trying.reason} once, and not in {ATTENDED_MAX} plays since"
+        )
 
     def _fewer(self, race: Race, field: str) -> Race:
         """Leave out neighbouring lines: all of them, then half as many, …, then single lines.

@@ -39,7 +39,7 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
-from testbed.world.scenario import COLLECT_EVERY, find
+from testbed.world.scenario import COLLECT_EVERY, Scenario, find
 from testbed.world.users_code import import_first_from
 from testbed.world.world import World
 
@@ -154,7 +154,11 @@ class Player:
         if self._played % COLLECT_EVERY == 0:
             gc.collect()
         assert world.verdict is not None
-        return _outcome(planned, world, world.verdict, observed)
+        return outcome_of(planned, world, world.verdict, observed)
+
+    def recipe_again(self, outcome: Outcome) -> Scenario:
+        """The Scenario in which the choices of that violated Run lead to the same Run again."""
+        return self.recipe
 
     def record(self, planned: PlannedRun, learned: Data, file: IO[bytes]) -> Verdict:
         """Play that Run again as it was played after `learned`, and write its trace to a file."""
@@ -184,7 +188,8 @@ class Player:
         check_steps(steps[0][: steps_shared(second)], steps[1], twice_line(world))
 
 
-def _outcome(planned: PlannedRun, world: World, verdict: Verdict, observed: Observed) -> Outcome:
+def outcome_of(planned: PlannedRun, world: World, verdict: Verdict, observed: Observed) -> Outcome:
+    """What a Run that has ended has shown."""
     is_cut = verdict.end.startswith("cut")
     return Outcome(
         planned.run,

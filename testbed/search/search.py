@@ -269,7 +269,10 @@ class Search:
         except Exception as error:  # noqa: BLE001 - whatever it is, there is a race
             why = _first_line(error)
             return attrs.evolve(whole, not_shrunk=why, no_window="it is not shrunk")
-        return self._measured(self._smaller(whole, small, breach), small)
+        finding = self._smaller(whole, small, breach)
+        if self.player.recipe.attendance is not None:
+            return attrs.evolve(finding, no_window="real programs have a time of their own")
+        return self._measured(finding, small)
 
     def _is_over(self) -> bool:
         """Whether time is up; notes why the search stops."""
@@ -345,9 +348,9 @@ class Search:
         )
 
     def _race(self, outcome: Outcome, breach: Breach) -> Race:
-        task = self.player.task
+        task, recipe = self.player.task, self.player.recipe_again(outcome)
         faults, choices = map(parse_fault, task.faults), as_choices(outcome.choices)
-        race = race_of(self.player.recipe, task.switches, choices, faults=faults)
+        race = race_of(recipe, task.switches, choices, faults=faults)
         return attrs.evolve(race, expect=(Expectation(violates=breach.invariant),))
 
 

@@ -35,8 +35,8 @@ class Standing:
     """Whether nothing but far-off timers, and what is held, can still move."""
     has_held: bool
     """Whether an Option is held back."""
-    in_flight: bool
-    """Whether a request, an answer or a delivery may happen now."""
+    in_flight: frozenset[str]
+    """The actors of which a request, an answer or a delivery may happen now."""
 
 
 class Attendance(Protocol):
@@ -44,6 +44,11 @@ class Attendance(Protocol):
 
     names: Collection[str]
     """The actors in place of which programs stand."""
+
+    @property
+    def starting(self) -> Collection[str]:
+        """Those of them that start just now: they have not come to rest since."""
+        return ()
 
     @property
     def note(self) -> str:

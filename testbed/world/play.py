@@ -221,7 +221,7 @@ class Play(Head):
             is_stopped or bool(judge.violations and not self._ending.goes_on),
             self._ending.is_rest(ready),
             bool(pending.held),
-            any(option.kind in IN_FLIGHT for option in self._options.in_line()),
+            frozenset(o.actor for o in self._options.in_line() if o.kind in IN_FLIGHT),
         )
 
     def _may_end(self) -> bool:

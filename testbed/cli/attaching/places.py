@@ -7,6 +7,8 @@ from pathlib import Path
 
 from testbed.errors import ScenarioError
 
+ATTACHED = "attached"
+"""Where the folders of plays go by default."""
 TRACE = "trace.jsonl"
 
 

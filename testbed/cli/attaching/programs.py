@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from testbed.errors import ScenarioError, UnknownName
-from testbed.world.scenario import Scenario
+
+if TYPE_CHECKING:
+    from testbed.world.scenario import Scenario
 
 AS = (
     "Run this real program in place of that actor. {name} in it becomes the actor's name, and so "

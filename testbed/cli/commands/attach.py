@@ -12,7 +12,7 @@ import attrs
 import click
 
 from testbed.cli.attaching.frequency import Frequency, seconds_text
-from testbed.cli.attaching.places import TRACE, Places
+from testbed.cli.attaching.places import ATTACHED, TRACE, Places
 from testbed.cli.attaching.programs import Programs, programs_of, takes_programs
 from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed, sink
 from testbed.cli.progress import Clock, Progress
@@ -34,8 +34,6 @@ from testbed.races.trust import line_for, trust_in, words_for
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 
-FOLDER = "attached"
-"""Where the folders of plays go by default."""
 WORST_FIRST = ("violated", "undecided", "held")
 
 
@@ -97,7 +95,7 @@ def command(
         )
     file, named = _opened(what, scenario, folders)
     again = shlex.join([*named, *how.programs.words, *_more(how)])
-    places = Places(Path(how.out or FOLDER, "" if how.out else _short(file)))
+    places = Places(Path(how.out or ATTACHED, "" if how.out else _short(file)))
     plays: list[_Play] = []
     try:
         for play in _plays(file, how, places):

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from testbed.cli.attaching.programs import takes_programs
 from testbed.cli.own import own_policies
 from testbed.cli.show import EXIT_CODES, FAULTS, JSON, SCENARIO_PATH, SWITCH
 from testbed.search.effort import EFFORTS
@@ -39,6 +40,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--json", "as_json", is_flag=True, help=JSON),
         click.option("--junitxml", metavar="FILE", help="Write a JUnit test case for each claim."),
     )
+    command = takes_programs(command)
     for option in reversed(given):
         command = option(command)
     return own_policies(command)
@@ -57,6 +59,7 @@ def command(scenario: str, **given: Any) -> int:
     testbed search double_bind --switch guard=on      with its guard on it must hold
     testbed search double_bind --faults crash --effort deep --jobs 2
     testbed search double_bind --ledger night.ledger --resume
+    testbed search double_bind --as alpha,beta='./my-scheduler --name {name}'
     """
     code: int = import_module("testbed.cli.searching.search").search(scenario, **given)
     return code

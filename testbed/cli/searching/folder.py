@@ -25,9 +25,17 @@ FOLDER = "races"
 class Races:
     """The race files of one search. Each is written as soon as its Finding is made."""
 
-    def __init__(self, folder: str, recipe: Scenario, folders: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: str,
+        recipe: Scenario,
+        folders: Sequence[str] = (),
+        attached: Sequence[str] = (),
+    ) -> None:
         self.folders = folders
         """Where the scenario was found, if it is the user's own."""
+        self.attached = attached
+        """The options that name the real programs it was searched with; empty if there are none."""
         self.folder = Path(folder)
         self.recipe = recipe
         self.unwritten: dict[str, ScenarioError] = {}
@@ -90,7 +98,8 @@ class Races:
     def again(self, finding: Finding) -> str:
         """The command to paste that plays the race of this Finding."""
         trust = trust_in(self.recipe.name, self.folders)
-        return line_for("replay", self.path(finding), trust)
+        command = "attach" if self.attached else "replay"
+        return line_for(command, self.path(finding), trust, *self.attached)
 
     def undecided(self, planned: PlannedRun, learned: Data, player: Player) -> str:
         """Record an undecided Run of the search; returns the command to paste that replays it, or

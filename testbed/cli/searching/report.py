@@ -75,6 +75,8 @@ def verdict_line(search: Search) -> str:
         verdict = f"Undecided: {why}. Looked at"
     else:
         verdict = "Held"
+        if search.player.recipe.attendance is not None:
+            verdict = "Held in these Runs, and nothing is said of others"
         looked += [line] if (line := compared_line(search)) else []
     return f"{verdict}: {', '.join(looked)}."
 

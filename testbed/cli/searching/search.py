@@ -19,6 +19,9 @@ import attrs
 
 from testbed import policy
 from testbed.choosers.complete import Complete
+from testbed.cli.attaching.attended import attended_player, check_attended
+from testbed.cli.attaching.places import ATTACHED
+from testbed.cli.attaching.programs import Programs, programs_of
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
@@ -47,6 +50,7 @@ from testbed.search.finding import Finding
 from testbed.search.ledger import Ledger
 from testbed.search.planned_run import SearchTask
 from testbed.search.player import Player
+from testbed.search.portfolio import ARMS, Portfolio
 from testbed.search.search import Search, Watching
 from testbed.search.sources import digests
 from testbed.search.terms import modules_of, terms_of
@@ -72,6 +76,7 @@ class Wishes:
     out: str | None
     as_json: bool
     junitxml: str | None
+    programs: Programs
 
 
 def search(
@@ -83,6 +88,11 @@ def search(
     switches: tuple[str, ...],
     driver: str,
     scenario_path: str | None,
+    programs: tuple[str, ...],
+    speed: float,
+    quiet: float,
+    silence: float,
+    limit: float,
     **more: Any,
 ) -> int:
     """Search as the options say; returns the exit code."""
@@ -104,15 +114,22 @@ def search(
         folders=() if folder is None else (os.path.abspath(folder),),
         policies=tuple(map(os.path.abspath, policy.files())),
     )
-    return _search(Wishes(task, EFFORTS[effort], chooser, **more))
+    waits = {"speed": speed, "quiet": quiet, "silence": silence, "limit": limit}
+    given = programs_of(programs, waits)
+    wishes = Wishes(task, EFFORTS[effort], chooser, programs=given, **more)
+    if not given.commands:
+        return _search(wishes, Player(task))
+    check_attended(wishes.effort.name, chooser, wishes.jobs, wishes.ledger or wishes.resume)
+    with attended_player(task, given, wishes.out or ATTACHED) as player:
+        return _search(wishes, player)
 
 
-def _search(wishes: Wishes) -> int:
-    player = Player(wishes.task)
+def _search(wishes: Wishes, player: Player) -> int:
     if wishes.chooser is not None:
         player.chooser(wishes.chooser)  # refused now if it cannot be made
     recipe, world = player.recipe, player.world()
-    clock, races = Clock(wishes.seconds), Races(wishes.out or FOLDER, recipe, wishes.task.folders)
+    clock, out = Clock(wishes.seconds), wishes.out or FOLDER
+    races = Races(out, recipe, wishes.task.folders, wishes.programs.words)
     progress = SearchProgress(clock)
     shown: list[Finding] = []
 
@@ -128,7 +145,7 @@ def _search(wishes: Wishes) -> int:
     ledger = _ledger(wishes, player)
     search = Search(
         player,
-        portfolio_of(wishes.effort, wishes.chooser, world.faults_max),
+        _portfolio(wishes, world.faults_max),
         _engine(wishes, player),
         runs_max=runs_of(wishes.effort, wishes.chooser) if wishes.runs is None else wishes.runs,
         ledger=ledger,
@@ -165,6 +182,14 @@ def _exhaustive(wishes: Wishes, player: Player) -> Complete | None:
     chooser = player.chooser(COMPLETE)
     assert isinstance(chooser, Complete)
     return chooser
+
+
+def _portfolio(wishes: Wishes, faults_max: int) -> Portfolio:
+    """Who plays which Run. With real programs no Run goes on from another one, so there is no
+    bounded search."""
+    if wishes.programs.commands and wishes.chooser is None:
+        return Portfolio(ARMS)
+    return portfolio_of(wishes.effort, wishes.chooser, faults_max)
 
 
 def _engine(wishes: Wishes, player: Player) -> Engine:
@@ -326,7 +351,7 @@ def _again(wishes: Wishes, search: Search) -> str:
     }
     for option, setting in given.items():
         words += [] if setting is None else [option, str(setting)]
-    words += policy.words()
+    words += [*wishes.programs.words, *policy.words()]
     words += ["--until-first"] if wishes.until_first else []
     if search.ledger is not None and search.stopped:
         words += ["--ledger", search.ledger.path, "--resume"]
