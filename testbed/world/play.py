@@ -221,7 +221,11 @@ class Play(Head):
             is_stopped or bool(judge.violations and not self._ending.goes_on),
             self._ending.is_rest(ready),
             bool(pending.held),
-            frozenset(o.actor for o in self._options.in_line() if o.kind in IN_FLIGHT),
+            frozenset(
+                option.actor
+                for option in self._options.in_line()
+                if option.kind in IN_FLIGHT and option.due_ms <= pending.now_ms
+            ),
         )
 
     def _may_end(self) -> bool:
