@@ -2,7 +2,7 @@
 
 Between two turns of the World it
 
-1. starts, kills, stops and cuts off programs, as the lives that they stand for say;
+1. starts, kills and stops programs, as the lives that they stand for say;
 2. looks at the connections, and answers what needs no World, such as discovery;
 3. waits until all programs have digested what was written to them;
 4. lets join what has arrived meanwhile, sorted by who asks and what;
@@ -72,6 +72,8 @@ class Doorman(Attendance, Waiter):
         """What has joined and is not over."""
         self._arrived: list[OpenCall] = []
         """What has not joined yet."""
+        self._on_its_way: list[tuple[str, Exchange]] = []
+        """What a program has sent that is cut off."""
         self._silent: list[_Silent] = []
         self._starting: dict[str, float] = {}
         """The programs that start, and since when."""
@@ -106,6 +108,8 @@ class Doorman(Attendance, Waiter):
             moment = look()
             if moment.is_over:
                 return None
+            if self._is_back(moment):
+                continue
             left_s = self._began_at + self.times.limit_s - monotonic()
             if left_s <= 0:
                 self._gate.stop(f"limit_s: {self.times.limit_s:g} s of the wall have passed")
@@ -159,10 +163,23 @@ class Doorman(Attendance, Waiter):
         self.wait_s = max(wait_s, 0.0)
         return self
 
+    def _is_back(self, moment: Standing) -> bool:
+        """Whether time has passed to the end of a stall or a partition of a program, and nothing
+        else is due before."""
+        back_ms = self._gate.back_ms(self.names)
+        if back_ms is None or self._pacer.until_s(back_ms) > 0:
+            return False
+        if moment.next_due_ms is not None and moment.next_due_ms < back_ms:
+            return False
+        self._gate.pass_to(back_ms)
+        return True
+
     def _due_s(self, moment: Standing) -> float:
         """How long until the World may go on; nothing if it may do so now."""
-        due_s = None if moment.next_due_ms is None else self._pacer.until_s(moment.next_due_ms)
-        if not moment.is_rest:
+        back_ms = self._gate.back_ms(self.names)
+        dues_ms = [due for due in (moment.next_due_ms, back_ms) if due is not None]
+        due_s = self._pacer.until_s(min(dues_ms)) if dues_ms else None
+        if not moment.is_rest or back_ms is not None:
             return 0.0 if due_s is None else due_s
         # At rest the World ends, or what is held is released: only after a silence, for it cannot
         # know what a program is about to do.
@@ -222,23 +239,15 @@ class Doorman(Attendance, Waiter):
                 self._forget(name)
             else:
                 troupe.stop(name, gate.is_stalled(name))
-                if gate.is_cut_off(name):
-                    self._cut_off(name)
 
     def _forget(self, name: str) -> None:
         """Forget what a program has asked that is no more."""
         self._starting.pop(name, None)
         for call in [call for call in (*self._calls, *self._arrived) if call.name == name]:
             call.cut()
+        self._on_its_way = [each for each in self._on_its_way if each[0] != name]
         self._tidy()
         self._moved_at = monotonic()
-
-    def _cut_off(self, name: str) -> None:
-        """Cut all connections of a program."""
-        for call in [call for call in self._calls if call.name == name]:
-            self._gate.leave(call.path)
-            call.cut()
-        self._tidy()
 
     def _tidy(self) -> None:
         self._calls = {call: None for call in self._calls if not call.is_over}
@@ -249,21 +258,27 @@ class Doorman(Attendance, Waiter):
     def _listen(self) -> None:
         """Take in what has arrived, and answer what needs no World."""
         self._tidy()
+        waiting, self._on_its_way = self._on_its_way, []
         for exchange in self._listener.poll(0.0):
-            self._take(exchange)
+            waiting.append((self.troupe.named(exchange.asked.token), exchange))
+        for name, exchange in waiting:
+            self._take(name, exchange)
         now = monotonic()
         for silent in [each for each in self._silent if each.ends_at <= now]:
             silent.exchange.end()
             self._silent.remove(silent)
         self._silent = [each for each in self._silent if not each.exchange.is_gone]
 
-    def _take(self, exchange: Exchange) -> None:
-        self._quiet.stir()
-        name = self.troupe.named(exchange.asked.token)
-        if not self._gate.is_up(name) or self._gate.is_cut_off(name):
+    def _take(self, name: str, exchange: Exchange) -> None:
+        if not self._gate.is_up(name):
             exchange.cut()
             return
         self._has_asked.add(name)
+        if self._gate.is_cut_off(name):
+            # TCP sends it again until it arrives, so nobody learns that it has not.
+            self._on_its_way.append((name, exchange))
+            return
+        self._quiet.stir()
         try:
             meant = meaning_of(exchange.asked, name)
         except ApiError as error:
@@ -286,7 +301,7 @@ class Doorman(Attendance, Waiter):
     def _let_join(self, look: Callable[[], Standing]) -> bool:
         """Let join what has arrived, and leave what has gone; whether there was anything."""
         now = monotonic()
-        gone = [call for call in self._calls if call.exchange.is_gone or self._has_ended(call, now)]
+        gone = [call for call in self._calls if self._is_gone(call, now)]
         if not gone and not self._arrived:
             return False
         self._pass(look())
@@ -299,9 +314,10 @@ class Doorman(Attendance, Waiter):
             self._join(call, now)
         return True
 
-    @staticmethod
-    def _has_ended(call: OpenCall, now: float) -> bool:
-        return call.ends_at is not None and call.ends_at <= now
+    def _is_gone(self, call: OpenCall, now: float) -> bool:
+        if self._gate.is_cut_off(call.name):
+            return False
+        return call.exchange.is_gone or (call.ends_at is not None and call.ends_at <= now)
 
     def _join(self, call: OpenCall, now: float) -> None:
         timeout_s = getattr(call.meant, "timeout_s", None)

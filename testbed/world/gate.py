@@ -6,7 +6,7 @@ of its own: it runs at once to where it has asked, since a request that has arri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -93,6 +93,13 @@ class Gate:
     def is_cut_off(self, name: str) -> bool:
         """Whether it is partitioned now."""
         return self._table.roles[name].cut_off_until_ms > self._table.now_ms
+
+    def back_ms(self, names: Iterable[str]) -> int | None:
+        """When the first of these programs goes on that are stalled or partitioned now."""
+        roles = [self._table.roles[name] for name in names]
+        ends = [role.cut_off_until_ms for role in roles if role.is_up]
+        ends += [role.life.stalled_until_ms for role in roles if role.life is not None]
+        return min((each for each in ends if each > self._table.now_ms), default=None)
 
     def join(self, name: str, operation: Operation, way: WayBack) -> str:
         """Let a request of that program join; returns the path of the task that asks it."""

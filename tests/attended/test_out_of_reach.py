@@ -1,22 +1,54 @@
-"""Programs that start while something is still to come: time is kept."""
+"""Programs that start, stall or are cut off: time is kept, and what is sent waits to arrive."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from attending import Absent, client, written
 
 from actors.apiserver import ApiServer
 from actors.shared.user import User
 from testbed import Calm, Trace, World
+from testbed.attended.casting import attended_by
 from testbed.attended.doorman import Doorman
 from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
 from testbed.objects import Pod
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.turns.option import JOIN
+from testbed.world.scenario import of
 
 TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=60, speed=100)
 GET = "GET /api/v1/namespaces/default/pods/p"
-FOR_MS = 40_000
+SINCE_MS, FOR_MS = 1000, 40_000
+
+
+def visited(world: World) -> None:
+    """A program asks twice, and a user creates a pod meanwhile."""
+    world.serve(ApiServer)
+    world.add(Pod.of("p"))
+    world.start(Absent("visitor"), User("user", ((SINCE_MS, Pod.of("q")),)))
+
+
+@pytest.mark.parametrize(
+    "fault", ["partition: visitor\n    for: 40s", "stall: visitor\n    by: 40s"]
+)
+def test_who_is_out_of_reach_goes_on_later(fault: str, tmp_path: Path) -> None:
+    """It does so at the end of that time, though nothing else is due then; and what it sends while
+    it is cut off joins when it can be reached again, and is answered."""
+    race = parse(
+        f"scenario: visited\nfaults:\n  - {fault}\n    after: user create pods/default/q\n", "race"
+    )
+    commands = {"visitor": client("asker", GET, "SLEEP 0.2", GET)}
+    recipe = attended_by(of(visited), commands, lambda: tmp_path, TIMES)
+    trace = Trace({}, keep=True)
+    assert play(race, recipe, trace=trace, driver="direct").verdict.is_held
+    assert written(tmp_path, "visitor")[1:] == [f"{GET} 200 "] * 2 + ["done"]
+    first, second = (step.now_ms for step in trace.steps if step.kind == JOIN)
+    assert first == 0
+    assert second >= SINCE_MS + FOR_MS
 
 
 def test_time_stands_still_while_a_program_starts(tmp_path: Path) -> None:
