@@ -78,6 +78,9 @@ class Doorman(Attendance, Waiter):
         self._starting: dict[str, float] = {}
         """The programs that start, and since when."""
         self._has_asked: set[str] = set()
+        """The programs that have asked something in this life."""
+        self._met: set[str] = set()
+        """The programs that have asked something in any."""
         self._moved_at = self._began_at = monotonic()
         """When something was last asked or written that ends a silence."""
         self._expired = 0
@@ -93,7 +96,11 @@ class Doorman(Attendance, Waiter):
         self._gate = gate
         self._listener = Listener(limits=self._limits, knows=self.troupe.knows)
         self._is_open = True
-        self.troupe.speak_to(self._listener.address)
+        try:
+            self.troupe.speak_to(self._listener.address)
+        except ScenarioError:
+            self.close()
+            raise
         self._moved_at = self._began_at = monotonic()
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
@@ -206,15 +213,18 @@ class Doorman(Attendance, Waiter):
         elif left_s > 0:
             return left_s
         else:
-            raise ScenarioError(
-                f"{name}: it has asked nothing in {self.times.start_max_s:g} s: "
-                f"{self.troupe.command_of(name)}\n"
-                f"Its last words: {self.troupe.last_words(name) or 'none'}\n"
-                "Next: let it use the kubeconfig that the variable KUBECONFIG names."
-            )
+            raise self._silent_error(name, f"it has asked nothing in {self.times.start_max_s:g} s")
         del self._starting[name]
         self._moved_at = now
         return 0.0
+
+    def _silent_error(self, name: str, what: str) -> ScenarioError:
+        return ScenarioError(
+            f"{name}: {what}: {self.troupe.command_of(name)}\n"
+            f"Its last words: {self.troupe.last_words(name) or 'none'}\n"
+            "Next: let it use the kubeconfig that the variable KUBECONFIG names; "
+            f"{self.troupe.output_of(name)} has all that it has said."
+        )
 
     # -- programs -------------------------------------------------------------------------------
 
@@ -233,6 +243,8 @@ class Doorman(Attendance, Waiter):
                 troupe.kill(name)
                 self._forget(name)
             elif (code := troupe.exit_code(name)) is not None:
+                if name not in self._met:
+                    raise self._silent_error(name, f"it has ended at once, with code {code}")
                 said = f"exited with code {code}: {troupe.last_words(name)}" if code else ""
                 troupe.kill(name)
                 gate.exit(name, said.removesuffix(": "))
@@ -274,6 +286,7 @@ class Doorman(Attendance, Waiter):
             exchange.cut()
             return
         self._has_asked.add(name)
+        self._met.add(name)
         if self._gate.is_cut_off(name):
             # TCP sends it again until it arrives, so nobody learns that it has not.
             self._on_its_way.append((name, exchange))

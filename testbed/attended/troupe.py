@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -43,12 +44,18 @@ class Troupe:
 
     def speak_to(self, address: str) -> None:
         """Write a kubeconfig for each of them, which names that address."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for token, name in self._tokens.items():
-            path = self.kubeconfig_of(name)
-            path.touch(mode=0o600)
-            server = f"{address}{path_of(token)}"
-            path.write_text(kubeconfig(server, name, token), encoding="utf-8")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for token, name in self._tokens.items():
+                path = self.kubeconfig_of(name)
+                path.touch(mode=0o600)
+                server = f"{address}{path_of(token)}"
+                path.write_text(kubeconfig(server, name, token), encoding="utf-8")
+        except OSError as error:
+            raise ScenarioError(
+                f"the kubeconfigs of the programs cannot be kept in {self.folder}: "
+                f"{error.strerror}.\nNext: name another folder by --out."
+            ) from error
 
     def kubeconfig_of(self, name: str) -> Path:
         """Where its kubeconfig stands."""
@@ -84,6 +91,11 @@ class Troupe:
                     f"Next: name one of these: {self.command_of(name)}"
                 )
             command = tuple(part.replace(f"{{{word}}}", words[word]) for part in command)
+        if shutil.which(command[0]) is None:
+            raise ScenarioError(
+                f"{name}: there is no program {command[0]} that can be run: {' '.join(command)}\n"
+                "Next: name one that is in PATH, or by its path; a script needs `chmod +x`."
+            )
         env = {"KUBECONFIG": kubeconfig, "TESTBED_NAME": name}
         self._running[name] = RealProcess(name, command, self.output_of(name), env)
 
@@ -116,8 +128,8 @@ class Troupe:
 
     def close(self) -> None:
         """Kill all of them."""
-        for name in self.running:
-            self.kill(name)
+        while self._running:
+            self.kill(next(iter(self._running)))
 
 
 def kubeconfig(server: str, name: str, token: str) -> str:

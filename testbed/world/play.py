@@ -165,9 +165,11 @@ class Play(Head):
                 if self._is_torn_down():
                     return None
                 continue
-            # What real programs have done joins here, between two turns.
-            if self._attendance and (doorman := self._attendance.attend(self._standing)):
-                return doorman
+            # What real programs have done joins here, between two turns, unless that has failed.
+            if self._attendance and table.failure is None:
+                doorman = self._attendance.attend(self._standing)
+                if doorman is not None:
+                    return doorman
             # May the Run end here? In the middle of an instant there is mostly no need to ask.
             ready, strike = options.show(budget.delay_max_ms), None
             if not ready or self._may_end():
