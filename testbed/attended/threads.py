@@ -18,8 +18,9 @@ stated time of silence."""
 
 
 def is_at_work(keeper: int) -> bool:
-    """Whether any thread of the program below that keeper can run now."""
-    return any(_has_work(pid) for pid in descendants(keeper))
+    """Whether any thread of the program below that keeper can run now. One that waits for the
+    keeper, to pass on what it writes, can, too: so the keeper is looked at as well."""
+    return any(_has_work(pid) for pid in (*descendants(keeper), keeper))
 
 
 def _has_work(pid: int) -> bool:

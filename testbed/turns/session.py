@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 from testbed.errors import UnknownName
@@ -36,7 +36,7 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
     if driver not in DRIVERS:
         raise UnknownName("driver", driver, DRIVERS)
 
-    def tables() -> Iterator[Table]:
+    def tables() -> Generator[Table, None, None]:
         for world in worlds:
             noticed.table = world.table
             try:
@@ -47,12 +47,12 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
             noticed.table = None
             world.conclude()
 
-    with noticing() as noticed:
+    with noticing() as noticed, closing(tables()) as every:
         if driver == "direct":
-            for table in tables():
+            for table in every:
                 direct.play(table)
         else:
-            trio.play_all(tables())
+            trio.play_all(every)
 
 
 # A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment
