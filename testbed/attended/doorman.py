@@ -107,6 +107,8 @@ class Doorman(Attendance, Waiter):
         self._pacer.go_on()
         while True:
             self._obey()
+            if self._gate.is_ending:
+                return None
             self._listen()
             if not self._quiet.is_reached(is_starting=bool(self._starting)):
                 return self._wait(self._quiet.next_look_s)
@@ -189,7 +191,9 @@ class Doorman(Attendance, Waiter):
         if not moment.is_rest or back_ms is not None:
             return 0.0 if due_s is None else due_s
         # At rest the World ends, or what is held is released: only after a silence, for it cannot
-        # know what a program is about to do.
+        # know what a program is about to do. If all of them have ended, there is none.
+        if not self.troupe.running:
+            return 0.0
         patience_s = self.times.silence_s if moment.has_held else self.times.quiet_s
         silent_s = self._moved_at + patience_s - monotonic()
         return silent_s if due_s is None else min(silent_s, due_s)
@@ -245,10 +249,11 @@ class Doorman(Attendance, Waiter):
             elif (code := troupe.exit_code(name)) is not None:
                 if name not in self._met:
                     raise self._silent_error(name, f"it has ended at once, with code {code}")
-                said = f"exited with code {code}: {troupe.last_words(name)}" if code else ""
+                said = f"exit code {code}: {troupe.last_words(name)}" if code else ""
                 troupe.kill(name)
                 gate.exit(name, said.removesuffix(": "))
                 self._forget(name)
+                return
             else:
                 troupe.stop(name, gate.is_stalled(name))
 

@@ -78,7 +78,7 @@ class Tape(Attendance):
         self._played = 0
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
-        while self._played < len(self._joined):
+        while self._played < len(self._joined) and not self._gate.is_ending:
             joined, moment = self._joined[self._played], look()
             is_next = (
                 joined.turns <= moment.turns if self._by_turns else joined.step <= moment.step + 1

@@ -24,7 +24,6 @@ from testbed.turns.life import Death, Life, Seat
 from testbed.turns.option import DOOR, EXIT, JOIN, LEAVE, PASS, STOP, Option
 from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
-from testbed.world.judge import Judge
 
 TASK = "http"
 """The name of the tasks that ask what a program has sent."""
@@ -58,7 +57,6 @@ class WhatIsEntered(Protocol):
     table: Table
     wire: Wire
     store: Store
-    judge: Judge
 
 
 class Gate:
@@ -69,7 +67,6 @@ class Gate:
         self._table = entered.table
         self._wire = entered.wire
         self._store = entered.store
-        self._judge = entered.judge
         self._trace = trace
         self._chooser = chooser
 
@@ -84,6 +81,12 @@ class Gate:
     def is_up(self, name: str) -> bool:
         """Whether a life of that program goes on."""
         return self._table.roles[name].is_up
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the tasks of a program that has ended are still to end, before anything else
+        may happen."""
+        return bool(self._table.dying)
 
     def is_stalled(self, name: str) -> bool:
         """Whether it is stalled now."""
@@ -108,7 +111,7 @@ class Gate:
             raise HarnessBug(f"{operation} of {name} joins, and no life of {name} goes on")
         path = life.path_for(TASK)
         client = Client(table, self._wire, life)
-        with self._step(JOIN, path, operation.asked, operation.key) as step:
+        with self._step(JOIN, path, verb=operation.asked, key=operation.key) as step:
             step.operation = operation
             seat = Seat(path, life, partial(_ask, client, operation, way), table.context.copy())
             life.seats[path] = seat
@@ -125,16 +128,18 @@ class Gate:
             self._table.cancel(seat)
 
     def exit(self, name: str, said: str) -> None:
-        """The program has ended by itself. `said` tells how, or is empty if it was in order."""
+        """The program has ended by itself. `said` tells how, or is empty if it was in order.
+
+        What its tasks touch when they end belongs to this Step, so the Play closes it."""
         life = self._life(name)
         if life is None or not life.is_alive:
             raise HarnessBug(f"{name} ends, and no life of it goes on")
-        with self._step(EXIT, f"{name}/main", label=said) as step:
-            if said:
-                self._table.deaths.append(Death(name, f"{name}/main", said, "its own process"))
-            self._table.end_life(life)
+        self._begin(EXIT, f"{name}/main", label=said)
         self._wire.served = None
-        self._judge.turn_ended(step)
+        if said:
+            place = "the end of its output"
+            self._table.deaths.append(Death(name, f"{name}/main", said, place))
+        self._table.end_life(life)
 
     def pass_to(self, now_ms: int) -> None:
         """Let time pass, up to the moment at which something has joined."""
@@ -149,10 +154,18 @@ class Gate:
             self._table.stop = self._table.stop or Overrun(why)
 
     @contextmanager
-    def _step(
+    def _step(self, kind: str, path: str, **about: Any) -> Iterator[Step]:
+        """Note a Step that is over at once."""
+        step = self._begin(kind, path, **about)
+        yield step
+        self._table.turn = None
+        if self._chooser is not None:
+            self._chooser.ended(step)
+
+    def _begin(
         self, kind: str, path: str, verb: str = "", key: str = "", label: str = "", choice: int = 0
-    ) -> Iterator[Step]:
-        """Note a Step, and mark on it what is touched meanwhile."""
+    ) -> Step:
+        """Note a Step, and mark on it what is touched from now on."""
         table, trace = self._table, self._trace
         actor = "" if path == DOOR else path.partition("/")[0]
         option = Option(kind, path, _done, (table.step,), table.now_ms, actor)
@@ -164,10 +177,7 @@ class Gate:
         step.now_ms = table.now_ms
         trace.items.append(step)
         table.turn = step
-        yield step
-        table.turn = None
-        if self._chooser is not None:
-            self._chooser.ended(step)
+        return step
 
 
 async def _ask(client: Client, operation: Operation, way: WayBack) -> None:

@@ -167,9 +167,11 @@ class Play(Head):
                 continue
             # What real programs have done joins here, between two turns, unless that has failed.
             if self._attendance and table.failure is None:
-                doorman = self._attendance.attend(self._standing)
-                if doorman is not None:
+                if (doorman := self._attendance.attend(self._standing)) is not None:
                     return doorman
+                if table.dying:
+                    self._turn_is_open = True
+                    continue
             # May the Run end here? In the middle of an instant there is mostly no need to ask.
             ready, strike = options.show(budget.delay_max_ms), None
             if not ready or self._may_end():

@@ -113,7 +113,7 @@ SCRIPT: dict[int, Callable[[Gate, Heard], object]] = {
     4: ask("create", "q", Pod.of("q")),
     8: ask("get", "nothing"),
     10: leave_late,
-    11: lambda gate, _: gate.exit("alpha", "exited with code 3"),
+    11: lambda gate, _: gate.exit("alpha", "exit code 3"),
 }
 
 
@@ -141,7 +141,7 @@ def test_what_joins_is_asked_and_answered(driver: str) -> None:
         "refused NotFound",
     ]  # fmt: skip
     assert verdict is not None
-    assert "exited with code 3" in str(verdict.violations)
+    assert "exit code 3" in str(verdict.violations)
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

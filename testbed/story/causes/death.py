@@ -17,7 +17,7 @@ from testbed.story.slice import Slice
 from testbed.story.wording import believed, wrote
 
 DIED = re.compile(
-    r"(?P<path>\S+) died of (?P<error>\w+)(?P<more>.*?)(?: at (?P<place>\S+:\d+).*)?$"
+    r"(?P<path>\S+) died of (?P<error>exit code \d+|\w+)(?P<more>.*?)(?: at (?P<place>\S+:\d+).*)?$"
 )
 
 
