@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+import attrs
+
 from actors.apiserver import rules
 from actors.apiserver.admission import priority, tolerations
 from actors.apiserver.bare_server import BareServer
@@ -24,7 +26,7 @@ from testbed.errors import NotFound
 from testbed.objects import Object, Pod, PriorityClass
 from testbed.objects.kinds import KINDS, kind_by_plural
 from testbed.objects.meta import key_of
-from testbed.store.endpoint import Handler, Operation
+from testbed.store.endpoint import Handler, Operation, creator_of
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
 from testbed.store.store_endpoint import READS
 
@@ -81,6 +83,8 @@ class ApiServer(BareServer):
             return plain | found | self.lagging(operation.plural)
         if operation.verb == "create" and not operation.name:
             plain |= _named_by_server(self, operation, caller)
+        if operation.options.get("how") == "apply":
+            return plain | _may_make(self, operation, caller)
         return plain | _looks_at(self, operation)
 
 
@@ -91,6 +95,17 @@ def _named_by_server(server: ApiServer, operation: Operation, caller: str) -> Fo
         return NOTHING
     key = frozenset({body.with_meta(name=server.next_name(body.meta, caller)).key})
     return Footprint(key, key)
+
+
+def _may_make(server: ApiServer, operation: Operation, caller: str) -> Footprint:
+    """What an apply looks at or changes beside its object, which it may have to make."""
+    body = operation.body
+    spec = body.get("spec") if isinstance(body, Mapping) else None
+    name = spec.get("priorityClassName") if isinstance(spec, Mapping) else None
+    named = {key_of(PriorityClass, name)} if isinstance(name, str) and name else frozenset()
+    own = Footprint(frozenset(named), frozenset({f"uids:{creator_of(server.name, caller)}"}))
+    making = attrs.evolve(operation, verb="create")
+    return own | _looks_at(server, making) | _looks_at(server, operation)
 
 
 def _has_subresource(operation: Operation) -> bool:

@@ -9,6 +9,7 @@ import attrs
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import Call, invalid
+from actors.apiserver.verbs.ownership import noted
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
 from testbed.objects.form import settled
@@ -20,6 +21,11 @@ def create(call: Call) -> Handler:
     """1. Name and complete the object. 2. Admission changes or refuses it; it looks at other
     objects, so other requests may come between. 3. Commit it, if its name is still free (API-8)."""
     item = rules.complete(settled(_named(call, body_of(call))))
+    return (yield from made(call, noted(call, item)))
+
+
+def made(call: Call, item: Any) -> Handler:
+    """The same for an object that has its name and its defaults."""
     if item.meta.revision and str(item.meta.revision) != "0":
         raise InternalError("resourceVersion should not be set on objects to be created")
     admitted = admission.admit(call, item)

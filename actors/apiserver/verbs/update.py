@@ -11,10 +11,12 @@ from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
 from actors.apiserver.call import MODIFIED, Call, invalid
 from actors.apiserver.kind_rules import rules_of
-from actors.apiserver.verbs.create import body_of
+from actors.apiserver.verbs.applying import applied
+from actors.apiserver.verbs.create import body_of, made
 from actors.apiserver.verbs.json_patching import json_patched
+from actors.apiserver.verbs.ownership import noted
 from actors.apiserver.verbs.patching import patched
-from testbed.errors import BadRequest
+from testbed.errors import AlreadyExists, BadRequest
 from testbed.objects import Map
 from testbed.objects.form import NOTHING, from_tree, read_part, settled, to_tree, write_part
 from testbed.objects.meta import text_of
@@ -34,17 +36,27 @@ def update(call: Call) -> Handler:
 
 def patch(call: Call) -> Handler:
     """Apply a patch to the object as it is now, so that no change of other fields is lost
-    (API-13)."""
-    return (yield from revise(call, lambda old: _patched(call, old)))
+    (API-13). An object that is not there is made of what is applied (API-65)."""
+    while True:
+        is_there = call.current_at(call.operation.key) is not None
+        if call.options.get("how") != "apply" or is_there or call.operation.subresource:
+            return (yield from revise(call, lambda old: _patched(call, old)))
+        try:
+            return (yield from made(call, rules.complete(_patched(call))))
+        except AlreadyExists:
+            # Somebody else has made it meanwhile, so it is no longer to be made.
+            continue
 
 
-def _patched(call: Call, old: Any) -> Any:
+def _patched(call: Call, old: Any = None) -> Any:
     """The object after the patch; Invalid or BadRequest if that cannot be."""
     body, how = call.operation.body, call.options.get("how", "merge")
     try:
-        if call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
+        if how == "apply":
+            new = applied(call, old)
+        elif call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
             return _with_status_patched(old, body, how)
-        if how == "json":
+        elif how == "json":
             new = from_tree(call.kind, _json_patched(call, to_tree(old), body))
         else:
             new = from_tree(call.kind, patched(to_tree(old), body, how))
@@ -52,6 +64,8 @@ def _patched(call: Call, old: Any) -> Any:
         raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
+    if old is None:
+        return new
     # A tree has only the text. The Revision itself says whether to compare it is a look.
     named = _named(body) or old.meta.revision
     is_named = text_of(new.meta.revision) == text_of(named)
@@ -97,6 +111,8 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         check_preconditions(call, old, new)
         old, new = settled(old), settled(new)
         new = rules.merged(rules.complete(new), old, call.operation.subresource)
+        if call.options.get("how") != "apply":
+            new = noted(call, new, old)
         rules.check_finalizers(new, old)
         if not call.operation.subresource:
             new = yield from admission.admit_change(call, new, old)

@@ -14,7 +14,15 @@ from testbed.attended.http.meaning import BINDING, EVICTION, ToServer
 from testbed.attended.http.place import CLASSES, Place, is_of_events_group, place_of
 from testbed.attended.http.reply import Reply
 from testbed.attended.http.tables.table import API_VERSION, partial, table
-from testbed.errors import ApiError, BadRequest, Expired, Invalid, NotFound, TooManyRequests
+from testbed.errors import (
+    ApiError,
+    BadRequest,
+    Conflict,
+    Expired,
+    Invalid,
+    NotFound,
+    TooManyRequests,
+)
 from testbed.objects.codec import encode_line
 from testbed.objects.event import to_group
 from testbed.objects.form import to_tree
@@ -28,6 +36,8 @@ TOLD_WHOLE = (Pod, ResourceQuota)
 """Kinds of which Kubernetes answers a delete with the object, also if it is gone at once."""
 BUDGET = "DisruptionBudget"
 """How clients know why an eviction was refused."""
+OF_APPLY = "FieldManagerConflict"
+"""How clients know that a field is owned by another manager."""
 
 
 @contextmanager
@@ -127,7 +137,8 @@ def status_of(error: ApiError, place: Place | None = None) -> dict[str, Any]:
     message = text_of(error.args[0]) if error.args else ""
     details: dict[str, Any] = {}
     # A request that could not be read, or a history that is gone, is about no object.
-    if place is not None and not isinstance(error, BadRequest | Expired | TooManyRequests):
+    is_of_none = isinstance(error, BadRequest | Expired | TooManyRequests) or _is_of_apply(error)
+    if place is not None and not is_of_none:
         resource = place.resource
         named = resource.kind if isinstance(error, Invalid) else resource.plural
         details = _details(named, resource, place.name)
@@ -146,8 +157,16 @@ def _place(request: HttpRequest) -> Place | None:
         return None
 
 
+def _is_of_apply(error: ApiError) -> bool:
+    """Whether it names the fields that another manager owns, each as a cause."""
+    return isinstance(error, Conflict) and bool(error.causes)
+
+
 def _cause(cause: str, error: ApiError, message: str) -> dict[str, str]:
     """A cause, as a word that programs look for and a sentence for people."""
+    if _is_of_apply(error):
+        field, _, conflict = cause.partition(": ")
+        return {"reason": OF_APPLY, "message": conflict, "field": field}
     if " " not in cause:
         return {"reason": cause, "message": message}
     reason = {"reason": BUDGET} if isinstance(error, TooManyRequests) else {}

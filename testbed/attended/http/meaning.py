@@ -31,6 +31,8 @@ from testbed.store.endpoint import Operation
 BINDING, EVICTION, STATUS = "binding", "eviction", "status"
 NOT_SO = "the server does not allow this method on the requested resource"
 POLICIES = ("Background", "Foreground", "Orphan")
+AGENT_MAX = 128
+"""How much of its User-Agent names a program that names no field manager."""
 FIRST = "1"
 """The revision of a list of a kind that is always empty."""
 
@@ -178,27 +180,38 @@ def _create(request: HttpRequest, place: Place) -> Operation:
             body = object_of(request, place)
     meta = body.meta
     name = place.name or meta.name
-    revision = Revision() if place.subresource else meta.revision
-    return _about(place, "create", name=name, body=body, revision=revision)
+    if place.subresource:
+        return _about(place, "create", name=name, body=body)
+    return _about(
+        place, "create", name=name, body=body, revision=meta.revision, options=Map(_by(request))
+    )
 
 
 def _update(request: HttpRequest, place: Place) -> Operation:
     body = object_of(request, place)
-    return _about(place, "update", body=body, revision=body.meta.revision)
+    revision = body.meta.revision
+    return _about(place, "update", body=body, revision=revision, options=Map(_by(request)))
 
 
 def _patch(request: HttpRequest, place: Place) -> Operation:
-    how, by = how_of(request), request.asks("fieldManager")
-    options: dict[str, Any] = {"how": how}
+    how = how_of(request)
+    options: dict[str, Any] = {"how": how, **_by(request)}
     if how == "apply":
-        if not by:
+        if not request.asks("fieldManager"):
             raise _wrong(
                 "PatchOptions", "fieldManager: Required value: is required for apply patch"
             )
-        options |= {"field_manager": by, "force": _is_set(request, "force")}
+        options["force"] = _is_set(request, "force")
     elif _is_set(request, "force"):
         raise _wrong("PatchOptions", "force: Forbidden: may not be specified for non-apply patch")
     return _about(place, "patch", body=patch_of(request, place), options=_sorted(options))
+
+
+def _by(request: HttpRequest) -> dict[str, str]:
+    """Who writes, for the record of who owns which field (API-66)."""
+    agent = request.headers.get("user-agent", "").partition("/")[0]
+    name = request.asks("fieldManager") or agent[:AGENT_MAX]
+    return {"field_manager": name} if name else {}
 
 
 def _delete(request: HttpRequest, place: Place) -> Operation:

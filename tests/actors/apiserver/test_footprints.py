@@ -32,6 +32,8 @@ from testbed.objects import (
     Target,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from testbed.objects.form import to_tree
+from testbed.objects.plain import frozen
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
@@ -91,13 +93,23 @@ def operation_of(data: DataObject, store: Store) -> Operation:
         case "get":
             said = {"revision": _point(data, store)}
         case "patch":
-            said = {"body": Map(data.draw(st.sampled_from(PATCHES)))}
+            said = _patch(data, item)
         case "delete":
             grace = data.draw(st.sampled_from([None, 0, 5]))
             said["options"] = Map() if grace is None else Map(grace_s=grace)
         case _:
             said["body"] = _body(item, subresource)
     return Operation(verb, plural, meta.name, meta.namespace, subresource=subresource, **said)
+
+
+def _patch(data: DataObject, item: Any) -> dict[str, Any]:
+    """A patch, or something to apply, which may make the object."""
+    if data.draw(st.booleans()):
+        return {"body": Map(data.draw(st.sampled_from(PATCHES)))}
+    tree = {name: each for name, each in to_tree(item).items() if name != "metadata"}
+    body = frozen({**tree, **data.draw(st.sampled_from([{}, *PATCHES[:2]]))})
+    force = data.draw(st.booleans())
+    return {"body": body, "options": Map(how="apply", field_manager="ann", force=force)}
 
 
 def _body(item: Any, subresource: str) -> Object:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
+from door import Door
 from kubernetes.client import ApiClient
 
-from actors.apiserver import ApiServer
-from testbed.attended.http.answers import line_of, refused, written
+from testbed.attended.http.answers import refused, written
 from testbed.attended.http.exchange import HttpRequest
-from testbed.attended.http.meaning import ToServer, ToWatch, meaning_of
+from testbed.attended.http.meaning import meaning_of
 from testbed.attended.http.place import CLASSES
-from testbed.attended.http.reply import Reply
 from testbed.errors import (
     ApiError,
     Conflict,
@@ -27,8 +25,6 @@ from testbed.errors import (
 from testbed.objects.codec import decode, encode
 from testbed.objects.meta import LOOKED
 from testbed.store.endpoint import answer_at_once
-from testbed.store.store import Store
-from testbed.store.watch import Watch
 
 CORE, EVENTS = "/api/v1", "/apis/events.k8s.io/v1"
 PODS, PDBS = f"{CORE}/namespaces/shop/pods", "/apis/policy/v1/namespaces/shop/poddisruptionbudgets"
@@ -37,45 +33,6 @@ TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/jso
 PARTIAL = {"accept": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}
 MODELS = {"Event": "CoreV1Event"}
 """What the Python client calls a kind of its own, if that is not `V1` and the kind."""
-
-
-@attrs.define
-class Door:
-    """One API server over a Store, asked by HTTP requests without any HTTP."""
-
-    server: Any = attrs.field(factory=lambda: ApiServer(Store()))
-
-    def ask(self, method: str, url: str, tree: Any = None, **headers: str) -> Any:
-        """The Reply to a request; or the Watch that it opens."""
-        path, _, query = url.partition("?")
-        pairs = [each.partition("=") for each in query.split("&") if each]
-        body = b"" if tree is None else encode(tree)
-        request = HttpRequest(method, path, tuple((a, b) for a, _, b in pairs), headers, body)
-        try:
-            meaning = meaning_of(request)
-            if isinstance(meaning, Reply):
-                return meaning
-            assert isinstance(meaning, ToServer | ToWatch)
-            answer = answer_at_once(self.server, meaning.operation, "alpha")
-        except ApiError as error:
-            return refused(error, request)
-        if isinstance(meaning, ToServer):
-            return written(answer, meaning, 60_000)
-        return [decode(line_of(each, meaning.form, 60_000)) for each in taken(answer)]
-
-    def told(self, *said: Any, **headers: str) -> tuple[int, Any]:
-        """The code and the tree of the Reply."""
-        reply = self.ask(*said, **headers)
-        assert reply.headers["content-type"] == "application/json"
-        return reply.code, decode(reply.body)
-
-
-def taken(watch: Watch) -> Any:
-    """All that a watch has to deliver now."""
-    while watch.is_ready:
-        yield watch.take()
-    if watch.owes_bookmark:
-        yield watch.take_bookmark()
 
 
 def as_client(tree: Any, model: str) -> Any:

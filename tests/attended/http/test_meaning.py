@@ -193,7 +193,7 @@ WRITES: dict[str, tuple[tuple[Any, ...], Operation]] = {
     "create from YAML": (
         ("POST", f"{CORE}/nodes?fieldManager=me&fieldValidation=Strict", b"metadata: {name: n1}",
          "application/yaml"),
-        Operation("create", "nodes", "n1"),
+        Operation("create", "nodes", "n1", options=Map(field_manager="me")),
     ),
     "bind": (
         ("POST", f"{PODS}/p/binding", TO_N2, "application/json"),
@@ -233,7 +233,7 @@ WRITES: dict[str, tuple[tuple[Any, ...], Operation]] = {
          MERGE),
         Operation(
             "patch", "pods", "p", "shop", Map(metadata=Map(labels=Map(a="b"))),
-            options=Map(how="merge"),
+            options=Map(field_manager="kubectl-label", how="merge"),
         ),
     ),
     "JSON patch": (
