@@ -11,7 +11,7 @@ from actors.apiserver.call import Call
 from testbed import Pause
 from testbed.errors import BadRequest, Expired, Invalid, TimedOut
 from testbed.objects.codec import decode, encode_line
-from testbed.objects.form import wire_name_of
+from testbed.objects.form import fields_of, wire_name_of
 from testbed.objects.meta import Numbered, text_of
 from testbed.store.endpoint import Handler, Listing
 from testbed.store.footprint import HISTORY
@@ -26,6 +26,10 @@ SELECTABLE = {
         "status.nominated_node_name", "status.pod_ip",
     ),
     "nodes": ("spec.unschedulable",),
+    "events": (
+        "involved.api_version", "involved.field_path", "involved.kind", "involved.name",
+        "involved.namespace", "involved.uid", "reason", "reporting_component", "type",
+    ),
 }  # fmt: skip
 """The fields, beside name and namespace, that a field selector may name (API-48)."""
 
@@ -100,13 +104,19 @@ def check_selector(call: Call) -> None:
     known = SELECTABLE.get(kind.plural, ())
     for path in [path for path, _ in (*selector.fields, *selector.unlike)]:
         if path not in (*known, "meta.name", "meta.namespace"):
-            raise BadRequest(f"field label not supported: {wire_path(path)}")
+            raise BadRequest(f"field label not supported: {wire_path(kind, path)}")
 
 
-def wire_path(path: str) -> str:
-    """A dotted path as JSON has it: `spec.nodeName` for `spec.node_name`."""
-    first, *rest = path.split(".")
-    return ".".join(["metadata" if first == "meta" else first, *map(wire_name_of, rest)])
+def wire_path(cls: type | None, path: str) -> str:
+    """A dotted path into an object of that class as JSON has it: `spec.nodeName` for
+    `spec.node_name`."""
+    names = []
+    for part in path.split("."):
+        fields = {} if cls is None else {field.name: field for field in fields_of(cls)}
+        field = fields.get(part)
+        names.append(wire_name_of(part) if field is None else field.wire_name)
+        cls = None if field is None else field.shape.parts
+    return ".".join(names)
 
 
 def number(revision: str) -> int:

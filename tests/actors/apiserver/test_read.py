@@ -176,7 +176,7 @@ def test_fields_are_selected_that_the_kind_is_found_by() -> None:
         Selector(fields=(("spec.grace_s", 30),)),
         Selector(unlike=(("spec.grace_s", 30),)),
     ):
-        with pytest.raises(BadRequest, match=r"field label not supported: spec\.graceS"):
+        with pytest.raises(BadRequest, match=r"not supported: spec\.terminationGracePeriodSeconds"):
             listed(counter, selector=selector)
         with pytest.raises(BadRequest):
             watched(counter, selector=selector)

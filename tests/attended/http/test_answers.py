@@ -177,6 +177,28 @@ def test_a_table_and_bare_metadata_are_answered_to_who_asks() -> None:
 # -- watches ------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("API-48")
+def test_events_are_found_by_what_they_are_about() -> None:
+    """As `kubectl describe` asks for them, in either group; by any other field not at all."""
+    door, url = Door(), f"{CORE}/namespaces/shop/events"
+    for name, uid in (("e1", "u-1"), ("e2", "u-2")):
+        about = {"kind": "Pod", "namespace": "shop", "name": "p", "uid": uid}
+        door.told("POST", url, {"metadata": {"name": name}, "involvedObject": about, "reason": "x"})
+
+    def found(root: str, *terms: str) -> list[str]:
+        query = f"fieldSelector={','.join(terms)}"
+        _, told = door.told("GET", f"{root}/namespaces/shop/events?{query}")
+        return [item["metadata"]["name"] for item in told["items"]]
+
+    described = ("name=p", "namespace=shop", "kind=Pod", "uid=u-2")
+    assert found(CORE, *(f"involvedObject.{term}" for term in described)) == ["e2"]
+    assert found(EVENTS, *(f"regarding.{term}" for term in described)) == ["e2"]
+    assert found(CORE, "involvedObject.uid!=u-2", "type=", "reason=x") == ["e1"]
+    code, status = door.told("GET", f"{url}?fieldSelector=involvedObject.resourceVersion=1")
+    assert code == 400
+    assert status["message"] == "field label not supported: involvedObject.resourceVersion"
+
+
 def test_a_watch_is_a_line_for_each_change() -> None:
     """With kind and version, and a deletion at the revision of the deletion."""
     door = Door()
