@@ -1,6 +1,6 @@
 """Races: a Run as a few lines that can be written, read, played, shrunk, repaired and trusted.
 
 May use: errors, objects, words, policy, store, turns, fault, invariant, chooser, choosers, world.
-In order: pattern, yaml_lines, race, racefile, race_chooser, noting, trust, playing, reason, course,
-  trying, leaving_out, shrink, window, necessity, expecting, rewriting, healing.
+In order: pattern, yaml_lines, race, racefile, counting, race_chooser, noting, trust, playing,
+  reason, course, trying, leaving_out, shrink, window, necessity, expecting, rewriting, healing.
 """

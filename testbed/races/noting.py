@@ -16,9 +16,10 @@ import attrs
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.continued import Continued
 from testbed.choosers.followed import Followed, differs
+from testbed.races.counting import Counting, Numbers, names_of, request_of
 from testbed.races.pattern import Pattern, pattern_of
 from testbed.races.race import Hold, Picked, Race, Strike, aim
-from testbed.races.race_chooser import Counting, Numbers, names_of, request_of
+from testbed.store.delivery import DELETED
 from testbed.turns.happening import Happening, Key, key_of
 from testbed.turns.option import Choice, HoldBack, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options
@@ -177,8 +178,8 @@ class Names:
         for option, numbered in numbers.items():
             names = names_of(option)
             self._tasks.setdefault(names[0], set()).add(names[1])
-            for name, nth in zip(names, numbered, strict=False):
-                self._lives.setdefault((name, nth), set()).add(numbered[2])
+            for name, nth in zip(names, (numbered.by_actor, numbered.by_task), strict=True):
+                self._lives.setdefault((name, nth), set()).add(numbered.life)
 
     @classmethod
     def in_steps(cls, steps: Iterable[Step]) -> Names:
@@ -195,10 +196,14 @@ class Names:
             return None
         names, numbers = names_of(option), self._numbers[option]
         by_task = len(self._tasks[names[0]]) > 1
-        nth = numbers[by_task]
+        nth = numbers.by_task if by_task else numbers.by_actor
         pattern = pattern_of(option, by_task=by_task, nth=nth)
         lives = self._lives[names[by_task], nth]
-        return pattern and attrs.evolve(pattern, life=numbers[2] if len(lives) > 1 else 0)
+        life = numbers.life if len(lives) > 1 else 0
+        if pattern and nth > 1 and option.change == DELETED and numbers.of_change[by_task] == 1:
+            # How many lines come before it may be another number in another Run; it is the last.
+            return attrs.evolve(pattern, nth=1, life=life, change=DELETED)
+        return pattern and attrs.evolve(pattern, life=life)
 
     def strike(
         self, fault: Option, request: Option | None, last: Option | None, now_ms: int

@@ -3,7 +3,8 @@
     alpha bind pods/default/c            a request: announced, and with no effect yet
     alpha create.2 pods/default/c        the second part of a request that takes several turns
     answer to alpha bind pods/default/c  it has taken effect, and its caller has no answer yet
-    delivery of pods/default/d to beta   one Change of one watch
+    delivery of pods/default/d to beta   one Change of one watch; if it is DELETED, or MODIFIED, or
+                                         ADDED, before `pods`: one of that type
     feed of pods to api-2                the next Change that this server's cursor reads
     wake of alpha flush                  a timer that ends, by the name given to `sleep`
     start of beta                        a program starts, or one task of it: `start of beta/binder`
@@ -15,6 +16,7 @@ Four things decide which Options a Pattern means:
   `alpha/loop` only that one.
 - *Numbers*: `#2` means the second Option that fits, counted since the last start of its actor: by
   task if the Pattern names one, otherwise over all its tasks. No number means the first.
+  A type in the sentence of a delivery counts apart: the second DELETED, whatever else came.
 - *`#*`* means each of them. For a feed no number means that, too: the cursor stands still.
 - *Lives*: `alpha@2` means the second life of the actor, after its first restart. Without `@` the
   Pattern fits in any life, and in each one its numbers count from 1 again.
@@ -27,14 +29,18 @@ from fnmatch import fnmatchcase
 
 import attrs
 
+from testbed.store.delivery import ADDED, BOOKMARK, DELETED, MODIFIED
 from testbed.turns.option import ANSWER, DELIVER, FEED, RESUME, SERVE, START, WAKE, Option
 from testbed.words import spoken
 
+TYPES = (ADDED, MODIFIED, DELETED, BOOKMARK)
 EVERY = 0
 """The number of a Pattern that means each Option that fits."""
 _FORMS = {
     ANSWER: re.compile(r"answer to (?P<who>\S+) (?P<verb>\S+) (?P<key>\S+)"),
-    DELIVER: re.compile(r"delivery of (?P<key>\S+) to (?P<who>\S+)"),
+    DELIVER: re.compile(
+        rf"delivery of (?:(?P<change>{'|'.join(TYPES)}) )?(?P<key>\S+) to (?P<who>\S+)"
+    ),
     FEED: re.compile(r"feed of (?P<key>\S+) to (?P<who>\S+)"),
     WAKE: re.compile(r"wake of (?P<who>\S+) (?P<verb>\S.*)"),
     START: re.compile(r"start of (?P<who>\S+)"),
@@ -67,6 +73,8 @@ class Pattern:
     """Which of the Options that fit; EVERY for all of them."""
     life: int = 0
     """The life of its actor in which it fits; 0: any."""
+    change: str = ""
+    """The type of the Change that a delivery brings; empty: any."""
 
     def fits(self, option: Option) -> bool:
         """Whether it names that Option, apart from its number and life, which a Chooser counts."""
@@ -79,6 +87,8 @@ class Pattern:
             )
         if self.kind == WAKE:
             return fnmatchcase(option.verb, self.verb)
+        if self.change and option.change != self.change:
+            return False
         return not self.key or fnmatchcase(option.key, self.key)
 
     def _fits_actor(self, option: Option) -> bool:
@@ -113,7 +123,8 @@ class Pattern:
         if self.nth == 1 and not _NTH.search(self._last):
             nth = ""
         if self.kind == DELIVER:
-            return f"delivery of {self.key}{nth} to {whose}"
+            change = f"{self.change} " if self.change else ""
+            return f"delivery of {change}{self.key}{nth} to {whose}"
         before = {ANSWER: "answer to ", WAKE: "wake of ", START: "start of ", RESUME: "turn of "}
         words = [whose, self.verb, self.key]
         return before.get(self.kind, "") + " ".join(word for word in words if word) + nth

@@ -21,15 +21,20 @@ from __future__ import annotations
 import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
+from testbed.races.counting import Counting, Numbers, asked_as, names_of, request_of
 from testbed.races.pattern import EVERY, Pattern, pattern_of
 from testbed.races.race import Hold, Picked, Race, State, Strike
-from testbed.turns.option import ANSWER, SERVE, START, Choice, HoldBack, LetPass, Option, Release
+from testbed.turns.option import (
+    Choice,
+    HoldBack,
+    LetPass,
+    Option,
+    Release,
+)
 from testbed.turns.pending import Alternatives, Options
 from testbed.words import counted
 
 Deviation = Hold | Strike | Picked
-Numbers = tuple[int, int, int]
-"""The number of an Option among those of its actor, among those of its task; and its life."""
 
 
 @attrs.define
@@ -50,68 +55,6 @@ class Fate:
     def took_place(self) -> bool:
         """Whether it made a difference at all."""
         return self.times > 0
-
-
-class Counting:
-    """Counts Options by name as they come up, to say which of several of one name each is."""
-
-    def __init__(self) -> None:
-        self.lives: dict[str, int] = {}
-        """How often each actor has started."""
-        self._asked: dict[tuple[str, str, str, int], Numbers] = {}
-        """The numbers of each actor's requests in its current life."""
-        self._counts: dict[str, dict[str, int]] = {}
-        """By actor and name: how many Options have come up since the last start of the actor."""
-
-    def next(self, option: Option) -> Numbers:
-        """Return the numbers that it has if it is the next to be performed or held.
-
-        An answer has the numbers of its request, since a fault may replace one answer by another.
-        If its Endpoint was down, the request did not come up before its answer.
-        """
-        if option.kind == ANSWER:
-            return self.asked(_as_request(option))
-        actor = option.path.partition("/")[0]
-        counts = self._counts.get(actor, {})
-        by_actor, by_task = names_of(option)
-        # A start belongs to the life that it begins.
-        life = self.lives.get(actor, 0) + is_start(option)
-        return counts.get(by_actor, 0) + 1, counts.get(by_task, 0) + 1, life
-
-    def asked(self, request: Option) -> Numbers:
-        """Return the numbers of a request, whether it has come up before or not."""
-        return self._asked.get(_request_of(request)) or self.next(request)
-
-    def number(self, option: Option) -> Numbers:
-        """Give an Option that comes up now its numbers, so that the next one gets others."""
-        if option.kind == ANSWER:
-            self.number_once(_as_request(option))
-            return self.next(option)
-        numbers = self.next(option)
-        counts = self._counts.setdefault(option.path.partition("/")[0], {})
-        for name, nth in zip(names_of(option), numbers, strict=False):
-            counts[name] = nth
-        if option.kind == SERVE:
-            # Its later parts are counted by names of their own; it keeps the number of the first.
-            self._asked.setdefault(_request_of(option), numbers)
-        return numbers
-
-    def number_once(self, request: Option) -> None:
-        """Give a request its numbers if it has none yet: a fault may strike one that was neither
-        performed nor held so far."""
-        if _request_of(request) not in self._asked:
-            self.number(request)
-
-    def performed(self, option: Option) -> None:
-        """Note that it was performed; if that starts a life, its actor is counted from 1 again."""
-        if is_start(option):
-            self._counts.pop(option.actor, None)
-            self._asked = {
-                asked: numbers
-                for asked, numbers in self._asked.items()
-                if asked[0].partition("/")[0] != option.actor
-            }
-            self.lives[option.actor] = self.lives.get(option.actor, 0) + 1
 
 
 class Raced(Chooser):
@@ -193,7 +136,7 @@ class Raced(Chooser):
 
     def _name_by_task(self, option: Option) -> str:
         """The Option as a race file writes it, with its task."""
-        return str(pattern_of(option, by_task=True, nth=self._numbers_of(option)[1]))
+        return str(pattern_of(option, by_task=True, nth=self._numbers_of(option).by_task))
 
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
         hold = fate.deviation
@@ -237,14 +180,14 @@ class Raced(Chooser):
         return numbers
 
     def _see(self, option: Option, numbers: Numbers) -> None:
-        pattern = pattern_of(option, by_task=False, nth=numbers[0])
+        pattern = pattern_of(option, by_task=False, nth=numbers.by_actor)
         self.seen[str(pattern)] = None
         self.tasks.setdefault(names_of(option)[0], {})[option.path] = None
 
     def _matches(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
-        if not pattern.fits(option) or pattern.life not in (0, numbers[2]):
+        if not pattern.fits(option) or pattern.life not in (0, numbers.life):
             return False
-        return pattern.nth in (EVERY, numbers["/" in pattern.who])
+        return pattern.nth in (EVERY, numbers.of(pattern))
 
     def _perform(self, option: Option) -> None:
         numbers = self._number(option)
@@ -302,7 +245,7 @@ class Raced(Chooser):
             return option.key == strike.target
         request = request_of(option)
         numbers = self._counting.asked(request)
-        is_new = (_request_of(request), numbers) not in fate.struck
+        is_new = (asked_as(request), numbers) not in fate.struck
         return is_new and self._matches(strike.operation, request, numbers)
 
     def _note_struck(self, fate: Fate, option: Option) -> None:
@@ -310,7 +253,7 @@ class Raced(Chooser):
         strike = fate.deviation
         if isinstance(strike, Strike) and strike.operation is not None:
             request = request_of(option)
-            fate.struck.add((_request_of(request), self._counting.asked(request)))
+            fate.struck.add((asked_as(request), self._counting.asked(request)))
             self._counting.number_once(request)
 
     # -- picks ----------------------------------------------------------------------------------
@@ -335,41 +278,7 @@ class Raced(Chooser):
         return 0
 
 
-def _request_of(option: Option) -> tuple[str, str, str, int]:
-    return option.path, option.verb.partition(".")[0], option.key, option.nth
-
-
-def _as_request(answer: Option) -> Option:
-    """The request that an answer belongs to, as an Option."""
-    request = Option(SERVE, answer.path, _never, actor=answer.actor)
-    return request.about(answer.verb, answer.key, nth=answer.nth)
-
-
-def is_start(option: Option) -> bool:
-    """Whether it starts a life of an actor."""
-    return option.kind == START and option.path == f"{option.actor}/main"
-
-
-def names_of(option: Option) -> tuple[str, str]:
-    """Return what a race file calls an Option, by its actor and by its task, without a number."""
-    by_actor, by_task = (pattern_of(option, by_task=by_task, nth=1) for by_task in (False, True))
-    return str(by_actor), str(by_task)
-
-
 def _awaited(race: Race) -> list[Pattern]:
     moments = [hold.until for hold in race.holds]
     moments += [strike.moment for strike in race.faults if strike.when == "after"]
     return [moment for moment in moments if isinstance(moment, Pattern)]
-
-
-def request_of(fault: Option) -> Option:
-    """Return the request that a fault would strike, as an Option."""
-    who, verb, key = fault.key.split(" ", 2)
-    key, _, nth = key.partition("#")
-    path = who if "/" in who else f"{who}/main"
-    actor = who.partition("/")[0]
-    return Option(SERVE, path, _never, actor=actor).about(verb, key, nth=int(nth or 1))
-
-
-def _never() -> None:
-    """Do nothing: an Option that only stands for a request is never performed."""

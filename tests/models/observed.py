@@ -9,7 +9,7 @@ import attrs
 
 from testbed.client.request import Request
 from testbed.objects import Pod, condition
-from testbed.races.race_chooser import is_start
+from testbed.races.counting import is_start
 from testbed.turns.option import ANSWER, DELIVER, SERVE, WAKE
 from testbed.turns.trace import Step
 from testbed.world.world import World

@@ -57,6 +57,10 @@ FITS = [
     ("alpha bind.2 pods/default/c", option(SERVE, "alpha/main", f"{BIND}.2", POD)),
     ("answer to alpha bind pods/default/c", option(ANSWER, "alpha/main", BIND, POD)),
     ("delivery of pods/default/c to beta", option(DELIVER, "beta/watch-pods", "", POD, "ADDED")),
+    (
+        "delivery of ADDED pods/default/c to beta",
+        option(DELIVER, "beta/watch-pods", "", POD, "ADDED"),
+    ),
     ("delivery of pods/* to beta/watch-pods#2", option(DELIVER, "beta/watch-pods#2", "", POD)),
     ("feed of pods to api-2", option(FEED, "api-2/feed-pods", "", "pods")),
     ("wake of alpha flush", option(WAKE, "alpha/main", "flush")),
@@ -90,6 +94,7 @@ NEAR = [
     ("start of alpha/binder", option(START, "alpha/main")),
     ("wake of alpha flush", option(WAKE, "alpha/main", "flusher")),
     ("delivery of pods/default/c to beta", option(DELIVER, "beta/watch-pods", "", "pods")),
+    ("delivery of DELETED pods/* to beta", option(DELIVER, "beta/watch-pods", "", POD, "ADDED")),
 ]
 
 

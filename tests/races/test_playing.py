@@ -23,9 +23,9 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Evidence, Verdict, quiescent
+from testbed.races.counting import Counting
 from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Race
-from testbed.races.race_chooser import Counting
 from testbed.races.racefile import parse
 from testbed.races.shrink import shrink
 from testbed.turns.option import ANSWER, FAULT, HOLD, PASS, RELEASE, SERVE, Option

@@ -125,6 +125,13 @@ def test_one_change_to_one_watcher_is_held() -> None:
     assert "#2" in only(played).matched
 
 
+def test_a_change_of_one_type_is_held() -> None:
+    """It is counted among those of its type, and one of another type is not there."""
+    played = held(f"delivery of MODIFIED {NOTE}#2 to aide", "300ms")
+    assert [line.partition(" ")[0] for line in moments(played, DELIVER)][:2] == ["0", "300"]
+    assert not only(held(f"delivery of DELETED {NOTE} to aide", "300ms")).matched
+
+
 def test_a_timer_is_held_by_its_name() -> None:
     """Later, never earlier."""
     played = held("wake of alpha nap", "200ms")

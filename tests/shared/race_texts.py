@@ -34,7 +34,17 @@ LIFE = st.integers(0, 3)
 TIMER = st.builds(" ".join, st.lists(st.text("abz#2", min_size=1, max_size=4), min_size=1))
 DRAWN = st.one_of(
     st.builds(Pattern, st.sampled_from([SERVE, ANSWER]), WHO, WORD, KEY, NTH, LIFE),
-    st.builds(Pattern, st.sampled_from([DELIVER, FEED]), WHO, st.just(""), KEY, NTH, LIFE),
+    st.builds(Pattern, st.just(FEED), WHO, st.just(""), KEY, NTH, LIFE),
+    st.builds(
+        Pattern,
+        st.just(DELIVER),
+        WHO,
+        st.just(""),
+        KEY,
+        NTH,
+        LIFE,
+        st.sampled_from(["", "ADDED", "MODIFIED", "DELETED", "BOOKMARK"]),
+    ),
     st.builds(Pattern, st.just(WAKE), WHO, TIMER, st.just(""), NTH, LIFE),
     st.builds(Pattern, st.sampled_from([START, RESUME]), WHO, st.just(""), st.just(""), NTH, LIFE),
 )
@@ -91,6 +101,9 @@ SENTENCES = {
     ),
     "delivery of pods/default/c to beta": Pattern(DELIVER, "beta", "", POD),
     "delivery of pods/default/c#2 to beta": Pattern(DELIVER, "beta", "", POD, 2),
+    "delivery of DELETED pods/default/c#2 to beta": Pattern(
+        DELIVER, "beta", "", POD, 2, change="DELETED"
+    ),
     "delivery of pods/*#* to beta@2": Pattern(DELIVER, "beta", "", "pods/*", EVERY, 2),
     "delivery of pods/default/c to beta/watch-pods#2": Pattern(
         DELIVER, "beta/watch-pods#2", "", POD
