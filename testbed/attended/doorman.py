@@ -181,6 +181,8 @@ class Doorman(Attendance, Waiter):
         if moment.next_due_ms is not None and moment.next_due_ms < back_ms:
             return False
         self._gate.pass_to(back_ms)
+        # It was not silent by itself: it may now do what it was kept from.
+        self._moved_at = monotonic()
         return True
 
     def _due_s(self, moment: Standing) -> float:

@@ -48,5 +48,5 @@ def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
     assert verdict.is_held, str(verdict)
     assert written(tmp_path, "rude") == ["that was all"]
     assert (world.store.revision, world.store.snapshot("")) == before
-    assert {*written(tmp_path, "patient")[1:-1]} == {f"{ASKED} 200 "}
+    assert {*written(tmp_path, "patient")[1:-1]} == {f"{ASKED} 200"}
     assert most < MEMORY_MAX

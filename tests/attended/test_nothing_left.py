@@ -236,5 +236,5 @@ def test_a_flood_of_output_is_bounded(tmp_path: Path) -> None:
         end = file.read().decode()
     assert end.startswith("\n… more than 64 MB: the testbed leaves out")
     assert "the flood is over\nbegan" in end
-    assert end.endswith("GET /api/v1/nodes 200 \ndone\n")
+    assert end.endswith("GET /api/v1/nodes 200\ndone\n")
     log.unlink()
