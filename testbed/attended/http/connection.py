@@ -10,13 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import attrs
-import h11
 
 from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.status import RequestRefused, phrase, status
 from testbed.attended.http.target import read_target
 from testbed.attended.http.tokens import split
+from testbed.errors import ScenarioError
+
+try:
+    import h11
+except ModuleNotFoundError as error:
+    raise ScenarioError(
+        "real programs are spoken to over HTTP, which takes a package that is not installed: "
+        f"{error.name}.\nNext: pip install 'multisched-testbed[attach]'"
+    ) from error
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODILESS = (204, 304)
