@@ -19,6 +19,7 @@ from testbed.cli.benches import (
     compare,
     cycles,
     determinism,
+    door,
     life,
     load,
     preempt,
@@ -85,6 +86,28 @@ def test_what_the_api_server_is_asked_in_its_bench_is_done() -> None:
     # Made, changed twice, bound, running; why it is evicted, then its grace; deleted: two commits.
     assert len(changes) == 20 * 9
     assert not [e for e in bench.store.snapshot("pods") if e.value.meta.is_terminating]  # type: ignore[attr-defined]
+
+
+def test_a_real_program_is_measured_beside_an_actor_that_asks_the_same() -> None:
+    """Its requests, and the lines that watches are told, a second, and relative to the actor's;
+    each World is told of."""
+    told: Counter[int] = Counter()
+
+    def done(number: int) -> None:
+        told[number] += 1
+
+    figures = door.measure(pods=20, requests=5, lists=2, lines=2, watches=3, done=done)
+    assert list(figures) == [
+        *(
+            f"{what}_{figure}"
+            for what in ("get", "patch", "list_of_20", "line")
+            for figure in ("per_s", "in_process_per_s", "ratio")
+        ),
+        "pods", "watches",
+    ]  # fmt: skip
+    assert_measured(figures)
+    assert told[1] == door.length() == 2
+    assert (door.PODS, door.IN_NAMESPACE, door.WATCHES) == (5_000, 500, 200)
 
 
 @pytest.mark.parametrize("bench", [schedule, preempt])

@@ -16,6 +16,7 @@ BENCHES = {
     "turns": (),
     "store": (),
     "api": (),
+    "door": (),
     "schedule": ("nodes", "pods"),
     "preempt": ("nodes", "pods"),
     "autoscale": ("nodes", "pods"),
@@ -57,13 +58,15 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or everything: turns, store, api, schedule, preempt, cluster, runs, compare,
-    determinism, search.
+    """Measure NAME, or everything: turns, store, api, door, schedule, preempt, cluster, runs,
+    compare, determinism, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
     store         writes, reads, deliveries per second; growth from 1,000 to 100,000 objects
     api           requests per second by verb, deliveries; growth from 1,000 to 50,000 pods
+    door          the same by a real program over HTTP, and lines to 200 watches; each also
+                  relative to an actor that asks in process
     schedule      pods placed per second: by the scheduling cycle alone, by the whole World
     preempt       the same for pods that must preempt others on full nodes
     cluster       a full life of a cluster: its cost by turn, its memory, how both grow
