@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from testbed.attended.http.meaning import ToServer, ToWatch
 from testbed.errors import CONNECTION_LOST, ApiError, WatchBroken
 from testbed.store.delivery import ERROR, Delivery
 
+NEVER = math.inf
 JSON_LINES = {"content-type": "application/json"}
 ASIDE = ("leases", "events")
 """Kinds that programs write for themselves and all the time. They do not end a silence."""
@@ -33,8 +35,8 @@ class OpenCall:
         self.meant = meant
         self.path = ""
         """The task of the program that asks it; empty until it has joined."""
-        self.ends_at: float | None = None
-        """When a watch of it is over, by the wall; None: never, or it is no watch."""
+        self.ends_at = NEVER
+        """When a watch of it is over, by the wall."""
         self.is_over = False
         """Whether it is answered, cut, or given up."""
         self._now_ms = now_ms

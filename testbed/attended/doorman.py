@@ -264,19 +264,14 @@ class Doorman(Attendance, Waiter):
         self._starting.pop(name, None)
         for call in [call for call in (*self._calls, *self._arrived) if call.name == name]:
             call.cut()
+        self._arrived = [call for call in self._arrived if call.name != name]
         self._on_its_way = [each for each in self._on_its_way if each[0] != name]
-        self._tidy()
         self._moved_at = monotonic()
-
-    def _tidy(self) -> None:
-        self._calls = {call: None for call in self._calls if not call.is_over}
-        self._arrived = [call for call in self._arrived if not call.is_over]
 
     # -- what arrives ---------------------------------------------------------------------------
 
     def _listen(self) -> None:
         """Take in what has arrived, and answer what needs no World."""
-        self._tidy()
         waiting, self._on_its_way = self._on_its_way, []
         for exchange in self._listener.poll(0.0):
             waiting.append((self.troupe.named(exchange.asked.token), exchange))
@@ -315,29 +310,26 @@ class Doorman(Attendance, Waiter):
     def _wrote(self, call: OpenCall) -> None:
         """Something was written to a program: it is to be digested."""
         self._quiet.stir()
+        if call.is_over:
+            self._calls.pop(call, None)
         if call.counts:
             self._moved_at = monotonic()
 
     def _let_join(self, look: Callable[[], Standing]) -> bool:
         """Let join what has arrived, and leave what has gone; whether there was anything."""
         now = monotonic()
-        gone = [call for call in self._calls if self._is_gone(call, now)]
+        gone = [call for call in self._calls if call.ends_at <= now or call.exchange.is_gone]
+        gone = [call for call in gone if not self._gate.is_cut_off(call.name)]
         if not gone and not self._arrived:
             return False
         self._pass(look())
         for call in sorted(gone, key=lambda call: call.path):
             self._gate.leave(call.path)
             call.end(None)
-        self._tidy()
         arrived, self._arrived = sorted(self._arrived, key=lambda call: call.place), []
         for call in arrived:
             self._join(call, now)
         return True
-
-    def _is_gone(self, call: OpenCall, now: float) -> bool:
-        if self._gate.is_cut_off(call.name):
-            return False
-        return call.exchange.is_gone or (call.ends_at is not None and call.ends_at <= now)
 
     def _join(self, call: OpenCall, now: float) -> None:
         timeout_s = getattr(call.meant, "timeout_s", None)

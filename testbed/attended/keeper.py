@@ -153,7 +153,10 @@ def _children(pid: int | str) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+            with (
+                suppress(OSError),
+                open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file,
+            ):
                 found += map(int, file.read().split())
     return found
 

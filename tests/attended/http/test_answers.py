@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
 from door import Door
 from kubernetes.client import ApiClient
 
-from testbed.attended.http.answers import refused, written
+from testbed.attended.http.accept import PARTIAL as PARTIAL_OBJECT
+from testbed.attended.http.answer_form import AnswerForm
+from testbed.attended.http.answers import line_of, refused, written
 from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.meaning import meaning_of
-from testbed.attended.http.place import CLASSES
+from testbed.attended.http.place import CLASSES, place_of
 from testbed.errors import (
     ApiError,
     Conflict,
@@ -24,6 +27,8 @@ from testbed.errors import (
 )
 from testbed.objects.codec import decode, encode
 from testbed.objects.meta import LOOKED
+from testbed.objects.pod import Pod
+from testbed.store.delivery import ADDED, MODIFIED, Delivery
 from testbed.store.endpoint import answer_at_once
 
 CORE, EVENTS = "/api/v1", "/apis/events.k8s.io/v1"
@@ -302,3 +307,22 @@ def test_to_write_an_answer_is_no_look_at_the_store() -> None:
     finally:
         LOOKED.reset(token)
     assert not looks
+
+
+def test_a_line_is_that_of_its_delivery_whatever_was_written_before() -> None:
+    """The last line is kept for those who are told the same: and not for another object, type or
+    form. A Table has ages, and so is written each time."""
+    place = place_of("/api/v1/pods")
+    forms = [AnswerForm(place.resource, shape) for shape in ("", PARTIAL_OBJECT, "Table")]
+    pods = [Pod.of("p"), Pod.of("p"), Pod.of("q")]
+    deliveries = [Delivery(told, each) for told in (ADDED, MODIFIED) for each in pods]
+    for first, then in product(product(deliveries, forms), repeat=2):
+        line_of(*first, 1000)
+        told = decode(line_of(*then, 61_000))
+        delivery, form = then
+        assert told["type"] == delivery.type
+        item = told["object"]
+        if form.shape == "Table":
+            item = item["rows"][0]["object"]
+        assert item["kind"] == ("Pod" if form.shape == "" else PARTIAL_OBJECT)
+        assert item["metadata"]["name"] == delivery.object.meta.name  # type: ignore[attr-defined]
