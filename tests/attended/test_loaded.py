@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from testbed.child import child_env
+from testbed.cli.commands import bench
 
 LOADED = """
 import sys
@@ -55,3 +56,14 @@ def test_who_lacks_h11_is_told_how_to_get_it(tmp_path: Path) -> None:
     assert (told.returncode, told.stdout) == (2, "")
     assert "a package that is not installed: h11.\nNext: pip install 'multisched" in told.stderr
     assert "multisched-testbed[attach]" in told.stderr
+
+
+def test_all_benchmarks_are_measured_without_it_but_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is left out, which is told; asked for by its name it is an error."""
+    assert bench.measurable() == [*bench.BENCHES]
+    monkeypatch.setitem(sys.modules, "h11", None)
+    assert bench.measurable() == [each for each in bench.BENCHES if each != "door"]
+    said = "left out: door. Next: pip install 'multisched-testbed[attach]'\n"
+    assert capsys.readouterr().err == said

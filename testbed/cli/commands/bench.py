@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -27,6 +28,8 @@ BENCHES = {
     "search": ("seeds", "runs_max", "scenario", "chooser"),
 }
 """Each benchmark, and the options it takes."""
+EXTRAS = {"door": ("h11", "attach")}
+"""By benchmark, the package that only an extra brings, and that extra."""
 
 
 def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
@@ -85,7 +88,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
         _refuse_others(name, given)
     results = {
         bench: _measured(bench, {o: value for o, value in given.items() if o in BENCHES[bench]})
-        for bench in ([name] if name else BENCHES)
+        for bench in ([name] if name else measurable())
     }
     if as_json:
         say_json(results[name] if name else results)
@@ -94,6 +97,17 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
         say(bench)
         (_print_search if bench == "search" else _print)(figures, "  ")
     return 0
+
+
+def measurable() -> list[str]:
+    """All benchmarks, but for those of which a package is missing: that is told."""
+    left_out = {
+        bench: extra for bench, (needs, extra) in EXTRAS.items() if find_spec(needs) is None
+    }
+    for bench, extra in left_out.items():
+        text = f"left out: {bench}. Next: pip install 'multisched-testbed[{extra}]'"
+        click.echo(text, err=True)
+    return [bench for bench in BENCHES if bench not in left_out]
 
 
 def _refuse_others(name: str, given: dict[str, Any]) -> None:
