@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from testbed.attended.http.listener import Listener
 TOKEN = "open-sesame"
 WITHIN_S = 10.0
 """Nothing here takes nearly that long; what does, hangs."""
+DESCRIPTORS = "/proc/self/fd"
 TINY_S = 0.002
 
 
@@ -138,6 +140,11 @@ def program(listener: Listener, *said: bytes, host: str = "127.0.0.1") -> Iterat
         yield client
     finally:
         client.close()
+
+
+def descriptors() -> int:
+    """How many this process has open, where that can be seen."""
+    return len(os.listdir(DESCRIPTORS)) if os.path.isdir(DESCRIPTORS) else 0
 
 
 def tries(what: str) -> Iterator[None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from attending import Absent, client, written
 from malice import LIMITS
+from programs import descriptors
 
 from actors.apiserver import ApiServer
 from testbed import Calm, Trace, World
@@ -38,7 +39,7 @@ def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
     world.serve(ApiServer)
     world.add(Node.of("n", cpu_m=1000), Pod.of("p"))
     world.start(*map(Absent, commands))
-    before = world.store.revision, world.store.snapshot("")
+    before, opened = (world.store.revision, world.store.snapshot("")), descriptors()
     tracemalloc.start()
     try:
         verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
@@ -50,3 +51,4 @@ def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
     assert (world.store.revision, world.store.snapshot("")) == before
     assert {*written(tmp_path, "patient")[1:-1]} == {f"{ASKED} 200"}
     assert most < MEMORY_MAX
+    assert descriptors() == opened

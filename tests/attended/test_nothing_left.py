@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import attrs
 import pytest
 import strike
 from attending import Absent, await_until, client, is_open, port_of, processes_in, written
+from programs import descriptors
 
 from actors.apiserver import ApiServer
 from testbed import Actor, Calm, Chooser, Client, Evidence, World, quiescent
@@ -94,11 +94,6 @@ def world(folder: Path, command: tuple[str, ...], times: WallTimes = TIMES) -> W
     made.serve(ApiServer)
     made.start(Absent("alpha"))
     return made
-
-
-def descriptors() -> int:
-    """How many this process has open."""
-    return len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.parametrize("driver", ["direct", "trio"])

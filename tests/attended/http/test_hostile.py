@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import resource
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -13,13 +12,11 @@ from time import monotonic
 
 import pytest
 from malice import GOOD, HUNG_UP, LIMITS, ROWS, SERVED, WRITES, Malice, chunked
-from programs import TINY_S, TOKEN, WITHIN_S, asked, program, pump, request
+from programs import TINY_S, TOKEN, WITHIN_S, asked, descriptors, program, pump, request
 
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.tokens import known
-
-DESCRIPTORS = "/proc/self/fd"
 
 
 @pytest.fixture
@@ -29,11 +26,6 @@ def listener() -> Iterator[Listener]:
     with Listener(limits=LIMITS, knows=known([TOKEN])) as listener:
         yield listener
     assert descriptors() == before
-
-
-def descriptors() -> int:
-    """How many this process has open."""
-    return len(os.listdir(DESCRIPTORS)) if os.path.isdir(DESCRIPTORS) else 0
 
 
 def test_the_table_is_long() -> None:
