@@ -71,6 +71,10 @@ class RealProcess:
         except subprocess.TimeoutExpired:
             self._keeper.kill()
             self._keeper.wait()
+        if self._keeper.returncode < 0:
+            # The keeper itself was killed: what has stayed in its group is found all the same.
+            with suppress(ProcessLookupError):
+                os.killpg(self._keeper.pid, signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
         for pid in descendants(self._keeper.pid):

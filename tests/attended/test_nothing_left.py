@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -169,6 +170,20 @@ def test_who_starts_others_all_the_time_goes(tmp_path: Path) -> None:
     breeding.kill()
     for _ in range(50):
         assert not processes_in(tmp_path)
+
+
+def test_who_has_lost_its_keeper_goes(tmp_path: Path) -> None:
+    """The program dies with it, and what that has started is killed with the program, unless it has
+    moved to another session."""
+    log = tmp_path / "alpha.log"
+    forks = "import os, time; os.fork(); os.fork(); print('begun', flush=True); time.sleep(60)"
+    process = RealProcess("alpha", (PYTHON, "-c", forks), log, {"FOLDER": str(tmp_path)})
+    await_until(lambda: log.read_text().count("begun") == 4, "it has not begun")
+    (keeper,) = [pid for pid, told in processes_in(tmp_path).items() if "keeper" in told]
+    os.kill(keeper, signal.SIGKILL)
+    await_until(lambda: process.exit_code is not None, "its keeper lives on")
+    process.kill()
+    await_until(lambda: not processes_in(tmp_path), "some live on")
 
 
 @pytest.mark.parametrize(
