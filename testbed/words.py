@@ -16,6 +16,7 @@ PAST = {
     "compact": "compacted",
     "create": "created",
     "delete": "deleted",
+    "deletecollection": "deleted each of",
     "evict": "evicted",
     "get": "read",
     "list": "listed",

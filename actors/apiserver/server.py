@@ -21,7 +21,9 @@ from actors.apiserver.verbs import create as creating
 from actors.apiserver.verbs import delete as deleting
 from actors.apiserver.verbs import evict as evicting
 from actors.apiserver.verbs import read as reading
+from actors.apiserver.verbs import scale as scaling
 from actors.apiserver.verbs import update as updating
+from actors.apiserver.verbs.delete_collection import delete_collection
 from testbed.errors import NotFound
 from testbed.objects import Object, Pod, PriorityClass
 from testbed.objects.kinds import KINDS, kind_by_plural
@@ -42,6 +44,10 @@ VERBS: Mapping[str, Verb] = {
     "delete": deleting.delete,
     "update/status": updating.update,
     "patch/status": updating.patch,
+    "get/scale": scaling.read,
+    "update/scale": scaling.update,
+    "patch/scale": scaling.patch,
+    "deletecollection": delete_collection,
     "create/binding": binding.bind,
     "create/eviction": evicting.evict,
 }
@@ -81,6 +87,9 @@ class ApiServer(BareServer):
             if operation.verb == "watch" and self.has_dropped(operation.plural):
                 found |= Footprint(frozenset({LOG, HISTORY}), frozenset({HISTORY}))
             return plain | found | self.lagging(operation.plural)
+        if operation.verb == "deletecollection":
+            listed = Footprint(reads=self._view(operation)) | self.lagging(operation.plural)
+            return plain | listed | self.writing(operation.plural, operation.selector.namespace)
         if operation.verb == "create" and not operation.name:
             plain |= _named_by_server(self, operation, caller)
         if operation.options.get("how") == "apply":
@@ -109,12 +118,14 @@ def _may_make(server: ApiServer, operation: Operation, caller: str) -> Footprint
 
 
 def _has_subresource(operation: Operation) -> bool:
-    """Whether its kind is known and has the subresource: some have a status, and only pods are
-    bound and evicted."""
+    """Whether its kind is known and has the subresource: some have a status or a scale, and only
+    pods are bound and evicted."""
     if operation.plural not in PLURALS:
         return False
     if operation.subresource == "status":
         return hasattr(kind_by_plural(operation.plural), "status")
+    if operation.subresource == "scale":
+        return operation.plural in scaling.SCALED
     return not operation.subresource or operation.plural == Pod.plural
 
 

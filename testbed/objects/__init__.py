@@ -3,7 +3,7 @@
 May use: errors.
 In order: meta, fitting, quantity, calendar, plain, form, dotted, labels, condition, affinity,
   reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
-  deployment, lease, namespace, event, config, binding, kinds, codec, decoded,
+  deployment, lease, namespace, event, config, binding, scale, kinds, codec, decoded,
   __init__, manifests.
 """
 
@@ -72,6 +72,7 @@ from testbed.objects.quota import (
     ScopeSelector,
 )
 from testbed.objects.reference import Reference, reference_to
+from testbed.objects.scale import Scale, ScaleSpec, ScaleStatus
 from testbed.objects.workload import (
     DaemonSet,
     DaemonSetSpec,
@@ -162,6 +163,9 @@ __all__ = [
     "Revision",
     "RollingUpdate",
     "Running",
+    "Scale",
+    "ScaleSpec",
+    "ScaleStatus",
     "SchedulingGate",
     "ScopeSelector",
     "ScopedRequirement",

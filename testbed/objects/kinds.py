@@ -18,6 +18,7 @@ from testbed.objects.note import Note
 from testbed.objects.pod import Pod
 from testbed.objects.priority import PriorityClass
 from testbed.objects.quota import ResourceQuota
+from testbed.objects.scale import Scale
 from testbed.objects.workload import DaemonSet, Job, ReplicaSet, ReplicationController
 
 KINDS: tuple[type[Object], ...] = (
@@ -38,6 +39,7 @@ KINDS: tuple[type[Object], ...] = (
     ReplicaSet,
     ReplicationController,
     ResourceQuota,
+    Scale,
     StatefulSet,
 )
 """All kinds, sorted by name."""

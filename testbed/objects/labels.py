@@ -31,6 +31,17 @@ class Requirement:
     values: tuple[str, ...] = ()
     """The values to compare with; none for Exists and DoesNotExist."""
 
+    @property
+    def line(self) -> str:
+        """The same as it stands in a line: `tier in (a,b)`, `!legacy`."""
+        match self.operator:
+            case "Exists":
+                return self.key
+            case "DoesNotExist":
+                return f"!{self.key}"
+        sign = "in" if self.operator == IN else "notin"
+        return f"{self.key} {sign} ({','.join(sorted(self.values))})"
+
     def holds(self, labels: Mapping[str, str]) -> bool:
         """Whether these labels meet it. An absent label is in no list, so NotIn holds (API-47), and
         neither Gt nor Lt does."""
@@ -67,6 +78,13 @@ class LabelSelector:
         """Whether it has no requirement. What that means depends on its owner: to a list, all
         objects; to a PodDisruptionBudget, none (API-47)."""
         return not self.match_labels and not self.match_expressions
+
+    @property
+    def line(self) -> str:
+        """The same as one line, by key: `app=web,tier in (a,b)`."""
+        said = {f"{key}={value}": key for key, value in self.match_labels.items()}
+        said |= {each.line: each.key for each in self.match_expressions}
+        return ",".join(sorted(said, key=lambda one: (said[one], one)))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether it selects an object with these labels; an empty one selects all."""

@@ -13,11 +13,12 @@ from testbed.objects.decoded import decoded
 from testbed.objects.kinds import KINDS_BY_PLURAL
 from testbed.objects.meta import Map, Object, Revision
 from testbed.objects.plain import frozen
+from testbed.objects.scale import Scale
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 
-BODIES: dict[str, type[Object]] = {"binding": Binding, "eviction": Eviction}
-"""By subresource, what is created there."""
+BODIES: dict[str, type[Object]] = {"binding": Binding, "eviction": Eviction, "scale": Scale}
+"""By subresource, what is created or updated there."""
 WHOLE = ("create", "update")
 """Verbs that bring a whole object along."""
 

@@ -36,6 +36,7 @@ from testbed.objects import (
     ReplicaSet,
     ReplicationController,
     ResourceQuota,
+    Scale,
     StatefulSet,
 )
 from testbed.objects.codec import decode, encode
@@ -61,6 +62,7 @@ EVERY: dict[type[Object], Any] = {
     ReplicaSet: client.V1ReplicaSet,
     ReplicationController: client.V1ReplicationController,
     ResourceQuota: client.V1ResourceQuota,
+    Scale: client.V1Scale,
     StatefulSet: client.V1StatefulSet,
 }
 AMOUNTS = (

@@ -183,6 +183,10 @@ TREES: dict[str, dict[str, Any]] = {
             "conditions": [CONDITION],
         },
     },
+    "autoscaling/v1 Scale": {
+        "spec": {"replicas": 3},
+        "status": {"replicas": 0, "selector": "app=web"},
+    },
     "apps/v1 Deployment": {
         "spec": {
             "replicas": 0,
@@ -271,7 +275,7 @@ def test_each_field_has_the_name_that_kubernetes_gives_it(cls: type[Object]) -> 
 def test_an_object_of_which_nothing_is_said_says_little(cls: type[Object]) -> None:
     """No spec, no status: what is unset is not written, but for what clients cannot do without."""
     bare = to_tree(cls(Meta("a", "x")))
-    always = {"Event", "Binding", "PriorityClass"}
+    always = {"Event", "Binding", "PriorityClass", "Scale"}
     assert (set(bare) == {"apiVersion", "kind", "metadata"}) == (cls.kind not in always)
     assert from_tree(cls, bare) == cls(Meta("a", "x"))
 

@@ -31,7 +31,7 @@ class Demand:
 def demand_of(operation: Any) -> Demand:
     """The preconditions that an Operation names."""
     body, asked = operation.body, operation.asked
-    if operation.verb == "delete":
+    if operation.verb in ("delete", "deletecollection"):
         return _demand(operation.uid, operation.revision)
     if asked == "create/eviction":
         given = options_of(operation).preconditions

@@ -11,6 +11,8 @@ from testbed.objects import Object, Pod
 from testbed.store.change import Change
 from testbed.turns.trace import Step
 
+DELETES = ("delete", "deletecollection")
+
 
 class PodsAreGivenTheirTime(Invariant):
     """A bound pod gets the grace that was asked for, unless a delete says a grace of 0, as its
@@ -101,7 +103,7 @@ def _wrong_in_time(operation: Any, old: Pod, new: Pod) -> str:
     """What is wrong with the grace that a commit leaves a pod, or an empty text."""
     if old.meta.grace_s == new.meta.grace_s:
         return ""
-    if operation.verb != "delete" and operation.asked != "create/eviction":
+    if operation.verb not in DELETES and operation.asked != "create/eviction":
         return f"was given {new.meta.grace_s} s of grace"
     asked = options_of(operation).grace_s
     wanted = (old.spec.grace_s or 0) if asked is None else asked

@@ -19,7 +19,7 @@ KNOWN_BY = {
     "ownerReferences": "uid",
 }  # fmt: skip
 """Lists that are merged item by item, and the field that identifies an item."""
-SERVERS_OWN = ("metadata.resourceVersion", "metadata.generation")
+SERVERS_OWN = ("metadata.generation", "metadata.managedFields", "metadata.resourceVersion")
 """Fields that the server itself changes with every write."""
 Tree = Any
 

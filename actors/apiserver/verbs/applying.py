@@ -12,8 +12,6 @@ from typing import Any
 
 from actors.apiserver.call import Call
 from actors.apiserver.verbs.field_sets import (
-    KEY,
-    VALUE,
     Path,
     laid_over,
     shown,
@@ -120,15 +118,11 @@ def _owners_before(call: Call, old: Any) -> Owners:
 
 
 def _dropped(last: frozenset[Path], held: frozenset[Path]) -> Iterator[Path]:
-    """What is to be removed of what was applied last, since nobody holds it now. The whole of a
-    mapping goes if nobody holds any of it, and so does an item that was added by the apply."""
+    """What is to be removed of what was applied last, since nobody holds it now; the whole of a
+    mapping, or of an item, if nobody holds any of it."""
     kept = {path[:n] for path in held for n in range(1, len(path) + 1)}
     for path in sorted(last - held):
-        for n in range(1, len(path) + 1):
-            is_item = path[n - 1][:2] in (KEY, VALUE)
-            if path[:n] not in kept and (not is_item or path[:n] in last):
-                yield path[:n]
-                break
+        yield next(path[:n] for n in range(1, len(path) + 1) if path[:n] not in kept)
 
 
 # -- conflicts ------------------------------------------------------------------------------------

@@ -42,6 +42,13 @@ def body_of(call: Call) -> Any:
     body, operation = call.operation.body, call.operation
     if not isinstance(body, Object) or body.plural != operation.plural:
         raise BadRequest(f"{operation}: expected a {call.kind.kind} as its body, found {body!r}")
+    check_is_named(call, body)
+    return body
+
+
+def check_is_named(call: Call, body: Object) -> None:
+    """Raise BadRequest if the body has another name or namespace than the request."""
+    operation = call.operation
     if operation.namespace and body.meta.namespace != operation.namespace:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
@@ -51,7 +58,6 @@ def body_of(call: Call) -> Any:
             f"the name of the object ({body.meta.name}) does not match the name on the URL "
             f"({operation.name})"
         )
-    return body
 
 
 def _announcing(key: str, parts: Handler) -> Handler:

@@ -100,6 +100,8 @@ def within(call: Call, paths: Iterable[Path]) -> frozenset[Path]:
 def _is_beyond(call: Call, path: Path) -> bool:
     if path[:2] in SERVERS_OWN or path[:1] in SERVERS_OWN:
         return True
+    if call.operation.subresource == "scale":
+        return path[:2] != ("f:spec", "f:replicas")
     if call.operation.subresource:
         return path[0] not in ("f:status", "f:metadata") or path[1:2] == ("f:ownerReferences",)
     return path[0] == "f:status" and hasattr(call.kind, "status")

@@ -40,28 +40,29 @@ def patch(call: Call) -> Handler:
     while True:
         is_there = call.current_at(call.operation.key) is not None
         if call.options.get("how") != "apply" or is_there or call.operation.subresource:
-            return (yield from revise(call, lambda old: _patched(call, old)))
+            return (yield from revise(call, lambda old: patched_by(call, old)))
         try:
-            return (yield from made(call, rules.complete(_patched(call))))
+            return (yield from made(call, rules.complete(patched_by(call))))
         except AlreadyExists:
             # Somebody else has made it meanwhile, so it is no longer to be made.
             continue
 
 
-def _patched(call: Call, old: Any = None) -> Any:
+def patched_by(call: Call, old: Any = None) -> Any:
     """The object after the patch; Invalid or BadRequest if that cannot be."""
     body, how = call.operation.body, call.options.get("how", "merge")
+    kind = call.kind if old is None else type(old)
     try:
         if how == "apply":
             new = applied(call, old)
         elif call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
             return _with_status_patched(old, body, how)
         elif how == "json":
-            new = from_tree(call.kind, _json_patched(call, to_tree(old), body))
+            new = from_tree(kind, _json_patched(call, to_tree(old), body))
         else:
-            new = from_tree(call.kind, patched(to_tree(old), body, how))
+            new = from_tree(kind, patched(to_tree(old), body, how))
     except Misfit as error:
-        raise invalid(call.kind, call.operation.name, error.path, str(error)) from error
+        raise invalid(kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
         raise BadRequest(f"{call.operation}: {error}") from error
     if old is None:

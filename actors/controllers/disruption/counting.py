@@ -28,7 +28,7 @@ TARGET, BY_KUBELET = "DisruptionTarget", "TerminationByKubelet"
 
 
 @attrs.frozen
-class Scale:
+class OwnerScale:
     """How many pods an owner is to have."""
 
     uid: str
@@ -36,7 +36,7 @@ class Scale:
     replicas: int
 
 
-ScaleOf = Callable[[Owner, str], Scale | None]
+ScaleOf = Callable[[Owner, str], OwnerScale | None]
 """The scale of an owner in a namespace; None if there is no such owner, or it has no scale."""
 
 

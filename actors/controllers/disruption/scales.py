@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from actors.controllers.disruption.counting import Scale
+from actors.controllers.disruption.counting import OwnerScale
 from actors.controllers.frame.wanted import wanted_by
 from actors.shared.owners import controller_of
 from testbed.objects import Owner
@@ -15,7 +15,7 @@ Find = Callable[[str, str, str], Any]
 REPLICA_SET, DEPLOYMENT = "ReplicaSet", "Deployment"
 
 
-def scale_of(find: Find, owner: Owner, namespace: str) -> Scale | None:
+def scale_of(find: Find, owner: Owner, namespace: str) -> OwnerScale | None:
     """The scale of an owner. That of a ReplicaSet which belongs to a Deployment is the scale of the
     Deployment, so that a rollout does not look like more pods."""
     item = _found(find, owner, namespace)
@@ -26,7 +26,7 @@ def scale_of(find: Find, owner: Owner, namespace: str) -> Scale | None:
     spec = getattr(item, "spec", None)
     if item is None or not hasattr(spec, "replicas"):
         return None
-    return Scale(item.meta.uid, wanted_by(item))
+    return OwnerScale(item.meta.uid, wanted_by(item))
 
 
 def _found(find: Find, owner: Owner, namespace: str) -> Any:

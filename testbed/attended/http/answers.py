@@ -29,6 +29,7 @@ from testbed.objects.form import to_tree
 from testbed.objects.meta import LOOKED, Object, text_of
 from testbed.objects.pod import Pod
 from testbed.objects.quota import ResourceQuota
+from testbed.objects.scale import Scale
 from testbed.store.delivery import BOOKMARK, Delivery
 from testbed.store.endpoint import Listing
 
@@ -60,6 +61,8 @@ def written(answer: Any, asked: ToServer, now_ms: int) -> Reply:
     with _unseen():
         if operation.subresource in (BINDING, EVICTION):
             return _reply({**_status("Success"), "code": 201}, 201)
+        if isinstance(answer, Scale):
+            return _reply(to_tree(answer), code)
         if isinstance(answer, Listing):
             return _reply(_list_tree(answer, asked.form, now_ms), code)
         if operation.verb == "delete" and _is_gone(answer) and not isinstance(answer, TOLD_WHOLE):

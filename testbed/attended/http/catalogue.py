@@ -13,10 +13,11 @@ from testbed.objects.event import GROUP, Event
 from testbed.objects.kinds import KINDS
 from testbed.objects.meta import Object
 from testbed.objects.note import Note
+from testbed.objects.scale import Scale
 
 READ = ("get", "list", "watch")
-ALL_VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
-STATUS_VERBS = ("get", "patch", "update")
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+PART_VERBS = ("get", "patch", "update")
 SHORT_NAMES = {
     "configmaps": "cm", "daemonsets": "ds", "deployments": "deploy", "events": "ev",
     "namespaces": "ns", "nodes": "no", "poddisruptionbudgets": "pdb", "pods": "po",
@@ -29,9 +30,13 @@ OF_ALL = (
     "statefulsets",
 )  # fmt: skip
 """What `kubectl get all` lists."""
-ELSEWHERE = (Binding, Eviction, Note)
-"""Kinds that have no lists of their own: bodies of requests about a pod, and what Kubernetes does
-not know."""
+SCALED = ("deployments", "replicasets", "replicationcontrollers", "statefulsets")
+"""What has a scale."""
+NOT_ALL_AT_ONCE = ("namespaces",)
+"""What cannot be deleted but one by one."""
+ELSEWHERE = (Binding, Eviction, Note, Scale)
+"""Kinds that have no lists of their own: bodies of requests about a part of an object, and what
+Kubernetes does not know."""
 
 
 @attrs.frozen
@@ -39,7 +44,7 @@ class Subresource:
     """A part of an object that has a URL of its own."""
 
     name: str
-    """`status`, `binding`, `eviction`."""
+    """`status`, `scale`, `binding`, `eviction`."""
     api_version: str
     """The API group and version of its body."""
     kind: str
@@ -102,19 +107,27 @@ def _modelled(cls: type[Object], api_version: str) -> Resource:
         plural,
         cls.kind,
         cls.is_namespaced,
-        ALL_VERBS,
+        _verbs(plural),
         SHORT_NAMES.get(plural, ""),
         plural in OF_ALL,
         tuple(_subresources(cls)),
     )
 
 
+def _verbs(plural: str) -> tuple[str, ...]:
+    if plural in NOT_ALL_AT_ONCE:
+        return tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+    return ALL_VERBS
+
+
 def _subresources(cls: type[Object]) -> Iterator[Subresource]:
     if cls.plural == "pods":
         for body in (Binding, Eviction):
             yield Subresource(body.kind.lower(), body.api_version, body.kind, ("create",))
+    if cls.plural in SCALED:
+        yield Subresource("scale", Scale.api_version, Scale.kind, PART_VERBS)
     if "status" in attrs.fields_dict(cls):
-        yield Subresource("status", cls.api_version, cls.kind, STATUS_VERBS)
+        yield Subresource("status", cls.api_version, cls.kind, PART_VERBS)
 
 
 def _place(resource: Resource) -> tuple[str, str, str]:

@@ -26,9 +26,10 @@ from testbed.attended.http.selecting import selector_of
 from testbed.errors import BadRequest, Invalid, MethodNotAllowed, NotFound
 from testbed.objects.binding import Binding, DeleteOptions, Eviction
 from testbed.objects.meta import Map, Revision
+from testbed.objects.scale import Scale
 from testbed.store.endpoint import Operation
 
-BINDING, EVICTION, STATUS = "binding", "eviction", "status"
+BINDING, EVICTION, SCALE, STATUS = "binding", "eviction", "scale", "status"
 NOT_SO = "the server does not allow this method on the requested resource"
 POLICIES = ("Background", "Foreground", "Orphan")
 AGENT_MAX = 128
@@ -95,8 +96,11 @@ def _may_create(request: HttpRequest, place: Place) -> bool:
 
 
 def _of_an_object(request: HttpRequest, place: Place) -> Make | None:
-    """What makes the Operation of a request that names an object or a part of one; None if that
-    cannot be done to it."""
+    """What makes the Operation of a request that names an object or a part of one, or deletes a
+    whole collection; None if that cannot be done."""
+    is_all = request.method == "DELETE" and not place.name and not place.subresource
+    if is_all and "deletecollection" in place.resource.verbs:
+        return _delete_all if place.resource.is_namespaced == bool(place.namespace) else None
     can_only_be_made = place.subresource in (BINDING, EVICTION)
     return METHODS.get(request.method) if place.name and not can_only_be_made else None
 
@@ -188,7 +192,11 @@ def _create(request: HttpRequest, place: Place) -> Operation:
 
 
 def _update(request: HttpRequest, place: Place) -> Operation:
-    body = object_of(request, place)
+    body: Any = (
+        part_of(request, place, Scale, (Scale.api_version,))
+        if place.subresource == SCALE
+        else object_of(request, place)
+    )
     revision = body.meta.revision
     return _about(place, "update", body=body, revision=revision, options=Map(_by(request)))
 
@@ -215,6 +223,16 @@ def _by(request: HttpRequest) -> dict[str, str]:
 
 
 def _delete(request: HttpRequest, place: Place) -> Operation:
+    return _about(place, "delete", **_how_to_delete(request))
+
+
+def _delete_all(request: HttpRequest, place: Place) -> Operation:
+    chosen = selector_of(request, place)
+    return _about(place, "deletecollection", selector=chosen, **_how_to_delete(request))
+
+
+def _how_to_delete(request: HttpRequest) -> dict[str, Any]:
+    """The preconditions and the options of a delete."""
     given = _delete_options(request)
     if given.dry_run:
         raise BadRequest("dryRun: this testbed cannot try a delete without doing it")
@@ -224,9 +242,9 @@ def _delete(request: HttpRequest, place: Place) -> Operation:
     if given.propagation_policy:
         options["propagation"] = given.propagation_policy
     expected = given.preconditions
-    return _about(
-        place, "delete", uid=expected.uid, revision=expected.revision, options=_sorted(options)
-    )
+    return {
+        "uid": expected.uid, "revision": expected.revision, "options": _sorted(options),
+    }  # fmt: skip
 
 
 def _delete_options(request: HttpRequest) -> DeleteOptions:

@@ -103,6 +103,8 @@ def test_what_is_said_no_more_goes() -> None:
     assert [each.name for each in now.spec.template.spec.containers] == ["c"]
     assert now.meta.labels == {"b": "2", "c": "3"}
     assert set(owners(now)) == {"ann/Apply", "bob/Apply", "carl/Update"}
+    bare = counter.apply(web(containers=[{"name": "c"}])).spec.template.spec.containers
+    assert [(each.name, each.image) for each in bare] == [("c", "")]
     assert not counter.apply({}, "bob").meta.labels.get("b")
     assert (
         to_tree(counter.write({"metadata": {"labels": {"c": None}}}, "x"))["metadata"].get(
@@ -150,8 +152,10 @@ def test_force_takes_what_it_says() -> None:
     assert now.spec.replicas == 4
     assert owners(now)["bob/Apply"] == {"f:spec": {"f:replicas": {}}}
     assert "f:replicas" not in owners(now)["ann/Apply"]["f:spec"]
+    counter.write({"spec": {"paused": True}}, "hpa")
     now = counter.write({"spec": {"replicas": 5}}, "hpa")
     assert set(owners(now)) == {"ann/Apply", "hpa/Update"}
+    assert owners(now)["hpa/Update"] == {"f:spec": {"f:paused": {}, "f:replicas": {}}}
     assert counter.apply({}, "bob").spec.replicas == 5
     assert counter.apply(web()).spec.replicas == 5
 

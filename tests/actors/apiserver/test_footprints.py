@@ -27,8 +27,11 @@ from testbed.objects import (
     PriorityClass,
     QuotaSpec,
     QuotaStatus,
+    ReplicaSet,
     ResourceQuota,
     Revision,
+    Scale,
+    ScaleSpec,
     Target,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
@@ -36,10 +39,11 @@ from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.footprint import Marks
+from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.watch import Watch
 
-KINDS = (Pod, PriorityClass, ResourceQuota, PodDisruptionBudget)
+KINDS = (Pod, PriorityClass, ResourceQuota, ReplicaSet, PodDisruptionBudget)
 LAGS: list[tuple[str, ...]] = [
     (), ("pods",), ("priorityclasses", "resourcequotas"), tuple(kind.plural for kind in KINDS),
 ]  # fmt: skip
@@ -63,6 +67,8 @@ def item_of(data: DataObject) -> Any:
             return Pod.of(name, cpu_m=100, labels=labels, priority_class_name=named)
         case kind if kind is PriorityClass:
             return PriorityClass(name, value=says, global_default=says)
+        case kind if kind is ReplicaSet:
+            return ReplicaSet(name)
         case kind if kind is ResourceQuota:
             hard, used = Map(pods=3 + says), Map(pods=0)
             return ResourceQuota(name, spec=QuotaSpec(hard), status=QuotaStatus(hard, used))
@@ -82,6 +88,8 @@ def operation_of(data: DataObject, store: Store) -> Operation:
     is_odd = subresource == "status" and isinstance(item, PriorityClass)
     if is_pods or is_odd or (verb == "patch" and isinstance(item, PodDisruptionBudget)):
         item = Pod(item.meta.name)
+    if subresource == "scale":
+        item = ReplicaSet(item.meta.name)
     plural, meta = item.plural, item.meta
     entry = store.peek(item.key)
     is_dated = data.draw(st.booleans()) and entry is not None
@@ -94,6 +102,9 @@ def operation_of(data: DataObject, store: Store) -> Operation:
             said = {"revision": _point(data, store)}
         case "patch":
             said = _patch(data, item)
+        case "deletecollection":
+            chosen = Selector(namespace=meta.namespace or None)
+            return Operation(verb, plural, namespace=meta.namespace, selector=chosen)
         case "delete":
             grace = data.draw(st.sampled_from([None, 0, 5]))
             said["options"] = Map() if grace is None else Map(grace_s=grace)
@@ -117,6 +128,8 @@ def _body(item: Any, subresource: str) -> Object:
         return Binding(Meta(item.meta.name, "default"), Target("n1"))
     if subresource == "eviction":
         return Eviction(Meta(item.meta.name, "default"))
+    if subresource == "scale":
+        return Scale(Meta(item.meta.name, "default"), ScaleSpec(2))
     return item  # type: ignore[no-any-return]
 
 

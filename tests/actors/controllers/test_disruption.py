@@ -10,7 +10,7 @@ from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.disruption.controller import DisruptionController
-from actors.controllers.disruption.counting import Counted, Scale, Uncountable, counted, share
+from actors.controllers.disruption.counting import Counted, OwnerScale, Uncountable, counted, share
 from actors.controllers.invariants.budget_statuses import BudgetStatusesAreRight
 from actors.shared.verbs import evict
 from testbed import Calm, Client, World
@@ -57,8 +57,8 @@ def of(name: str) -> Owner:
 def scales(**replicas: int) -> Any:
     """The scales of these owners, by name."""
 
-    def find(owner: Owner, _: str) -> Scale | None:
-        return Scale(owner.uid, replicas[owner.name]) if owner.name in replicas else None
+    def find(owner: Owner, _: str) -> OwnerScale | None:
+        return OwnerScale(owner.uid, replicas[owner.name]) if owner.name in replicas else None
 
     return find
 

@@ -28,6 +28,8 @@ from testbed.objects import (
     Meta,
     Pod,
     Revision,
+    Scale,
+    ScaleSpec,
     Target,
 )
 from testbed.objects.codec import decode
@@ -268,6 +270,18 @@ WRITES: dict[str, tuple[tuple[Any, ...], Operation]] = {
         ("DELETE", f"{PODS}/p", b'{"orphanDependents":true}'),
         Operation("delete", "pods", "p", "shop", options=Map(propagation="Orphan")),
     ),
+    "delete of a collection": (
+        ("DELETE", f"{PODS}?labelSelector=app=web&gracePeriodSeconds=3"),
+        Operation("deletecollection", "pods", namespace="shop", options=Map(grace_s=3),
+                  selector=Selector(namespace="shop", labels=parse("app=web"))),
+    ),
+    "a scale": (
+        ("PUT", "/apis/apps/v1/namespaces/shop/deployments/web/scale",
+         b'{"metadata":{"name":"web","resourceVersion":"4"},"spec":{"replicas":2}}'),
+        Operation("update", "deployments", "web", "shop",
+                  Scale(Meta("web", "shop", revision=Revision("4")), ScaleSpec(2)), Revision("4"),
+                  subresource="scale"),
+    ),
     "a series of Events": (
         ("PATCH", f"{EVENTS}/namespaces/shop/events/e", b'{"note":"m","series":{"count":2}}',
          STRATEGIC),
@@ -296,8 +310,8 @@ def test_a_write_means_this(name: str) -> None:
         assert found.body is None or found.body.key == found.key
         expected = Operation(
             expected.verb, expected.plural, expected.name, expected.namespace, found.body,
-            expected.revision, expected.uid, subresource=expected.subresource,
-            options=expected.options,
+            expected.revision, expected.uid, expected.selector,
+            subresource=expected.subresource, options=expected.options,
         )  # fmt: skip
     elif name == "create":
         assert found.body.spec.containers[0].name == "c"
@@ -345,7 +359,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], type[ApiError], str]] = {
         ("GET", f"{PODS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
         Invalid, "sendInitialEvents is forbidden for watch",
     ),
-    "a collection": (("DELETE", PODS), MethodNotAllowed, "does not allow this method"),
+    "a collection": (("PUT", PODS), MethodNotAllowed, "does not allow this method"),
     "all namespaces": (("POST", f"{CORE}/pods", POD), MethodNotAllowed, "does not allow"),
     "a name to create": (("POST", f"{PODS}/p", POD), MethodNotAllowed, "does not allow"),
     "a list of bindings": (("GET", f"{CORE}/namespaces/a/bindings"), MethodNotAllowed, "does not"),
