@@ -354,13 +354,18 @@ def field_of(value: object, path: str) -> object:
     return value
 
 
+_RECORD = ".extra.metadata.managedFields"
+
+
 def changed_fields(old: object, new: object, path: str = "") -> Iterator[str]:
-    """The dotted paths at which two objects of one kind differ, without their revision."""
+    """The dotted paths at which two objects of one kind differ, without their revision and the
+    record of who owns which field, which says no more than that they do."""
     if old is new or old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted({*old, *new}):
-            yield from changed_fields(old.get(name), new.get(name), f"{path}.{name}")
+            if f"{path}.{name}" != _RECORD:
+                yield from changed_fields(old.get(name), new.get(name), f"{path}.{name}")
     elif type(old) is type(new) and attrs.has(type(old)):
         for name in _names(type(old)):
             if name != "revision":

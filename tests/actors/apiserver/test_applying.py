@@ -12,6 +12,7 @@ from testbed.objects import Deployment, Map, Node, Pod
 from testbed.objects.codec import encode
 from testbed.objects.form import to_tree
 from testbed.objects.kinds import kind_by_plural
+from testbed.objects.meta import changed_fields
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Operation
 
@@ -176,6 +177,17 @@ def test_a_record_is_kept_from_a_named_create_or_the_first_apply() -> None:
     now = counter.apply({"metadata": {"labels": {"app": "web", "n": "1"}}}, plural="nodes")
     assert owners(now)["before-first-apply/Update"] == {"f:metadata": {"f:labels": {"f:app": {}}}}
     assert owners(now)["ann/Apply"] == {"f:metadata": {"f:labels": {"f:app": {}, "f:n": {}}}}
+
+
+@pytest.mark.spec("API-66")
+def test_no_story_tells_of_the_record() -> None:
+    """It says no more than what was changed."""
+    counter = Applying()
+    old = counter.apply(web(replicas=3))
+    new = counter.write({"spec": {"replicas": 4}, "metadata": {"labels": {"managedFields": "x"}}},
+                        "hpa")  # fmt: skip
+    found = ["meta.labels.managedFields", "meta.generation", "spec.replicas"]
+    assert [*changed_fields(old, new)] == found
 
 
 @pytest.mark.spec("API-66")
