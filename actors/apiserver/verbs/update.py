@@ -9,7 +9,7 @@ import attrs
 
 from actors.apiserver import rules
 from actors.apiserver.admission import steps as admission
-from actors.apiserver.call import MODIFIED, Call, invalid
+from actors.apiserver.call import MODIFIED, Call, conflict, invalid
 from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.verbs.applying import applied
 from actors.apiserver.verbs.create import body_of, made
@@ -131,10 +131,8 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
     """Raise Conflict if the object has not the uid or the revision that the caller has read."""
     mine, theirs = new.meta, old.meta
     if mine.uid and mine.uid != theirs.uid:
-        raise call.conflict(
-            f"Precondition failed: UID in precondition: {mine.uid}, UID in object meta: "
-            f"{theirs.uid}"
-        )
+        why = f"UID in precondition: {mine.uid}, UID in object meta: {theirs.uid}"
+        raise conflict(type(old), theirs.name, f"Precondition failed: {why}")
     if not mine.revision or str(mine.revision) == "0":
         if rules_of(old).is_conditional:
             raise invalid(
@@ -142,7 +140,7 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
                 "Invalid value: 0x0: must be specified for an update",
             )  # fmt: skip
     elif not is_at(call.server.store, mine.revision, theirs.revision):
-        raise call.conflict(MODIFIED)
+        raise conflict(type(old), theirs.name, MODIFIED)
 
 
 def _is_free_to_go(new: Any, old: Any) -> bool:

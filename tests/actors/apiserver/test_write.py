@@ -214,6 +214,8 @@ def test_an_update_is_of_what_was_read() -> None:
         Conflict, match=r'^Operation cannot be fulfilled on pods "p": the object has'
     ):
         counter.update(with_meta(old, labels=Map(a="2")))
+    with pytest.raises(Conflict, match=r'^Operation cannot be fulfilled on pods "p": the object'):
+        counter.update(old, "status")
     assert counter.update(with_meta(old, revision=Revision())).meta.labels == {}
     with pytest.raises(Conflict, match="UID in precondition: x, UID in object meta"):
         counter.update(with_meta(old, revision=Revision(), uid="x"))
