@@ -8,6 +8,7 @@ conflict, unless the program takes it by force.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from actors.apiserver.call import Call
@@ -122,7 +123,8 @@ def _dropped(last: frozenset[Path], held: frozenset[Path]) -> Iterator[Path]:
     mapping, or of an item, if nobody holds any of it."""
     kept = {path[:n] for path in held for n in range(1, len(path) + 1)}
     for path in sorted(last - held):
-        yield next(path[:n] for n in range(1, len(path) + 1) if path[:n] not in kept)
+        # Nothing if it was empty when it was applied, and somebody holds a part of it by now.
+        yield from islice((path[:n] for n in range(1, len(path) + 1) if path[:n] not in kept), 1)
 
 
 # -- conflicts ------------------------------------------------------------------------------------
@@ -151,10 +153,10 @@ def _less_what_kubectl_said(me: Claimant, live: Tree, conflicts: Conflicts) -> C
     if me.name != KUBECTL or not conflicts:
         return conflicts
     try:
-        note = decode(live[METADATA].get("annotations", {}).get(LAST_APPLIED, "{}"))
-    except ValueError:
+        noted = values_of(decode(live[METADATA].get("annotations", {}).get(LAST_APPLIED, "{}")))
+    except (ValueError, RecursionError):
         return conflicts
-    noted, there = values_of(note), values_of(live)
+    there = values_of(live)
     return [
         (who, path)
         for who, path in conflicts

@@ -123,7 +123,7 @@ def owners_of(item: Any) -> Owners:
         for tree in record if isinstance(record, tuple) else ():
             each = from_tree(_Entry, tree)
             who = Claimant(each.manager, each.operation, each.api_version, each.subresource)
-            owners[who] = OwnedFields(frozenset(paths_of(each.fields_v1)), each.time)
+            owners[who] = OwnedFields(frozenset(paths_of(each.fields_v1)) - {()}, each.time)
     except Misfit:
         return {}
     return {who: owned for who, owned in owners.items() if owned.paths}

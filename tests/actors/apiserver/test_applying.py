@@ -277,6 +277,32 @@ def test_kubectl_has_no_conflict_with_itself() -> None:
 
 
 @pytest.mark.spec("API-65")
+def test_what_was_empty_stays_if_somebody_fills_it() -> None:
+    """Who applied it empty owns nothing of what is in it."""
+    counter = Applying()
+    counter.apply({**web(), **labelled()})
+    counter.write(labelled(a="1"), "bob")
+    assert counter.apply(web()).meta.labels == {"a": "1"}
+
+
+@pytest.mark.spec("API-65", "API-66")
+@pytest.mark.parametrize("fields", [{".": {}}, {"f:metadata": {}}, {"k:x": {"v:[": {}}}, 7, None])
+@pytest.mark.parametrize("note", ["[", "[" * 9999, "7", '{"spec":{"replicas":3}}'])
+def test_a_record_and_a_note_may_be_nonsense(fields: Any, note: str) -> None:
+    """They are written by programs. What makes no sense is of no effect."""
+    counter = Applying()
+    counter.apply(web(replicas=3), "kubectl")
+    entry = {"manager": "kubectl", "operation": "Apply", "apiVersion": "apps/v1",
+             "fieldsV1": fields}  # fmt: skip
+    said = {"managedFields": [entry], "annotations": {LAST_APPLIED: note}}
+    counter.write({"metadata": said}, "bob")
+    counter.write({"spec": {"replicas": 4}}, "bob")
+    with pytest.raises(Conflict, match=r"1 conflict: conflict with \"bob\".*: \.spec\.replicas"):
+        counter.apply(web(replicas=5), "kubectl")
+    assert counter.apply(web(replicas=5), "kubectl", force=True).spec.replicas == 5
+
+
+@pytest.mark.spec("API-65")
 @pytest.mark.parametrize(
     ("wrong", "error", "why"),
     [
