@@ -80,17 +80,18 @@ def _said(mark: str, value: Any) -> str:
 
 
 def laid_over(tree: Tree, given: Tree, name: str = "") -> Tree:
-    """The tree with what is given laid over it: all that it says, and nothing else, is changed."""
-    if isinstance(given, Mapping) and isinstance(tree, Mapping) and name not in ATOMIC:
-        laid = dict(tree)
+    """The tree with what is given laid over it: all that it says, and nothing else, is changed. To
+    list no items where lists are merged is to say nothing."""
+    if isinstance(given, Mapping) and isinstance(tree, Mapping | None) and name not in ATOMIC:
+        laid = dict(tree or {})
         for each, value in given.items():
-            if value is not None:
-                laid[each] = laid_over(tree.get(each), value, each)
+            if value is not None and _steps(value, each) != []:
+                laid[each] = laid_over(laid.get(each), value, each)
         return laid
-    here, there = _steps(tree, name), _steps(given, name)
+    here, there = _steps(() if tree is None else tree, name), _steps(given, name)
     if here is None or there is None:
         return thawed(given)
-    items = dict(zip(here, tree, strict=True))
+    items = dict(zip(here, tree or (), strict=True))
     for step, item in zip(there, given, strict=True):
         items[step] = laid_over(items.get(step), item)
     return list(items.values())

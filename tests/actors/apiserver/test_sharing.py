@@ -8,11 +8,16 @@ from typing import Any
 import attrs
 import pytest
 from counter import Counter, finish, step
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
-from testbed import Actor, ApiError, Client, Operation, Uniform, World
+from actors.apiserver.verbs.field_sets import values_of
+from actors.apiserver.verbs.ownership import owners_of
+from testbed import Actor, ApiError, Client, Conflict, Operation, Uniform, World
 from testbed.objects import Map, Pod, ReplicaSet, Scale, ScaleSpec
+from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
 from testbed.store.selector import Selector
 
@@ -66,6 +71,73 @@ def test_the_protocol_holds_whoever_comes_first(seed: int) -> None:
     assert {name: labels[name] for name in ("ann", "robert")} == {"ann": "2", "robert": "2"}
     assert entry.value.spec.replicas in (3, 6)
     assert world.store.peek("pods/default/web") is None
+
+
+texts = st.sampled_from(["1", "2"])
+named = st.sampled_from(["a", "b"])
+pairs = st.dictionaries(named, texts)
+
+
+def drawn(**fields: Any) -> Any:
+    """A list of items with a name each, and any of these fields."""
+    item = st.fixed_dictionaries({"name": named}, optional=fields)
+    return st.lists(item, unique_by=lambda each: str(each["name"]))
+
+
+containers = drawn(image=texts, env=drawn(value=texts), args=st.lists(texts))
+trees = st.fixed_dictionaries(
+    {},
+    optional={
+        "metadata": st.fixed_dictionaries(
+            {}, optional={"labels": pairs, "finalizers": st.lists(named, unique=True)}
+        ),
+        "spec": st.fixed_dictionaries(
+            {},
+            optional={
+                "replicas": st.integers(0, 2),
+                "template": st.fixed_dictionaries(
+                    {"spec": st.fixed_dictionaries({"containers": containers},
+                                                   optional={"nodeSelector": pairs})}
+                ),
+            },
+        ),
+    },
+)  # fmt: skip
+
+
+@pytest.mark.spec("API-65", "API-66")
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.sampled_from(["ann", "bob"]), trees, st.booleans()), max_size=8))
+def test_whatever_is_applied(said: list[tuple[str, Any, bool]]) -> None:
+    """All that was said is so, and is owned by who said it; to say it again is no write. A refusal
+    leaves all as it was. When all have said nothing, nothing is left of what they said."""
+    counter = Counter()
+    # Where nobody owns anything there is no record, and the next apply makes one of all there is.
+    base: Any = {"metadata": {"annotations": {"made": "here"}}}
+    for by, tree, force in [("eve", base, True), *said, ("ann", {}, True), ("bob", {}, True)]:
+        given = {"apiVersion": "apps/v1", "kind": "ReplicaSet", **tree}
+        options = Map(field_manager=by, force=force, how="apply")
+        operation = Operation("patch", "replicasets", "web", "default", frozen(given),
+                              options=options)  # fmt: skip
+        before = counter.store.revision
+        try:
+            item = counter.ask(operation)
+        except Conflict:
+            assert not force
+            assert counter.store.revision == before
+            continue
+        there, before = values_of(to_tree(item)), counter.store.revision
+        assert counter.ask(operation) == item
+        assert counter.store.revision == before
+        wanted = {path: value for path, value in values_of(tree).items() if value not in ({}, [])}
+        assert {path: there.get(path) for path in wanted} == wanted
+        mine = [owned for who, owned in owners_of(item).items() if who.name == by]
+        assert not wanted or set(wanted) <= mine[0].paths
+    bare = counter.ask(Operation("get", "replicasets", "web", "default"))
+    assert [who.name for who in owners_of(bare)] == ["eve"]
+    assert (bare.meta.labels, bare.meta.finalizers, bare.spec.replicas) == ({}, (), 1)
+    assert "nodeSelector" not in bare.extra.get("spec", {}).get("template", {}).get("spec", {})
+    assert bare.spec.template.spec.containers == ()
 
 
 @pytest.mark.spec("API-68")
