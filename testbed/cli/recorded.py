@@ -12,9 +12,12 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
+import click
+
 from testbed.child import child_command, child_env
 from testbed.cli.playing import HASH_SEEDS, after_mending, compare
 from testbed.errors import ReplayDiverged
+from testbed.objects.calendar import beginning_at
 from testbed.objects.codec import decode, encode_line
 from testbed.policy import words as policies
 from testbed.races.trust import Trust, words_for
@@ -112,6 +115,11 @@ def with_tape(recipe: Scenario, recorded: Recorded, *, by_turns: bool = False) -
     from testbed.attended import tape
 
     return tape.with_tape(recipe, recorded.header["attended"], recorded.steps, by_turns=by_turns)
+
+
+def begin_as(recorded: Recorded) -> None:
+    """Let virtual time begin at the date at which that Run began, until the command ends."""
+    click.get_current_context().with_resource(beginning_at(recorded.header.get("epoch", "")))
 
 
 def check_same(recorded: Recorded, played: list[bytes], following: str, record: str) -> None:

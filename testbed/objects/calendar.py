@@ -1,17 +1,43 @@
-"""The calendar: virtual milliseconds as the timestamps of the wire, counted from a fixed epoch."""
+"""The calendar: virtual milliseconds as the timestamps of the wire, counted from an epoch.
+
+It is the same fixed date in every Run; but where real programs compare dates with those of the
+wall, a Run may begin at another one, which its trace then keeps.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
-EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
+USUAL = datetime(2025, 1, 1, tzinfo=UTC)
+"""The epoch, unless another one is named."""
+EPOCH: ContextVar[datetime] = ContextVar("epoch", default=USUAL)
 """Virtual time 0, as it is written on the wire."""
 _MS = timedelta(milliseconds=1)
 _WRITTEN = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})"
 )
+
+
+@contextmanager
+def beginning_at(text: str) -> Iterator[None]:
+    """Let virtual time begin at that date: `2026-11-24T15:00:00Z`; as usual if it is empty.
+    ValueError if it is none."""
+    begins = EPOCH.get() + read_whole(text) * _MS if text else USUAL
+    token = EPOCH.set(begins)
+    try:
+        yield
+    finally:
+        EPOCH.reset(token)
+
+
+def epoch_named() -> str:
+    """The date at which virtual time begins; empty if it is the usual one."""
+    return "" if EPOCH.get() == USUAL else written(0)
 
 
 def whole_second(ms: int) -> int:
@@ -30,7 +56,7 @@ def written_fine(ms: int) -> str:
 
 
 def _written(ms: int, to: str) -> str:
-    return f"{(EPOCH + ms * _MS).replace(tzinfo=None).isoformat(timespec=to)}Z"
+    return f"{(EPOCH.get() + ms * _MS).replace(tzinfo=None).isoformat(timespec=to)}Z"
 
 
 def read(text: str) -> int:
@@ -38,7 +64,7 @@ def read(text: str) -> int:
     if _WRITTEN.fullmatch(text) is None:
         raise ValueError("a time such as 2025-01-01T00:00:30Z")
     try:
-        return (datetime.fromisoformat(text).astimezone(UTC) - EPOCH) // _MS
+        return (datetime.fromisoformat(text).astimezone(UTC) - EPOCH.get()) // _MS
     except OverflowError as error:
         raise ValueError("a time such as 2025-01-01T00:00:30Z") from error
 

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from testbed.errors import TraceRefused
+from testbed.objects import calendar
 from testbed.objects.codec import decode
 from testbed.turns.trace import FORMAT
 
@@ -147,9 +148,22 @@ def _misshapen_world(header: dict[str, Any]) -> str:
         names = header.get(word, [])
         if not isinstance(names, list) or any(type(name) is not str for name in names):
             return f'a list of names as "{word}"'
+    if not _is_date(header.get("epoch", "")):
+        return 'a date as "epoch"'
     if not isinstance(faults, list) or not all(map(_is_fault, faults)):
         return 'a list of faults as "faults", each with a "word", a "target" and whole numbers'
     return ""
+
+
+def _is_date(it: Any) -> bool:
+    """Whether virtual time can begin at it; nothing is the usual date."""
+    if not isinstance(it, str):
+        return False
+    try:
+        with calendar.beginning_at(it):
+            return True
+    except ValueError:
+        return False
 
 
 def _is_fault(it: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from testbed.fault import Fault
+from testbed.objects.calendar import epoch_named
 from testbed.version import VERSION
 from testbed.world.attendance import Attendance
 from testbed.world.fault_kinds import fault_as_dict
@@ -35,6 +36,8 @@ def header_of(world: Told) -> dict[str, Any]:
         header["without"] = sorted(world.without)
     if world.attendance is not None:
         header["attended"] = sorted(world.attendance.names)
+    if epoch := epoch_named():
+        header["epoch"] = epoch
     if in_force := world.in_force.flat():
         header["in_force"] = in_force
     return header

@@ -66,3 +66,15 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     """A date that there is not, and one that cannot be written again, among them."""
     with pytest.raises(ValueError, match=r"."):
         calendar.read(text)
+
+
+def test_virtual_time_may_begin_at_another_date() -> None:
+    """All that is written and read within is of that date; after it, all is as before."""
+    with calendar.beginning_at("2026-11-24T15:00:00Z"):
+        assert calendar.written(1000) == "2026-11-24T15:00:01Z"
+        assert calendar.read("2026-11-24T15:00:01.250Z") == 1250
+        assert calendar.epoch_named() == "2026-11-24T15:00:00Z"
+        with calendar.beginning_at(""):
+            assert calendar.written(0) == "2025-01-01T00:00:00Z"
+    assert calendar.epoch_named() == ""
+    assert calendar.written(1000) == "2025-01-01T00:00:01Z"

@@ -14,7 +14,7 @@ from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.cli.races import is_race, open_race, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.recorded import to_tell_apart, with_tape
+from testbed.cli.recorded import begin_as, to_tell_apart, with_tape
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
 from testbed.fault import Fault, Hit
@@ -172,6 +172,7 @@ def _played(file: str, trust: Trust) -> _Run:
         hits = tuple(played.world.hits)
         return _Run(recipe, race, played.trace, played.verdict, faults, hits)
     recorded = load_trace(file)
+    begin_as(recorded)
     name = recorded.header["scenario"]
     line = line_naming("explain", file, name)
     named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)

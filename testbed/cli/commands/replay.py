@@ -35,7 +35,14 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.recorded import check_same, line_to_record, to_tell_apart, told_apart, with_tape
+from testbed.cli.recorded import (
+    begin_as,
+    check_same,
+    line_to_record,
+    to_tell_apart,
+    told_apart,
+    with_tape,
+)
 from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.races.expecting import Side, expect
@@ -260,6 +267,7 @@ def _shrunk(shrunk: Shrunk, stem: str, recipe: Scenario, trust: Trust, how: How)
 
 def _trace(file: str, trust: Trust, how: How) -> int:
     recorded = load(file)
+    begin_as(recorded)
     recipe = with_tape(_allowed(recorded, trust), recorded)
     again = line_for("replay", file, trust.naming(recipe.name), *carried(how.driver, how.audit))
     _keep_apart(file, how.trace_file)
