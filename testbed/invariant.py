@@ -309,8 +309,8 @@ class Verdict:
     """What the Chooser says of this Run, such as that it stopped drawing, and what claims say that
     they could not judge."""
     attended: tuple[str, ...] = ()
-    """The actors in place of which real programs took part. Another Run of the same choices may end
-    otherwise, since a program's own timers and threads are not chosen here."""
+    """The actors in place of which real programs took part, and the guests. Another Run of the same
+    choices may end otherwise, since a program's own timers and threads are not chosen here."""
 
     @property
     def is_held(self) -> bool:

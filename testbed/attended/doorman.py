@@ -21,9 +21,9 @@ from time import monotonic
 import attrs
 
 from testbed.attended.calls import JSON_LINES, OpenCall
+from testbed.attended.door import Door
 from testbed.attended.http.answers import refused
 from testbed.attended.http.exchange import Exchange
-from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.meaning import Silence, meaning_of
 from testbed.attended.http.reply import Reply
@@ -55,12 +55,13 @@ class Doorman(Attendance, Waiter):
     """Attends to the programs of one Run, over HTTP."""
 
     def __init__(
-        self, troupe: Troupe, times: WallTimes | None = None, limits: HttpLimits | None = None
+        self, troupe: Troupe, times: WallTimes | None = None, door: Door | None = None
     ) -> None:
         self.names: Collection[str] = frozenset(troupe.names)
+        self.guests = troupe.guests
         self.troupe = troupe
         self.times = times or WallTimes()
-        self._limits = limits
+        self._door = door or Door()
         self.wait_s = 0.0
         self._gate: Gate
         self._listener: Listener
@@ -94,13 +95,24 @@ class Doorman(Attendance, Waiter):
 
     def begin(self, gate: Gate) -> None:
         self._gate = gate
-        self._listener = Listener(limits=self._limits, knows=self.troupe.knows)
+        door = self._door
+        try:
+            self._listener = Listener(
+                door.hosts, door.port, limits=door.limits, knows=self.troupe.knows,
+                on_refused=door.on_refused,
+            )  # fmt: skip
+        except OSError as error:
+            raise ScenarioError(
+                f"no program can ask at {' and '.join(door.hosts)}, port {door.port or 'any'}: "
+                f"{error.strerror or error}.\nNext: name another host, or no port."
+            ) from error
         self._is_open = True
         try:
             self.troupe.speak_to(self._listener.address)
         except ScenarioError:
             self.close()
             raise
+        door.on_open(self._listener.address)
         self._moved_at = self._began_at = monotonic()
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
@@ -190,7 +202,9 @@ class Doorman(Attendance, Waiter):
         back_ms = self._gate.back_ms(self.names)
         dues_ms = [due for due in (moment.next_due_ms, back_ms) if due is not None]
         due_s = self._pacer.until_s(min(dues_ms)) if dues_ms else None
-        if not moment.is_rest or back_ms is not None:
+        if self.guests and due_s is None:
+            return NAP_S
+        if self.guests or not moment.is_rest or back_ms is not None:
             return 0.0 if due_s is None else due_s
         # At rest the World ends, or what is held is released: only after a silence, for it cannot
         # know what a program is about to do. If all of them have ended, there is none.
@@ -235,7 +249,9 @@ class Doorman(Attendance, Waiter):
     # -- programs -------------------------------------------------------------------------------
 
     def _start(self, name: str) -> None:
-        """Start a program; called in the turn in which its life begins."""
+        """Start a program; called in the turn in which its life begins. A guest comes by itself."""
+        if name in self.guests:
+            return
         self.troupe.start(name)
         self._starting[name] = monotonic()
         self._has_asked.discard(name)
@@ -298,6 +314,7 @@ class Doorman(Attendance, Waiter):
             meant = meaning_of(exchange.asked, name)
         except ApiError as error:
             meant = refused(error, exchange.asked)
+        self._door.on_asked(name, exchange.asked, meant)
         if isinstance(meant, Reply):
             exchange.answer(meant.code, meant.headers, meant.body)
         elif isinstance(meant, Silence):

@@ -63,9 +63,15 @@ class Tape(Attendance):
     """
 
     def __init__(
-        self, names: Collection[str], joined: Iterable[Joined], *, by_turns: bool = False
+        self,
+        names: Collection[str],
+        joined: Iterable[Joined],
+        *,
+        guests: Collection[str] = (),
+        by_turns: bool = False,
     ) -> None:
         self.names = frozenset(names)
+        self.guests = sorted(guests)
         self._joined = tuple(joined)
         self._by_turns = by_turns
         self._played = 0
@@ -120,11 +126,13 @@ def _begin_nothing(_: str) -> None:
 
 def with_tape(
     recipe: Scenario, names: Collection[str], steps: Iterable[Mapping[str, Any]],
-    *, by_turns: bool = False,
+    *, guests: Collection[str] = (), by_turns: bool = False,
 ) -> Scenario:  # fmt: skip
     """That Scenario with what has joined a Run of it, of which these are the Steps."""
     joined = tuple(joined_of(steps))
-    return attrs.evolve(recipe, attendance=lambda: Tape(names, joined, by_turns=by_turns))
+    return attrs.evolve(
+        recipe, attendance=lambda: Tape(names, joined, guests=guests, by_turns=by_turns)
+    )
 
 
 def joined_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[Joined]:

@@ -1,4 +1,7 @@
-"""Troupe: the real programs of one Run: the command, the token and the kubeconfig of each."""
+"""Troupe: the real programs of one Run: the command, the token and the kubeconfig of each.
+
+A guest has no command: somebody else starts it, or nobody does.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,17 @@ WORD = re.compile(r"\{([a-z_]+)\}")
 
 
 class Troupe:
-    """The programs that stand in place of actors, and which of them run."""
+    """The programs that stand in place of actors, and which of them run; and the guests."""
 
-    def __init__(self, commands: Mapping[str, tuple[str, ...]], folder: Path) -> None:
+    def __init__(
+        self, commands: Mapping[str, tuple[str, ...]], folder: Path, guests: Iterable[str] = ()
+    ) -> None:
         self.commands = dict(commands)
+        self.guests = tuple(guests)
         self.folder = folder
         """Where their kubeconfigs and their output stand."""
-        self._tokens = {secrets.token_urlsafe(TOKEN_BYTES): name for name in self.commands}
+        named = (*self.commands, *self.guests)
+        self._tokens = {secrets.token_urlsafe(TOKEN_BYTES): name for name in named}
         self.knows = known(self._tokens)
         """Says whether a token is that of one of them."""
         self._words: dict[str, Mapping[str, str]] = {}
@@ -35,7 +42,7 @@ class Troupe:
 
     @property
     def names(self) -> Iterable[str]:
-        """The actors in place of which they stand."""
+        """The actors in place of which they stand; a guest stands in place of none."""
         return self.commands.keys()
 
     def named(self, token: str) -> str:
@@ -49,6 +56,7 @@ class Troupe:
             for token, name in self._tokens.items():
                 path = self.kubeconfig_of(name)
                 path.touch(mode=0o600)
+                path.chmod(0o600)
                 server = f"{address}{path_of(token)}"
                 path.write_text(kubeconfig(server, name, token), encoding="utf-8")
         except OSError as error:

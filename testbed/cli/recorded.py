@@ -91,6 +91,9 @@ def line_to_record(recorded: Recorded, trust: Trust) -> str:
     for told in header.get("faults", ()):
         words += ["--faults", _fault_text(told)]
     words += policies()
+    if guests := header.get("guests"):
+        words += ["--guests", ",".join(guests), "--trace", recorded.path]
+        return shlex.join(["testbed", "serve", *words])
     if names := header.get("attended"):
         programs = [word for name in names for word in ("--as", f"{name}=COMMAND")]
         return shlex.join(["testbed", "attach", *words, *programs])
@@ -114,7 +117,11 @@ def with_tape(recipe: Scenario, recorded: Recorded, *, by_turns: bool = False) -
     # Only such traces need it, and it is not to be loaded for others.
     from testbed.attended import tape
 
-    return tape.with_tape(recipe, recorded.header["attended"], recorded.steps, by_turns=by_turns)
+    header = recorded.header
+    return tape.with_tape(
+        recipe, header["attended"], recorded.steps, guests=header.get("guests", ()),
+        by_turns=by_turns,
+    )  # fmt: skip
 
 
 def begin_as(recorded: Recorded) -> None:

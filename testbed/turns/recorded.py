@@ -144,7 +144,7 @@ def _misshapen_world(header: dict[str, Any]) -> str:
     faults = header.get("faults", [])
     if not isinstance(header.get("in_force", {}), dict):
         return 'an object as "in_force"'
-    for word in ("without", "attended"):
+    for word in ("without", "attended", "guests"):
         names = header.get(word, [])
         if not isinstance(names, list) or any(type(name) is not str for name in names):
             return f'a list of names as "{word}"'

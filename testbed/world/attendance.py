@@ -44,6 +44,10 @@ class Attendance(Protocol):
 
     names: Collection[str]
     """The actors in place of which programs stand."""
+    guests: Collection[str] = ()
+    """Programs in place of which no actor stands in the scenario: each becomes an actor of the
+    World, and is there from the beginning. Nobody here knows whether a guest comes, or goes on; so
+    a World with guests has no rest and no limits, and ends when the Attendance says so."""
 
     @property
     def starting(self) -> Collection[str]:

@@ -44,3 +44,10 @@ class Budget:
     time passes only when nothing else can move, as every claim of completeness requires."""
     horizon_ms: int | None = attrs.field(default=None, validator=_check)
     """A World at rest does not wait for timers further off than this; None: for every timer."""
+
+
+UNBOUNDED = Budget(
+    turns_max=LARGEST, instant_turns_max=Budget().instant_turns_max, virtual_ms_max=LARGEST,
+    trace_bytes_max=LARGEST,
+)  # fmt: skip
+"""The limits of a Run that others than the World end; only actors that go in circles end it."""

@@ -36,6 +36,8 @@ def header_of(world: Told) -> dict[str, Any]:
         header["without"] = sorted(world.without)
     if world.attendance is not None:
         header["attended"] = sorted(world.attendance.names)
+        if world.attendance.guests:
+            header["guests"] = sorted(world.attendance.guests)
     if epoch := epoch_named():
         header["epoch"] = epoch
     if in_force := world.in_force.flat():

@@ -335,7 +335,7 @@ class Play(Head):
             self._world.faults_struck,
             self._title,
             " ".join(filter(None, notes)),
-            tuple(sorted(attendance.names)) if attendance else (),
+            tuple(sorted((*attendance.names, *attendance.guests))) if attendance else (),
         )
         self._trace.close(
             {

@@ -42,7 +42,7 @@ from testbed.turns.session import guarded, play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.attendance import Attendance
-from testbed.world.budget import Budget
+from testbed.world.budget import UNBOUNDED, Budget
 from testbed.world.fault_kinds import check_aim
 from testbed.world.header import header_of
 from testbed.world.in_force import InForce
@@ -279,6 +279,10 @@ class World:
         """Make ready the one Run, under this Chooser; False if the Chooser has no Run left."""
         if self._play is not None:
             raise ScenarioError("a World is run once and thrown away; assemble another one")
+        if self.attendance is not None and self.attendance.guests:
+            # Those who attend to them end the Run, also after a Violation.
+            self.start(*(self.attendance.program(Actor(name)) for name in self.attendance.guests))
+            self.budget, self.goes_on = UNBOUNDED, True
         self.in_force.check(self.scenario)
         names = (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)

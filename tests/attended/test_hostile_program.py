@@ -13,6 +13,7 @@ from programs import descriptors
 from actors.apiserver import ApiServer
 from testbed import Calm, Trace, World
 from testbed.attended import troupe
+from testbed.attended.door import Door
 from testbed.attended.doorman import Doorman
 from testbed.attended.wall_times import WallTimes
 from testbed.objects import Node, Pod
@@ -34,7 +35,7 @@ def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
         "patient": client("asker", f"UNTIL {done} {ASKED}"),
         "rude": client("hostile", str(done)),
     }
-    doorman = Doorman(troupe.Troupe(commands, tmp_path), TIMES, LIMITS)
+    doorman = Doorman(troupe.Troupe(commands, tmp_path), TIMES, Door(limits=LIMITS))
     world = World("hostile", attendance=doorman)
     world.serve(ApiServer)
     world.add(Node.of("n", cpu_m=1000), Pod.of("p"))
