@@ -1,5 +1,5 @@
 """The scenarios that come with the testbed: each a race, and the guard that prevents it.
 
 May use: testbed, actors.
-In order: siblings, autoscaler, preemption, yunikorn.
+In order: siblings, autoscaler, preemption, yunikorn, cluster.
 """

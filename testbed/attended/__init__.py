@@ -2,5 +2,5 @@
 
 May use: errors, child, client, objects, words, store, turns, invariant, chooser, world.
 In order: http, wall_times, keeper, threads, process, troupe, quiet, program, tape, calls, steady,
-  door, doorman, casting.
+  door, doorman, casting, visits.
 """

@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "Compare what a scenario comes to under several settings.",
     "certify": "Check the certificate of a complete search.",
     "attach": "Play a Run with real programs in place of actors.",
+    "serve": "Serve the API of a cluster to programs from outside.",
     "replay": "Play a recorded Run, or a race file, again.",
     "explain": "Tell who knew what when, and why a race breaks a claim.",
     "check": "Check that race files still do what they expect.",

@@ -178,12 +178,13 @@ def allowed(named: Named, trust: Trust) -> Scenario:
 
 def is_installed(name: str) -> bool:
     """Whether it comes with the testbed, by its short name or as `scenarios.module:function`, of
-    which the module may stand in a room of `scenarios`."""
+    which the module may stand in a room of `scenarios`, or be one."""
     module, _, function = name.partition(":")
     package, *parts = module.split(".")
     if function:
-        file = INSTALLED.joinpath(*parts).with_suffix(".py")
-        return package == PACKAGE and 0 < len(parts) <= 2 and file.is_file()
+        place = INSTALLED.joinpath(*parts)
+        is_there = place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
+        return package == PACKAGE and 0 < len(parts) <= 2 and is_there
     files = INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py")
     return not parts and any(file.stem == module for file in chain(*files))
 

@@ -233,7 +233,7 @@ def test_help_names_every_command(run: Run) -> None:
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
     assert list(COMMANDS) == [
-        "demo", "list", "init", "run", "search", "sweep", "compare", "certify", "attach",
+        "demo", "list", "init", "run", "search", "sweep", "compare", "certify", "attach", "serve",
         "replay",
         "explain", "check", "keep", "manifest", "switches", "mutants", "bench",
     ]  # fmt: skip
@@ -759,7 +759,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
         "Known: attach, bench, certify, check, compare, demo, explain, init, keep, list, manifest, "
-        "mutants, replay, run, search, sweep, switches.\n"
+        "mutants, replay, run, search, serve, sweep, switches.\n"
         "Next: testbed --help\n",
     ),
     "an unknown option": (
