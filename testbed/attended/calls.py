@@ -71,20 +71,22 @@ class OpenCall:
 
     def open(self) -> None:
         """Write the head of the answer to a watch."""
-        self.exchange.begin(200, JSON_LINES)
-        self._wrote(self)
+        if not self.is_over:
+            self.exchange.begin(200, JSON_LINES)
+            self._wrote(self)
 
     def tell(self, delivery: Delivery) -> None:
-        """Write one line of a watch."""
-        self._send(delivery)
-        self._wrote(self)
+        """Write one line of a watch; nothing if it was closed when the line was on its way."""
+        if not self.is_over:
+            self._send(delivery)
+            self._wrote(self)
 
     def end(self, error: ApiError | None) -> None:
         """End a watch: in order, or after a line that says why, or by cutting it."""
         if isinstance(error, WatchBroken):
             self._end(self.exchange.cut)
             return
-        if error is not None:
+        if error is not None and not self.is_over:
             self._send(Delivery(ERROR, error=error))  # type: ignore[arg-type]
         self._end(self.exchange.end)
 

@@ -23,6 +23,7 @@ from testbed.world.scenario import of
 TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=60, speed=100)
 GET = "GET /api/v1/namespaces/default/pods/p"
 SINCE_MS, FOR_MS = 1000, 40_000
+PARTITION = "partition: visitor\n    for: 40s"
 
 
 def visited(world: World) -> None:
@@ -32,24 +33,33 @@ def visited(world: World) -> None:
     world.start(Absent("visitor"), User("user", ((SINCE_MS, Pod.of("q")),)))
 
 
-@pytest.mark.parametrize(
-    "fault", ["partition: visitor\n    for: 40s", "stall: visitor\n    by: 40s"]
-)
+def played(fault: str, folder: Path, *asked: str) -> Trace:
+    """The trace of a Run that the fault strikes when the user has created its pod, and that holds
+    all the same. The visitor asks this."""
+    text = f"scenario: visited\nfaults:\n  - {fault}\n    after: user create pods/default/q\n"
+    commands = {"visitor": client("asker", *asked)}
+    recipe = attended_by(of(visited), commands, lambda: folder, TIMES)
+    trace = Trace({}, keep=True)
+    assert play(parse(text, "race"), recipe, trace=trace, driver="direct").verdict.is_held
+    return trace
+
+
+@pytest.mark.parametrize("fault", [PARTITION, "stall: visitor\n    by: 40s"])
 def test_who_is_out_of_reach_goes_on_later(fault: str, tmp_path: Path) -> None:
     """It does so at the end of that time, though nothing else is due then; and what it sends while
     it is cut off joins when it can be reached again, and is answered."""
-    race = parse(
-        f"scenario: visited\nfaults:\n  - {fault}\n    after: user create pods/default/q\n", "race"
-    )
-    commands = {"visitor": client("asker", GET, "SLEEP 0.2", GET)}
-    recipe = attended_by(of(visited), commands, lambda: tmp_path, TIMES)
-    trace = Trace({}, keep=True)
-    assert play(race, recipe, trace=trace, driver="direct").verdict.is_held
+    trace = played(fault, tmp_path, GET, "SLEEP 0.2", GET)
     told = [line for line in written(tmp_path, "visitor") if line != "goes on"]
     assert told == ["began", *[f"{GET} 200"] * 2, "done"]
     first, second = (step.now_ms for step in trace.steps if step.kind == JOIN)
     assert first == 0
     assert second >= SINCE_MS + FOR_MS
+
+
+def test_a_line_for_a_watch_that_was_closed_is_dropped(tmp_path: Path) -> None:
+    """The server learns that the program has gone at the moment at which the line arrives."""
+    played(PARTITION, tmp_path, "LEAVE 0.2 /api/v1/pods", "SLEEP 0.4")
+    assert written(tmp_path, "visitor")[1:] == ["LEFT /api/v1/pods", "done"]
 
 
 def test_time_stands_still_while_a_program_starts(tmp_path: Path) -> None:
