@@ -137,7 +137,7 @@ class Doorman(Attendance, Waiter):
                 return None
             wait_s = self._after_starts_s(moment) if self._starting else self._due_s(moment)
             if wait_s <= 0:
-                self._pacer.set(moment.now_ms)
+                self._pacer.settle(moment.now_ms, moment.next_due_ms)
                 self._expired += moment.is_rest and moment.has_held
                 return None
             if not self._starting:
@@ -192,6 +192,7 @@ class Doorman(Attendance, Waiter):
             return False
         if moment.next_due_ms is not None and moment.next_due_ms < back_ms:
             return False
+        self._pacer.settle(back_ms, back_ms)
         self._gate.pass_to(back_ms)
         # It was not silent by itself: it may now do what it was kept from.
         self._moved_at = monotonic()

@@ -64,6 +64,9 @@ class Pacer:
         """How long it takes until that time."""
         return (due_ms / 1000 - self._passed_s) / self._speed
 
-    def set(self, now_ms: int) -> None:
-        """Virtual time is that, at least."""
+    def settle(self, now_ms: int, due_ms: int | None) -> None:
+        """The World goes on from that time, with what is due then. How late it does so, since the
+        machine has other work, is not counted."""
+        if due_ms is not None:
+            self._passed_s = min(self._passed_s, due_ms / 1000)
         self._passed_s = max(self._passed_s, now_ms / 1000)
