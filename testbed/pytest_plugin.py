@@ -2,7 +2,7 @@
 
     my.race.yaml                       one test for each entry of its `expect:`, in any folder
     @pytest.mark.testbed(runs=1000)    above `def my_scenario(world, *, guard=False)`: searched
-    testbed_play, testbed_search, testbed_replay      fixtures
+    testbed_play, testbed_search, testbed_replay, testbed_attend      fixtures
 
 Nothing of the testbed is imported before one of these is used.
 """
@@ -26,6 +26,7 @@ import pytest
 if TYPE_CHECKING:
     from testbed.invariant import Violation
     from testbed.races.race import Expectation, Race
+    from testbed.testing.attending import Attending
     from testbed.testing.run import Run
     from testbed.testing.seek import Sought
     from testbed.world.scenario import Scenario
@@ -354,3 +355,32 @@ def testbed_replay(request: pytest.FixtureRequest) -> Callable[..., Run]:
         return Run(recipe, {**race.switches, **options.get("switches", {})}, faults, world)
 
     return replayed
+
+
+@pytest.fixture
+def testbed_attend(request: pytest.FixtureRequest, tmp_path: Path) -> Attending:
+    """Play with real programs: `testbed_attend("my.race.yaml", {"alpha": work}).must_hold()`.
+
+    In place of the actor `alpha` stands `work`, a function that is called in a process of its own
+    with KUBECONFIG set, or a command. Played is a race file, told from the folder of the test, or a
+    scenario: in calm order, with `holds={"alpha bind pods/default/p": "beta bind pods/default/p"}`,
+    or as a `seed=` draws it. Takes `times`, `switches`, `driver`; `speed`, `quiet_s`, `silence_s`
+    and `limit_s`, as WallTimes has them. All that is written stays in `tmp_path`.
+    """
+    try:
+        from testbed.testing.attending import Attending
+    except ModuleNotFoundError as error:
+        if error.name != "h11":
+            raise
+        pytest.fail(WITHOUT_H11, pytrace=False)
+
+    def scenario_of(race: Race, path: Path) -> Scenario:
+        return RaceFile.from_parent(request.session, path=path).scenario_of(race, str(path))
+
+    return Attending(request.path.parent, tmp_path, scenario_of)
+
+
+WITHOUT_H11 = (
+    "testbed_attend speaks to real programs by the library h11, which is not installed.\n"
+    "Next: pip install 'multisched-testbed[attach]'"
+)

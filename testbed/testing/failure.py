@@ -62,10 +62,15 @@ def _again(race: Race, path: Path | None) -> str:
     scenario."""
     # A scenario that a test module defines has a name like `test_x:scenario`, which only pytest can
     # import.
-    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    test = this_test()
     if path is None or (test and ":" in race.scenario):
         return pytest_line(test)
     return line_for("replay", str(path), trust_in(race.scenario))
+
+
+def this_test() -> str:
+    """The test that pytest runs now, as its command line names it; empty if it runs none."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
 
 
 def pytest_line(test: str) -> str:

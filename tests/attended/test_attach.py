@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed.attended.frequency import Frequency
 from testbed.cli import main
-from testbed.cli.attaching.frequency import Frequency
 from testbed.cli.attaching.places import Places
 from testbed.errors import ScenarioError
 

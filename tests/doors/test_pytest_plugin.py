@@ -433,7 +433,8 @@ def collected(folder: Path, hash_seed: str = "0") -> list[str]:
 def test_unused_it_loads_nothing_heavy(tmp_path: Path) -> None:
     """In an empty folder, and in one with an ordinary test: neither trio nor Hypothesis, nor a
     World. With a race file it does."""
-    heavy = {"trio", "hypothesis", "networkx", "yaml", "msgspec", "click", "testbed.world.world"}
+    heavy = {"trio", "hypothesis", "networkx", "yaml", "msgspec", "click", "h11"}
+    heavy |= {"testbed.attended", "testbed.world.world"}
 
     def loaded() -> set[str]:
         modules = collected(tmp_path)[-1].split()

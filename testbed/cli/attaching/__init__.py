@@ -1,5 +1,5 @@
 """What the commands share that play Runs with real programs.
 
 May use: nothing beside it.
-In order: frequency, places, programs, attended.
+In order: places, programs, attended.
 """

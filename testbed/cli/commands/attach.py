@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import click
 
-from testbed.cli.attaching.frequency import Frequency, seconds_text
+from testbed.attended.frequency import Frequency, seconds_text
 from testbed.cli.attaching.places import ATTACHED, TRACE, Places
 from testbed.cli.attaching.programs import Programs, programs_of, takes_programs
 from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed, sink
