@@ -6,6 +6,7 @@ A guest has no command: somebody else starts it, or nobody does.
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -104,7 +105,7 @@ class Troupe:
                 f"{name}: there is no program {command[0]} that can be run: {' '.join(command)}\n"
                 "Next: name one that is in PATH, or by its path; a script needs `chmod +x`."
             )
-        env = {"KUBECONFIG": kubeconfig, "TESTBED_NAME": name}
+        env = {"KUBECONFIG": kubeconfig, "TESTBED_NAME": name, **_around_proxies()}
         self._running[name] = RealProcess(name, command, self.output_of(name), env)
 
     @property
@@ -138,6 +139,15 @@ class Troupe:
         """Kill all of them."""
         while self._running:
             self.kill(next(iter(self._running)))
+
+
+def _around_proxies() -> dict[str, str]:
+    """The variables with which no program asks a proxy of the user's for what is on this machine;
+    some heed the one name, and some the other."""
+    return {
+        name: ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+        for name in ("NO_PROXY", "no_proxy")
+    }
 
 
 def kubeconfig(server: str, name: str, token: str) -> str:

@@ -100,7 +100,8 @@ TESTS = """\
         refused = [step for step in played.trace.steps if step.outcome == "Conflict"]
         assert [step.option.actor for step in refused] == ["a"]
 
-    def test_is_calm(testbed_attend):
+    def test_is_calm(testbed_attend, monkeypatch):
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
         testbed_attend("adding.py:adding", BOTH).must_hold()
         assert testbed_attend(adding, BOTH, switches={"start": 1}).verdict.is_violated
 
