@@ -52,9 +52,14 @@ class Played:
         for pattern in parts:
             if isinstance(pattern, Pattern) and "/" not in pattern.who:
                 plain = attrs.evolve(pattern, nth=1, life=0)
-                if len(tasks := self.tasks.get(str(plain), ())) > 1:
-                    found[str(pattern)] = list(tasks)
+                tasks = [*filter(self._is_known, self.tasks.get(str(plain), ()))]
+                if len(tasks) > 1:
+                    found[str(pattern)] = tasks
         return found
+
+    def _is_known(self, task: str) -> bool:
+        """Whether a file may name that task. Each request of a real program is one of its own."""
+        return task.partition("/")[0] not in self.verdict.attended
 
     def closest(self, fate: Fate) -> str:
         """Return what came up that is most like a line that matched nothing; empty if none is."""
