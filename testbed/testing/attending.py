@@ -13,6 +13,7 @@ import attrs
 
 from testbed.attended.called import command_calling
 from testbed.attended.casting import attended_by
+from testbed.attended.steady import Steady
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.uniform import Uniform
 from testbed.errors import HarnessError, ScenarioError, UnknownName
@@ -49,7 +50,9 @@ class _How:
         if self.seed is None:
             return play(race, recipe, switches=self.switches, driver=self.driver)
         world, trace = recipe.world(self.switches), Trace({}, keep=True)
-        verdict = world.run(Uniform(self.seed), driver=self.driver, trace=trace, number=number)
+        assert world.attendance is not None
+        chooser = Steady(Uniform(self.seed), world.attendance)
+        verdict = world.run(chooser, driver=self.driver, trace=trace, number=number)
         return Played(world, verdict, (), ())
 
 
