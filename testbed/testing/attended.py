@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -50,8 +50,7 @@ class AttendedPlay:
 
     def log(self, name: str) -> str:
         """What the program has written, in all its lives; empty if that is nothing."""
-        path = self.folder / f"{name}.log"
-        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        return _log(self.folder, name)
 
 
 @attrs.frozen(repr=False)
@@ -121,7 +120,7 @@ class Attended:
             f"{many}{played.verdict}",
             story(played.trace, played.verdict) if played.verdict.is_violated else "",
             "\n".join((*Side(None, played).gone, *_expired(shown))),
-            *(_end_of_output(shown, name) for name in self.names),
+            *ends_of_output(shown.folder, self.names),
             f"Kept in {shown.folder}\nAgain: {again(self.recipe, shown.folder / TRACE)}",
         ]
         return "\n\n".join(part for part in told if part)
@@ -138,11 +137,17 @@ def _expired(play: AttendedPlay) -> Iterator[str]:
             yield f"{hold}: expired after {play.silence_s:g} s of silence"
 
 
-def _end_of_output(play: AttendedPlay, name: str) -> str:
-    """The last lines that a program has written; empty if there are none."""
-    lines = play.log(name).rstrip().splitlines()[-OUTPUT_LINES_MAX:]
-    said = [f"  {line}" for line in lines]
-    return "\n".join((f"The end of the output of {name}:", *said)) if said else ""
+def ends_of_output(folder: Path, names: Iterable[str]) -> Iterator[str]:
+    """The last lines that each program has written into that folder, if it has written any."""
+    for name in names:
+        lines = _log(folder, name).rstrip().splitlines()[-OUTPUT_LINES_MAX:]
+        if lines:
+            yield "\n".join((f"The end of the output of {name}:", *(f"  {line}" for line in lines)))
+
+
+def _log(folder: Path, name: str) -> str:
+    path = folder / f"{name}.log"
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
 def again(recipe: Scenario, trace: Path) -> str:

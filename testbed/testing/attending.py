@@ -21,7 +21,7 @@ from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.racefile import load, parse
 from testbed.races.yaml_lines import quoted
-from testbed.testing.attended import TRACE, Attended, AttendedPlay
+from testbed.testing.attended import TRACE, Attended, AttendedPlay, ends_of_output
 from testbed.testing.run import Recipe
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of
@@ -108,7 +108,12 @@ class Attending:
             self._plays += 1
             folder = self._folder / f"play-{self._plays}"
             attended = attended_by(recipe, commands, partial(Path, folder), how.pace)
-            done = how.played(race, attended, number)
+            try:
+                done = how.played(race, attended, number)
+            except HarnessError as error:
+                for said in ends_of_output(folder, commands):
+                    error.add_note(f"\n{said}")
+                raise
             with (folder / TRACE).open("wb") as file:
                 file.writelines(done.trace.lines())
             yield AttendedPlay(done, folder, how.pace.silence_s)

@@ -66,6 +66,9 @@ ADDERS = """\
         ask()
         raise LookupError("of no use")
 
+    def stumble():
+        raise LookupError("before it has asked")
+
     def linger():
         while ask():
             time.sleep(60)
@@ -79,7 +82,7 @@ RACE = """\
 TESTS = """\
     import sys
     import pytest
-    from adders import add_one, add_one_checked, complain
+    from adders import add_one, add_one_checked, complain, stumble
     from adding import adding
     from testbed.errors import ScenarioError, UnknownName
 
@@ -114,6 +117,9 @@ TESTS = """\
     def test_raises(testbed_attend):
         command = f"{sys.executable} -m testbed.attended.called adders.py:add_one {{name}}"
         testbed_attend(adding, {"a": command, "b": complain}).must_hold()
+
+    def test_stumbles(testbed_attend):
+        testbed_attend(adding, {"a": stumble})
 
     def test_refused(testbed_attend):
         def local():
@@ -166,7 +172,7 @@ def test_plays_hold_fail_raise_and_are_refused(tree: pytest.Pytester) -> None:
     """Under both drivers, in two workers at once; a failure has the story, what a program has
     written, and a line that plays it again anywhere."""
     result = tree.runpytest_subprocess("-n2", timeout=60)
-    result.assert_outcomes(passed=3, failed=3)
+    result.assert_outcomes(passed=3, failed=4)
     text = result.stdout.str()
     assert "testbed/testing/" not in text
     for line in (
@@ -177,6 +183,8 @@ def test_plays_hold_fail_raise_and_are_refused(tree: pytest.Pytester) -> None:
         "E         Traceback (most recent call last):\nE           File ",
         "in complain\nE             raise LookupError(",
         "E         LookupError: of no use",
+        "E       testbed.errors.ScenarioError: a: it has ended at once, with code 1: ",
+        "E         LookupError: before it has asked",
         "test_refused.<locals>.<lambda> cannot be called in a process of its own",
     ):
         assert line in text, line
