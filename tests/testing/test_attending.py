@@ -102,6 +102,8 @@ TESTS = """\
         assert played.log("a") == "a adds\\n"
         refused = [step for step in played.trace.steps if step.outcome == "Conflict"]
         assert [step.option.actor for step in refused] == ["a"]
+        raced = played.plays[0].played
+        assert [raced.ambiguous(fate) for fate in raced.fates] == [{}]
 
     def test_is_calm(testbed_attend, monkeypatch):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
