@@ -2,10 +2,10 @@
 
 `GET /api/v1/nodes` asks once; a body stands behind the path. `WATCH /api/v1/pods` writes each line
 that comes, to the end of the watch. `UNTIL file GET path` asks again and again until there is such
-a file, and `AGAIN GET path` until it is answered. `LEAVE 1 /api/v1/pods` opens a watch, waits, and closes it
-unread. `SLEEP 1` waits, `AWAIT file` until there is such
-a file, which `TOUCH file` makes. What all such programs have written stands in `order.log` as well,
-in the order in which it was.
+a file, and `AGAIN GET path` until it is answered. `LEAVE 1 /api/v1/pods` opens a watch, waits, and
+closes it unread. `SLEEP 1` waits, `AWAIT file` until there is such a file, which `TOUCH file`
+makes. What all such programs have written stands in `order.log` as well, in the order in which it
+was.
 """
 
 import http.client
