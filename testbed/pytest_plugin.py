@@ -367,20 +367,14 @@ def testbed_attend(request: pytest.FixtureRequest, tmp_path: Path) -> Attending:
     or as a `seed=` draws it. Takes `times`, `switches`, `driver`; `speed`, `quiet_s`, `silence_s`
     and `limit_s`, as WallTimes has them. All that is written stays in `tmp_path`.
     """
+    from testbed.errors import ScenarioError
+
     try:
         from testbed.testing.attending import Attending
-    except ModuleNotFoundError as error:
-        if error.name != "h11":
-            raise
-        pytest.fail(WITHOUT_H11, pytrace=False)
+    except ScenarioError as error:  # a package of the extra `attach` is not installed
+        pytest.fail(f"testbed_attend: {error}", pytrace=False)
 
     def scenario_of(race: Race, path: Path) -> Scenario:
         return RaceFile.from_parent(request.session, path=path).scenario_of(race, str(path))
 
     return Attending(request.path.parent, tmp_path, scenario_of)
-
-
-WITHOUT_H11 = (
-    "testbed_attend speaks to real programs by the library h11, which is not installed.\n"
-    "Next: pip install 'multisched-testbed[attach]'"
-)
