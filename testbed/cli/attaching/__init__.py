@@ -1,5 +1,5 @@
-"""What the commands share that play Runs with real programs.
+"""What the commands do that play Runs with real programs.
 
-May use: nothing beside it.
-In order: places, programs, attended.
+May use: show, playing, progress, races.
+In order: places, programs, attended, attach.
 """
