@@ -18,6 +18,9 @@ import testbed.races.racefile
 import testbed.races.window
 import testbed.strategies
 import testbed.testing.seek  # noqa: F401
+from testbed.world.fault_kinds import fault_kinds
+
+fault_kinds()
 
 ROOT = Path(__file__).parent.parent.parent
 PAIR = """\
