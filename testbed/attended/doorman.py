@@ -27,6 +27,7 @@ from testbed.attended.http.exchange import Exchange
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.meaning import Silence, meaning_of
 from testbed.attended.http.reply import Reply
+from testbed.attended.overheard import Overheard
 from testbed.attended.program import standing_for
 from testbed.attended.quiet import Digesting
 from testbed.attended.troupe import Troupe
@@ -84,6 +85,7 @@ class Doorman(Attendance, Waiter):
         """The programs that have asked something in any."""
         self._moved_at = self._began_at = monotonic()
         """When something was last asked or written that ends a silence."""
+        self._overheard: dict[str, Overheard] = {}
         self._expired = 0
         """How often something held was let go after a silence."""
 
@@ -124,6 +126,7 @@ class Doorman(Attendance, Waiter):
             self._listen()
             if not self._quiet.is_reached(is_starting=bool(self._starting)):
                 return self._wait(self._quiet.next_look_s)
+            self._overhear()
             if self._let_join(look):
                 continue
             moment = look()
@@ -253,6 +256,8 @@ class Doorman(Attendance, Waiter):
         """Start a program; called in the turn in which its life begins. A guest comes by itself."""
         if name in self.guests:
             return
+        if name not in self._overheard:
+            self._overheard[name] = Overheard(self.troupe.output_of(name))
         self.troupe.start(name)
         self._starting[name] = monotonic()
         self._has_asked.discard(name)
@@ -268,6 +273,7 @@ class Doorman(Attendance, Waiter):
             elif (code := troupe.exit_code(name)) is not None:
                 if name not in self._met:
                     raise self._silent_error(name, f"it has ended at once, with code {code}")
+                self._overhear()
                 said = f"exit code {code}: {troupe.last_words(name)}" if code else ""
                 troupe.kill(name)
                 gate.exit(name, said.removesuffix(": "))
@@ -275,6 +281,12 @@ class Doorman(Attendance, Waiter):
                 return
             else:
                 troupe.stop(name, gate.is_stalled(name))
+
+    def _overhear(self) -> None:
+        """Note what programs have written."""
+        for name, overheard in sorted(self._overheard.items()):
+            for line in overheard.lines():
+                self._gate.say(name, line)
 
     def _forget(self, name: str) -> None:
         """Forget what a program has asked that is no more."""

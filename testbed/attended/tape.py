@@ -29,7 +29,7 @@ class Joined:
     turns: int
     """How many turns had been played before it."""
     kind: str
-    """join, leave, exit, stop, or pass."""
+    """join, leave, say, exit, stop, or pass."""
     path: str
     operation: Operation | None = None
     now_ms: int = 0
@@ -109,6 +109,8 @@ class Tape(Attendance):
                 gate.join(path.partition("/")[0], joined.operation, _Nowhere())
             case "leave":
                 gate.leave(path)
+            case "say":
+                gate.say(path.partition("/")[0], joined.said)
             case "exit":
                 gate.exit(path.partition("/")[0], joined.said)
             case "pass":

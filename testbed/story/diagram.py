@@ -19,7 +19,7 @@ from testbed.story.cause import Cause
 from testbed.story.knowledge import changed_nothing
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice, words_of
-from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SERVE, START
+from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SAY, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken, withheld
 
@@ -32,7 +32,7 @@ FITS = (18, 36, 37)
 """The most lines for all rows, for those that matter, and for those that the story tells of."""
 NAMED_MAX = 3
 """A fold names at most this many actors."""
-DID, TOLD, NOTED, STRUCK, LATE, ASKED = "●", "◂", "·", "⚡", "◌", "○"
+DID, TOLD, NOTED, STRUCK, LATE, ASKED, SAID = "●", "◂", "·", "⚡", "◌", "○", "»"
 BROKE = "✗"
 ANY, MATTERS, SPOKEN_OF = range(3)
 
@@ -46,7 +46,7 @@ class Row:
     actor: str
     """In whose column it stands."""
     mark: str
-    """What sort of thing it is: the actor did it, was told, recorded it, was struck, was late."""
+    """What sort of thing it is: the actor did, recorded or said it, was told, struck or late."""
     text: str
     weight: int
     """Whether it only happened, matters, or the sentences speak of it."""
@@ -161,6 +161,10 @@ class Rows:
             actor, text = item.path.partition("/")[0], item.said.removeprefix("recorded ")
             row = self._weighed(item.step, item.now_ms, actor, NOTED, text, is_about=True)
             return attrs.evolve(row, is_of_cause=(item.step, item.name) == self._recorded)
+        if item.kind == SAY:
+            # What a real program has written is of no Step; it is shown if there is room.
+            option = item.option
+            return Row(item.number, item.now_ms, option.actor, SAID, option.label, MATTERS)
         found = self._happened(item)
         if found is None:
             return None

@@ -16,12 +16,12 @@ SERVE, ANSWER, FEED, DELIVER, START, RESUME, WAKE, FAULT, PICK = (
 )  # fmt: skip
 HOLD, RELEASE, PASS = "hold", "release", "pass"
 """Kinds of Steps that are no turn: an Option was held back or released, or only time has passed."""
-JOIN, LEAVE, EXIT, STOP = "join", "leave", "exit", "stop"
+JOIN, LEAVE, SAY, EXIT, STOP = "join", "leave", "say", "exit", "stop"
 """Kinds of Steps that are no turn either: what real programs do from outside. One has asked
-something, no longer waits for it, or has ended; or the Run is stopped from there."""
+something, no longer waits for it, has written a line, or has ended; or the Run is stopped."""
 DOOR = "door"
 """Who lets time pass, or stops the Run, if it is not the Chooser but the wall's time."""
-ASIDE = frozenset({HOLD, RELEASE, PASS, JOIN, LEAVE, EXIT, STOP})
+ASIDE = frozenset({HOLD, RELEASE, PASS, JOIN, LEAVE, SAY, EXIT, STOP})
 """The kinds of Steps that are no turn and no pick."""
 EFFECTS = frozenset({SERVE, FEED, DELIVER, FAULT})
 """The kinds that samplers count and draw among; the others follow at once, in calm order."""
@@ -61,7 +61,7 @@ Choice = int | HoldBack | Release | LetPass
 
 def is_from_outside(kind: str, path: str) -> bool:
     """Whether a Step of that kind and path is what a real program has done, and no Choice."""
-    return kind in (JOIN, LEAVE, EXIT, STOP) or path == DOOR
+    return kind in (JOIN, LEAVE, SAY, EXIT, STOP) or path == DOOR
 
 
 class Sentence(NamedTuple):

@@ -21,7 +21,7 @@ from testbed.store.endpoint import Operation
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
 from testbed.turns.life import Death, Life, Seat
-from testbed.turns.option import DOOR, EXIT, JOIN, LEAVE, PASS, STOP, Option
+from testbed.turns.option import DOOR, EXIT, JOIN, LEAVE, PASS, SAY, STOP, Option
 from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
 
@@ -126,6 +126,11 @@ class Gate:
             raise HarnessBug(f"{path} leaves, and there is no such task")
         with self._step(LEAVE, path):
             self._table.cancel(seat)
+
+    def say(self, name: str, line: str) -> None:
+        """The program has written a line of its output."""
+        with self._step(SAY, f"{name}/main", label=line):
+            pass
 
     def exit(self, name: str, said: str) -> None:
         """The program has ended by itself. `said` tells how, or is empty if it was in order.

@@ -38,6 +38,22 @@ def test_a_race_file_breaks_real_programs(
     ]  # fmt: skip
 
 
+def test_the_story_shows_what_a_program_has_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the time at which it did, also when it is told again without the programs."""
+    command = shlex.join([sys.executable, str(HERE / "clients" / "binder.py"), "{name}", "{pool}"])
+    words = ["--as", f"alpha,beta={command}", "--quiet", "0.2", "--out", str(tmp_path)]
+    assert main(["attach", RACE, *words]) == 1
+    assert main(["replay", str(tmp_path / "1" / "trace.jsonl")]) == 1
+    for told in capsys.readouterr().out.split("So no_node_is_overcommitted")[:2]:
+        said, held, bound = (
+            next(n for n, line in enumerate(told.splitlines()) if text in line)
+            for text in ("» c goes to n1", "◌ its bind of pods/default/c", "● bind pods/default/d")
+        )
+        assert said < held < bound
+
+
 def test_many_plays_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the guard on none of them is violated; each has a folder; a line that the guard leaves
     without a request is named."""

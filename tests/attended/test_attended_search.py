@@ -15,7 +15,7 @@ from testbed.attended.steady import Steady
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.uniform import Uniform
 from testbed.cli import main
-from testbed.turns.option import JOIN
+from testbed.turns.option import JOIN, PASS, SAY
 from testbed.world.scenario import find
 
 BINDER = [sys.executable, str(Path(__file__).parent / "clients" / "binder.py"), "{name}", "{pool}"]
@@ -52,7 +52,7 @@ def test_a_seed_repeats(tmp_path: Path) -> None:
         assert world.attendance is not None
         trace = Trace({}, keep=True)
         world.run(Steady(Uniform(seed), world.attendance), driver="direct", trace=trace)
-        return [str(step.option) for step in trace.steps if step.kind != "pass"]
+        return [str(step.option) for step in trace.steps if step.kind not in (PASS, SAY)]
 
     first = [played(seed) for seed in SEEDS]
     assert first == [played(seed) for seed in SEEDS]

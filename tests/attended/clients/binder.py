@@ -23,6 +23,12 @@ def ask(method: str, path: str, body: Any = None) -> Any:
     return json.loads(CONNECTION.getresponse().read())
 
 
+def say(line: str) -> None:
+    """Write a line of its log."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def milli(cpu: str) -> int:
     """A quantity of cpu in thousandths."""
     return int(cpu[:-1]) if cpu.endswith("m") else int(cpu) * 1000
@@ -44,9 +50,9 @@ for pod in pods:
         if asked(pod) + sum(map(asked, here)) <= milli(node["status"]["allocatable"]["cpu"]):
             target = {"kind": "Node", "name": node["metadata"]["name"]}
             body = {"metadata": {"name": name}, "target": target}
+            say(f"{name} goes to {node['metadata']['name']}")
             said = ask("POST", f"/api/v1/namespaces/default/pods/{name}/binding", body)
-            sys.stdout.write(f"{name}: {said.get('reason') or 'bound to ' + target['name']}\n")
-            sys.stdout.flush()
+            say(f"{name}: {said.get('reason') or 'bound'}")
             break
 while True:
     time.sleep(60)
