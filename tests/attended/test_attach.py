@@ -16,7 +16,7 @@ from testbed.errors import ScenarioError
 
 HERE = Path(__file__).parent
 RACE = str(HERE.parent / "race_files" / "double_bind.race.yaml")
-PROGRAM = shlex.join([sys.executable, str(HERE / "clients" / "scheduler.py"), "{name}", "{pool}"])
+PROGRAM = shlex.join([sys.executable, str(HERE / "clients" / "binder.py"), "{name}", "{pool}"])
 AS = f"alpha,beta={PROGRAM}"
 
 
@@ -25,7 +25,7 @@ def test_a_race_file_breaks_real_programs(
 ) -> None:
     """The story, the verdict, what was expected, what is kept, and how to see it again."""
     monkeypatch.chdir(tmp_path)
-    assert main(["attach", RACE, "--as", AS, "--quiet", "0.3"]) == 1
+    assert main(["attach", RACE, "--as", AS, "--quiet", "0.2"]) == 1
     said = capsys.readouterr().out
     assert "alpha bound pods/default/c to n1" in said
     assert "(a race of 1 deviation), attended by alpha and beta" in said
@@ -34,7 +34,7 @@ def test_a_race_file_breaks_real_programs(
     last, again = said.splitlines()[-2:]
     assert main(shlex.split(last.partition("testbed ")[2])) == 1
     assert shlex.split(again.partition("testbed ")[2]) == [
-        "attach", RACE, "--as", AS, "--quiet", "0.3",
+        "attach", RACE, "--as", AS, "--quiet", "0.2",
     ]  # fmt: skip
 
 
@@ -42,9 +42,7 @@ def test_the_story_shows_what_a_program_has_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At the time at which it did, also when it is told again without the programs."""
-    command = shlex.join([sys.executable, str(HERE / "clients" / "binder.py"), "{name}", "{pool}"])
-    words = ["--as", f"alpha,beta={command}", "--quiet", "0.2", "--out", str(tmp_path)]
-    assert main(["attach", RACE, *words]) == 1
+    assert main(["attach", RACE, "--as", AS, "--quiet", "0.2", "--out", str(tmp_path)]) == 1
     assert main(["replay", str(tmp_path / "1" / "trace.jsonl")]) == 1
     for told in capsys.readouterr().out.split("So no_node_is_overcommitted")[:2]:
         said, held, bound = (
@@ -57,7 +55,7 @@ def test_the_story_shows_what_a_program_has_written(
 def test_many_plays_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the guard on none of them is violated; each has a folder; a line that the guard leaves
     without a request is named."""
-    words = ["--as", AS, "--quiet", "0.3", "--times", "2", "--switch", "guard=on"]
+    words = ["--as", AS, "--quiet", "0.2", "--times", "2", "--switch", "guard=on"]
     assert main(["attach", RACE, *words, "--out", str(tmp_path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["violated"], told["of"], told["interval"]) == (0, 2, [0.0, 0.8419])
