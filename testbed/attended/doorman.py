@@ -3,8 +3,8 @@
 Between two turns of the World it
 
 1. starts, kills and stops programs, as the lives that they stand for say;
-2. looks at the connections, and answers what needs no World, such as discovery;
-3. waits until all programs have digested what was written to them;
+2. waits until all programs have digested what was written to them;
+3. looks at the connections, and answers what needs no World, such as discovery;
 4. lets join what has arrived meanwhile, sorted by who asks and what;
 5. lets the World go on if something is due, or waits for what comes first: a request, or the time.
 
@@ -123,8 +123,10 @@ class Doorman(Attendance, Waiter):
             self._obey()
             if self._gate.is_ending:
                 return None
+            is_quiet = self._quiet.is_reached(is_starting=bool(self._starting))
+            # Only now: what a program has sent just before it came to rest has arrived by then.
             self._listen()
-            if not self._quiet.is_reached(is_starting=bool(self._starting)):
+            if not is_quiet or (self._quiet.is_stirred and not self._quiet.is_overrun):
                 return self._wait(self._quiet.next_look_s)
             self._overhear()
             if self._let_join(look):

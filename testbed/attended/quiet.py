@@ -20,7 +20,10 @@ class Digesting:
     def __init__(self, troupe: Troupe, times: WallTimes) -> None:
         self._troupe = troupe
         self._pace = times
-        self._is_stirred = False
+        self.is_stirred = False
+        """Whether something was written or asked since they were last at rest."""
+        self.is_overrun = False
+        """Whether they were still at work when they were last not waited for any longer."""
         self._since = 0.0
         self._looks = 0
         self.stirred_at = 0.0
@@ -31,8 +34,8 @@ class Digesting:
     def stir(self) -> None:
         """Something was written to a program, or has arrived from one."""
         now = monotonic()
-        if not self._is_stirred:
-            self._is_stirred, self._since = True, now
+        if not self.is_stirred:
+            self.is_stirred, self._since = True, now
         self._looks = 0
         self.stirred_at = now
 
@@ -45,7 +48,8 @@ class Digesting:
 
     def is_reached(self, *, is_starting: bool) -> bool:
         """Whether all programs are at rest. One that starts is looked at all the time."""
-        if not (self._is_stirred or is_starting):
+        self.is_overrun = False
+        if not (self.is_stirred or is_starting):
             return True
         now = monotonic()
         if self._is_at_rest(now):
@@ -55,7 +59,8 @@ class Digesting:
             self.stirred_at = now
         if self._looks < LOOKS and not self._is_too_long(now, is_starting):
             return False
-        self._is_stirred = False
+        self.is_stirred = False
+        self.is_overrun = self._looks < LOOKS
         return True
 
     def _is_at_rest(self, now: float) -> bool:
