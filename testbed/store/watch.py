@@ -240,8 +240,8 @@ class Watch:
     ) -> None:
         """Open it; Expired if a Change after `since` has been compacted.
 
-        It delivers `first` before all else: objects that exist already. If its server keeps only
-        Changes from `oldest` on, and `since` is before that, it delivers just an ERROR.
+        It delivers `first` before all else: objects that exist already, however old. If its server
+        keeps only Changes from `oldest` on, and `since` is before that, it delivers just an ERROR.
         `on_ready` is called whenever there is something to take after there was nothing, and
         `on_owing` whenever `owes_bookmark` becomes true; here too.
         """
@@ -299,7 +299,7 @@ class Watch:
         """
         # This is asked in the turn of a commit, too, if the reader waits by then. It is no look of
         # the Endpoint that is served there, so it takes nothing that would mark that turn.
-        if self.queue and self.queue[0].revision < self.cursor.store._compacted:
+        if self.queue and self.since < self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
         if self.queue and self._next is None:
             self._next = self._delivery(self.queue[0])
@@ -354,7 +354,7 @@ class Watch:
         if len(self.queue) == 1:
             if self.on_ready is not None:
                 self.on_ready(self)
-        elif self.queue[0].revision < self.cursor.store._compacted:
+        elif self.since < self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
 
     def _delivery(self, change: Change) -> Delivery:

@@ -199,6 +199,19 @@ def test_a_watch_tells_what_comes_after_its_revision_or_begins_with_what_is() ->
         assert [(d.type, named(d)) for d in told(watch)] == [("ADDED", n) for n in "abc"]
 
 
+@pytest.mark.spec("API-41", "API-43")
+def test_what_a_watch_begins_with_may_be_older_than_history() -> None:
+    """An object that nobody has written since the last compaction is ADDED as any other, and what
+    comes after it is told; only a Change that was to be told and is compacted ends a watch."""
+    counter = Counter()
+    counter.create(Pod.of("a"))
+    counter.create(Pod.of("b"))
+    counter.store.compact(counter.store.revision)
+    begun = watched(counter)
+    counter.create(Pod.of("c"))
+    assert [(d.type, named(d)) for d in told(begun)] == [("ADDED", n) for n in "abc"]
+
+
 @pytest.mark.spec("API-41", "API-50")
 def test_a_watch_at_a_server_that_is_behind_hears_when_that_has_read() -> None:
     """It begins with what that server knows; a revision from elsewhere is no reason to refuse."""
