@@ -5,5 +5,5 @@ No file here knows of a World: it turns bytes into data, and data into bytes.
 May use: nothing.
 In order: exchange, reply, limits, status, target, tokens, connection, channel, listener, accept,
   unmodelled, reviews, catalogue, discovery, openapi, tables, place, answer_form, selecting,
-  bodies, meaning, answers.
+  bodies, meaning, causes, answers.
 """

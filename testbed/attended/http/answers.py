@@ -9,6 +9,7 @@ from typing import Any
 from testbed.attended.http.accept import PARTIAL, PARTIAL_LIST, TABLE
 from testbed.attended.http.answer_form import AnswerForm
 from testbed.attended.http.catalogue import Resource
+from testbed.attended.http.causes import causes_in, name_in
 from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.meaning import BINDING, EVICTION, ToServer
 from testbed.attended.http.place import CLASSES, Place, is_of_events_group, place_of
@@ -144,7 +145,9 @@ def status_of(error: ApiError, place: Place | None = None) -> dict[str, Any]:
     if place is not None and not is_of_none:
         resource = place.resource
         named = resource.kind if isinstance(error, Invalid) else resource.plural
-        details = _details(named, resource, place.name)
+        details = _details(named, resource, place.name or name_in(message))
+        if isinstance(error, Invalid) and (causes := causes_in(message)):
+            details["causes"] = causes
     if error.causes:
         details["causes"] = [_cause(each, error, message) for each in error.causes]
     if error.retry_after_s:

@@ -78,6 +78,8 @@ def meaning_of(request: HttpRequest, program: str = "") -> Meaning:
     form = form_of(request, place.resource)
     if place.cls is None:
         return _of_nothing(request, place)
+    if place.subresource not in ("", *(part.name for part in place.resource.subresources)):
+        raise NotFound(NOWHERE)
     if request.method == "GET" and not place.name and not place.subresource:
         read = _watch if _is_set(request, "watch") else _list
         return read(request, place, form)
