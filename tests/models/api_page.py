@@ -256,10 +256,12 @@ def _strings_beneath(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     import sys
 
-    sys.path.append(str(PAGE.parent.parent / "tests/docs"))
+    sys.path += [str(PAGE.parent.parent / "tests" / room) for room in ("docs", "attended")]
+    import client_tables
     import objects_page
     import settings_tables
 
     PAGE.write_text(page(), encoding="utf-8")
     objects_page.PAGE.write_text(objects_page.page(), encoding="utf-8")
     settings_tables.write()
+    client_tables.write()
