@@ -27,7 +27,7 @@ class WallTimes:
     longer waited for."""
     digest_s: float = 0.0002
     """Between two looks at whether the programs are at rest."""
-    digest_max_s: float = 0.5
+    digest_max_s: float = 5.0
     """If one is still at work after that long, the World goes on, and the report counts it."""
     gap_s: float = 0.02
     """Where the threads of a program cannot be seen: it is at rest after that long a silence."""
