@@ -80,6 +80,8 @@ class Doorman(Attendance, Waiter):
         self._starting: dict[str, float] = {}
         """The programs that start, and since when."""
         self._has_asked: set[str] = set()
+        self._absent = set(self.guests)
+        """The guests whose life has not begun yet."""
         """The programs that have asked something in this life."""
         self._met: set[str] = set()
         """The programs that have asked something in any."""
@@ -119,17 +121,25 @@ class Doorman(Attendance, Waiter):
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
         self._pacer.go_on()
+        if self.guests:
+            # They may never leave the World alone, and time passes all the same.
+            self._pacer.wait()
         while True:
             self._obey()
             if self._gate.is_ending:
                 return None
             is_quiet = self._quiet.is_reached(is_starting=bool(self._starting))
-            # Only now: what a program has sent just before it came to rest has arrived by then.
-            self._listen()
-            if not is_quiet or (self._quiet.is_stirred and not self._quiet.is_overrun):
+            # Only now: what a program has sent just before it came to rest has arrived by then. Who
+            # comes before the World has begun waits at the door.
+            if not self._absent:
+                self._listen()
+            is_stirred = self._quiet.is_stirred and not self._quiet.is_overrun
+            if self.names and (is_stirred or not is_quiet):
                 return self._wait(self._quiet.next_look_s)
             self._overhear()
-            if self._let_join(look):
+            # What is asked goes before what is told. So a guest that asks without end would keep
+            # all others from what they are to hear, unless all that is due is done first.
+            if not (self.guests and look().is_due) and self._let_join(look):
                 continue
             moment = look()
             if moment.is_over:
@@ -142,7 +152,7 @@ class Doorman(Attendance, Waiter):
                 return None
             wait_s = self._after_starts_s(moment) if self._starting else self._due_s(moment)
             if wait_s <= 0:
-                self._pacer.settle(moment.now_ms, moment.next_due_ms)
+                self._pacer.settle(moment.now_ms, None if self.guests else moment.next_due_ms)
                 self._expired += moment.is_rest and moment.has_held
                 return None
             if not self._starting:
@@ -257,6 +267,7 @@ class Doorman(Attendance, Waiter):
     def _start(self, name: str) -> None:
         """Start a program; called in the turn in which its life begins. A guest comes by itself."""
         if name in self.guests:
+            self._absent.discard(name)
             return
         if name not in self._overheard:
             self._overheard[name] = Overheard(self.troupe.output_of(name))

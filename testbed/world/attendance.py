@@ -38,6 +38,11 @@ class Standing:
     in_flight: frozenset[str]
     """The actors of which a request, an answer or a delivery may happen now."""
 
+    @property
+    def is_due(self) -> bool:
+        """Whether an Option is due by now."""
+        return self.next_due_ms is not None and self.next_due_ms <= self.now_ms
+
 
 class Attendance(Protocol):
     """Brings what real programs do into one Run. The Play calls it between two turns."""

@@ -167,7 +167,7 @@ class Play(Head):
                 continue
             # What real programs have done joins here, between two turns, unless that has failed.
             if self._attendance and table.failure is None:
-                if (doorman := self._attendance.attend(self._standing)) is not None:
+                if (doorman := self._attend(self._attendance)) is not None:
                     return doorman
                 if table.dying:
                     self._turn_is_open = True
@@ -198,6 +198,16 @@ class Play(Head):
             mover: Seat | None = option.perform()
             if mover is not None:
                 return mover
+
+    def _attend(self, attendance: Attendance) -> Waiter | None:
+        """Let join what real programs have done, and time pass meanwhile; a Waiter while they are
+        to move first."""
+        pending = self._table.pending
+        before_ms = pending.now_ms
+        doorman = attendance.attend(self._standing)
+        if pending.now_ms > before_ms:
+            self._instant_turns = 0
+        return doorman
 
     def _chosen(self, choice: int, ready: int) -> Option:
         """The Option, or the fault, of that index."""

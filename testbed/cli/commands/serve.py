@@ -16,7 +16,7 @@ import click
 
 from testbed.choosers.calm import Calm
 from testbed.cli.playing import parse_switches, placed, sink
-from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH, exit_code, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import calendar
 from testbed.races.trust import line_for, trust_in
@@ -35,6 +35,8 @@ MANIFESTS = (".yaml", ".yml", ".json")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """What a guest may be called."""
 ENDS = "0 served until --limit, 1 a claim was violated meanwhile, 130 ended by Ctrl-C."
+LIMIT = "limit_s"
+"""How an end by `--limit` is told."""
 SECONDS = click.FloatRange(min=0, min_open=True)
 WITH = f"Of a cluster: which programs of ours there are, of {','.join(PARTS)}; or none."
 EPOCH = "When virtual time begins, if not in 2025: `wall`, which is now; or 2026-01-31T12:00:00Z."
@@ -203,7 +205,12 @@ def _serve(recipe: Scenario, switches: dict[str, str], how: _How, folder: str | 
     verdict = world.verdict
     if not how.is_quiet:
         _tell_end(world, visits, how, folder)
-    return 130 if is_interrupted else int(verdict is not None and verdict.is_violated)
+    if is_interrupted or verdict is None:
+        return 130
+    if verdict.is_violated or verdict.end.startswith(LIMIT):
+        return int(verdict.is_violated)
+    click.echo(str(verdict), err=True)
+    return exit_code(verdict)
 
 
 def _tell_open(world: World, address: str, how: _How) -> None:
