@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
+from attending import processes_in
 
 from testbed import Trace
 from testbed.attended.casting import attended_by
@@ -34,19 +34,6 @@ def played(name: str, folder: Path, *, guard: str, driver: str = "direct") -> Pl
     return play(race, attended, switches={"guard": guard}, trace=trace, driver=driver)
 
 
-def processes() -> set[str]:
-    """The processes of this machine that speak of these tests' scheduler."""
-    found = set()
-    for pid in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if str(HERE).encode() in command and b"scheduler.py" in command:
-            found.add(pid)
-    return found
-
-
 @pytest.mark.parametrize(
     ("name", "claim"),
     [("double_bind", "no_node_is_overcommitted"), ("stolen_slot", "no_room_is_stolen")],
@@ -57,12 +44,11 @@ def test_real_schedulers_do_what_the_race_file_says(
 ) -> None:
     """A file that the simulation has found, unchanged: without its guard both processes bind, with
     it they do not."""
-    before = processes()
     verdict = played(name, tmp_path, guard=guard).verdict
     broken = [violation.invariant for violation in verdict.violations]
     assert broken == ([claim] if guard == "off" else []), str(verdict)
     assert verdict.outcome == ("violated" if guard == "off" else "held")
-    assert processes() == before
+    assert not processes_in(tmp_path)
 
 
 def test_an_attended_run_replays_and_is_told_without_its_programs(

@@ -18,8 +18,13 @@ def asked(pod: Any) -> Decimal:
     return sum((parse_quantity(each.get("cpu", "0")) for each in given), Decimal(0))
 
 
+def priority(pod: Any) -> int:
+    """How important it is."""
+    return pod.spec.priority or 0
+
+
 class Scheduler:
-    """What it knows: the nodes, the pods as its watch has told, and what it has bound since."""
+    """What it knows: the nodes, and the pods as its watch has told, or as it has bound them."""
 
     def __init__(self) -> None:
         config.load_kube_config()
@@ -27,63 +32,55 @@ class Scheduler:
         selector = f"pool={POOL}" if POOL else ""
         self.nodes = self.api.list_node(label_selector=selector).items
         self.pods: dict[str, Any] = {}
-        self.refused: dict[str, str] = {}
 
-    def free(self, node: Any, priority: int, but: str) -> Decimal:
-        """The cpu that is left for a pod of that priority, beside those that room was made for."""
-        name = node.metadata.name
-        here = [
-            pod for key, pod in self.pods.items()
-            if key != but and (
-                pod.spec.node_name == name
-                or (
-                    pod.status.nominated_node_name == name
-                    and pod.spec.scheduler_name == NAME
-                    and (pod.spec.priority or 0) >= priority
-                )
-            )
-        ]  # fmt: skip
-        return parse_quantity(node.status.allocatable["cpu"]) - sum(map(asked, here), Decimal(0))
+    def has_room(self, node: Any, wanted: Any) -> bool:
+        """Whether a pod fits there, beside those that are bound, and those it has made room for."""
+        free = parse_quantity(node.status.allocatable["cpu"]) - asked(wanted)
+        for pod in self.pods.values():
+            spec, nominated = pod.spec, pod.status.nominated_node_name
+            is_kept = spec.scheduler_name == NAME and priority(pod) >= priority(wanted)
+            is_there = spec.node_name or (is_kept and nominated)
+            if pod is not wanted and is_there == node.metadata.name:
+                free -= asked(pod)
+        return free >= 0
 
-    def schedule(self, key: str) -> None:
+    def schedule(self, pod: Any) -> None:
         """Bind one pod to the first node with room, or make room for it."""
-        pod, priority = self.pods[key], self.pods[key].spec.priority or 0
         for node in self.nodes:
-            if asked(pod) <= self.free(node, priority, key):
+            if self.has_room(node, pod):
                 return self.bind(pod, node.metadata.name)
         for node in self.nodes:
-            lesser = [
-                each for each in self.pods.values()
-                if each.spec.node_name == node.metadata.name
-                and (each.spec.priority or 0) < priority
-                and not each.metadata.deletion_timestamp
-            ]  # fmt: skip
-            if lesser and not pod.status.nominated_node_name:
-                for each in lesser:
-                    self.api.delete_namespaced_pod(each.metadata.name, each.metadata.namespace)
-                status = {"status": {"nominatedNodeName": node.metadata.name}}
-                meta = pod.metadata
-                self.pods[key] = self.api.patch_namespaced_pod_status(
-                    meta.name, meta.namespace, status
-                )
+            place = node.metadata.name
+            there = [each for each in self.pods.values() if each.spec.node_name == place]
+            lesser = [each for each in there if priority(each) < priority(pod)]
+            victims = [each.metadata for each in lesser if not each.metadata.deletion_timestamp]
+            if victims and not pod.status.nominated_node_name:
+                for victim in victims:
+                    self.api.delete_namespaced_pod(victim.name, victim.namespace)
+                status, meta = {"status": {"nominatedNodeName": place}}, pod.metadata
+                patch = self.api.patch_namespaced_pod_status
+                self.pods[meta.name] = patch(meta.name, meta.namespace, status)
                 return None
         return None
 
     def bind(self, pod: Any, node: str) -> None:
         """Bind it, and count it there from now on."""
-        meta = pod.metadata
+        name, namespace, uid = pod.metadata.name, pod.metadata.namespace, pod.metadata.uid
         target = client.V1ObjectReference(kind="Node", name=node)
-        body = client.V1Binding(
-            metadata=client.V1ObjectMeta(name=meta.name, uid=meta.uid), target=target
-        )
+        body = client.V1Binding(metadata=client.V1ObjectMeta(name=name, uid=uid), target=target)
+        bind = self.api.create_namespaced_pod_binding
         try:
-            self.api.create_namespaced_pod_binding(
-                meta.name, meta.namespace, body, _preload_content=False
-            )
+            bind(name, namespace, body, _preload_content=False)
+            pod.spec.node_name = node
         except client.ApiException as error:
-            sys.stderr.write(f"{meta.name} was not bound: {error.status}\n")
-            return
-        pod.spec.node_name = node
+            sys.stderr.write(f"{name} was not bound: {error.status}\n")
+
+    def look(self) -> None:
+        """Try every pod that names this scheduler and waits, the most important first."""
+        for pod in sorted(self.pods.values(), key=priority, reverse=True):
+            is_mine = pod.spec.scheduler_name == NAME and not pod.spec.node_name
+            if is_mine and not pod.metadata.deletion_timestamp:
+                self.schedule(pod)
 
     def run(self) -> None:
         """List, then watch; after each line look at every pod that waits."""
@@ -91,26 +88,14 @@ class Scheduler:
         self.pods = {pod.metadata.name: pod for pod in listing.items}
         self.look()
         while True:
-            revision = listing.metadata.resource_version
-            stream = watch.Watch().stream(
-                self.api.list_pod_for_all_namespaces, resource_version=revision
-            )
-            for event in stream:
+            follow, since = watch.Watch(), listing.metadata.resource_version
+            pods = self.api.list_pod_for_all_namespaces
+            for event in follow.stream(pods, resource_version=since):
                 pod = event["object"]
                 self.pods.pop(pod.metadata.name, None)
                 if event["type"] != "DELETED":
                     self.pods[pod.metadata.name] = pod
                 self.look()
-
-    def look(self) -> None:
-        """Try every pod that names this scheduler and waits, the most important first."""
-        mine = [
-            key for key, pod in self.pods.items()
-            if pod.spec.scheduler_name == NAME and not pod.spec.node_name
-            and not pod.metadata.deletion_timestamp
-        ]  # fmt: skip
-        for key in sorted(mine, key=lambda key: -(self.pods[key].spec.priority or 0)):
-            self.schedule(key)
 
 
 Scheduler().run()
