@@ -52,21 +52,21 @@ class Digesting:
         if not (self.is_stirred or is_starting):
             return True
         now = monotonic()
-        if self._is_at_rest(now):
-            self._looks += 1
-        else:
+        if not CAN_LOOK:
+            # Nothing says that a program is at work, so it is never waited for longer than that.
+            is_over = now - self.stirred_at >= self._pace.gap_s
+            self.is_stirred = self.is_stirred and not is_over
+            return is_over
+        if self._troupe.at_work:
             self._looks = 0
             self.stirred_at = now
+        else:
+            self._looks += 1
         if self._looks < LOOKS and not self._is_too_long(now, is_starting):
             return False
         self.is_stirred = False
         self.is_overrun = self._looks < LOOKS
         return True
-
-    def _is_at_rest(self, now: float) -> bool:
-        if not CAN_LOOK:
-            return now - self.stirred_at >= self._pace.gap_s
-        return not self._troupe.at_work
 
     def _is_too_long(self, now: float, is_starting: bool) -> bool:
         limit_s = self._pace.start_max_s if is_starting else self._pace.digest_max_s

@@ -52,6 +52,23 @@ def test_the_story_shows_what_a_program_has_written(
         assert said < held < bound
 
 
+def test_a_hold_whose_end_never_comes_ends_with_the_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdict says how long that was, and the line what it has waited for."""
+    file = tmp_path / "late.race.yaml"
+    file.write_text(
+        "scenario: double_bind\nholds:\n"
+        "  - hold: alpha bind pods/default/c\n    until: beta delete pods/default/d\n"
+    )
+    words = ["--as", AS, "--quiet", "0.2", "--silence", "0.3", "--out", str(tmp_path / "out")]
+    assert main(["attach", str(file), *words]) == 1
+    said = capsys.readouterr().out
+    assert "1 hold expired after 0.3 s of silence." in said
+    until = "the programs fell silent before beta delete pods/default/d"
+    assert f"late.race.yaml, line 3: hold expired: {until}." in said
+
+
 def test_many_plays_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the guard on none of them is violated; each has a folder; a line that the guard leaves
     without a request is named."""

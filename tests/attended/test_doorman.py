@@ -65,3 +65,12 @@ def test_an_attended_run_replays_and_is_told_without_its_programs(
     assert main(["replay", file, "--shrink"]) == 2
     line = "testbed search double_bind --switch guard=off --switch kubelet=off --as alpha=COMMAND"
     assert line in capsys.readouterr().err
+
+
+def test_where_threads_cannot_be_seen_a_gap_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program is then at rest after a silence of stated length, and no state is looked at."""
+    monkeypatch.setattr("testbed.attended.quiet.CAN_LOOK", False)
+    monkeypatch.setattr("testbed.attended.process.is_at_work", lambda _: pytest.fail("it looked"))
+    assert played("double_bind", tmp_path, guard="off").verdict.is_violated
