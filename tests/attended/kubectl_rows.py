@@ -110,7 +110,7 @@ READ = (
     Row("get pods --sort-by=.metadata.name --chunk-size=1 -o name", "pod/first … pod/guarded-"),
     Row(f"get {FIRST} -w --request-timeout=1s", "first 1/1 Running"),
     Row("get deploy,rs,pdb,ns", "deployment.apps/web 2/2 2 2 … "
-        "poddisruptionbudget.policy/guarded 2 N/A 0 … namespace/default Active"),
+        "poddisruptionbudget.policy/guarded … namespace/default Active"),
     Row("get all -l app=web", "pod/web- … deployment.apps/web 2/2 … replicaset.apps/web-"),
     Row("get leases -n kube-node-lease", "NAME HOLDER AGE n1 n1"),
     Row("get services", "No resources found in default namespace."),
