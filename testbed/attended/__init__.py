@@ -2,5 +2,5 @@
 
 May use: errors, code, child, client, objects, words, store, turns, invariant, chooser, world.
 In order: http, wall_times, keeper, threads, process, overheard, troupe, quiet, program, tape,
-  calls, steady, door, doorman, called, casting, frequency, visits.
+  calls, steady, door, arrivals, doorman, called, casting, frequency, visits.
 """

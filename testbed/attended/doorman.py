@@ -18,22 +18,15 @@ import select
 from collections.abc import Callable, Collection
 from time import monotonic
 
-import attrs
-
-from testbed.attended.calls import JSON_LINES, OpenCall
+from testbed.attended.arrivals import Arrivals
 from testbed.attended.door import Door
-from testbed.attended.http.answers import refused
-from testbed.attended.http.exchange import Exchange
-from testbed.attended.http.listener import Listener
-from testbed.attended.http.meaning import Silence, meaning_of
-from testbed.attended.http.reply import Reply
 from testbed.attended.overheard import Overheard
 from testbed.attended.program import standing_for
 from testbed.attended.quiet import Digesting
 from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import Pacer, WallTimes
 from testbed.client.actor import Actor
-from testbed.errors import ApiError, ScenarioError
+from testbed.errors import ScenarioError
 from testbed.store.store_endpoint import READS
 from testbed.turns.head import Waiter
 from testbed.words import counted
@@ -42,14 +35,6 @@ from testbed.world.gate import Gate
 
 NAP_S = 0.25
 """The longest that it waits before it looks again, so that Ctrl-C is heeded."""
-
-
-@attrs.define
-class _Silent:
-    """A watch of a kind that is not modelled: it is open, and tells nothing."""
-
-    exchange: Exchange
-    ends_at: float
 
 
 class Doorman(Attendance, Waiter):
@@ -62,31 +47,16 @@ class Doorman(Attendance, Waiter):
         self.guests = troupe.guests
         self.troupe = troupe
         self.times = times or WallTimes()
-        self._door = door or Door()
         self.wait_s = 0.0
         self._gate: Gate
-        self._listener: Listener
-        """Where programs ask; open from the beginning of the Run to its end."""
-        self._is_open = False
         self._pacer = Pacer(self.times.speed)
         self._quiet = Digesting(troupe, self.times)
-        self._calls: dict[OpenCall, None] = {}
-        """What has joined and is not over."""
-        self._arrived: list[OpenCall] = []
-        """What has not joined yet."""
-        self._on_its_way: list[tuple[str, Exchange]] = []
-        """What a program has sent that is cut off."""
-        self._silent: list[_Silent] = []
+        self._arrivals = Arrivals(troupe, self._quiet, door or Door())
         self._starting: dict[str, float] = {}
         """The programs that start, and since when."""
-        self._has_asked: set[str] = set()
         self._absent = set(self.guests)
         """The guests whose life has not begun yet."""
-        """The programs that have asked something in this life."""
-        self._met: set[str] = set()
-        """The programs that have asked something in any."""
-        self._moved_at = self._began_at = monotonic()
-        """When something was last asked or written that ends a silence."""
+        self._began_at = monotonic()
         self._overheard: dict[str, Overheard] = {}
         self._expired = 0
         """How often something held was let go after a silence."""
@@ -99,25 +69,8 @@ class Doorman(Attendance, Waiter):
 
     def begin(self, gate: Gate) -> None:
         self._gate = gate
-        door = self._door
-        try:
-            self._listener = Listener(
-                door.hosts, door.port, limits=door.limits, knows=self.troupe.knows,
-                on_refused=door.on_refused,
-            )  # fmt: skip
-        except OSError as error:
-            raise ScenarioError(
-                f"no program can ask at {' and '.join(door.hosts)}, port {door.port or 'any'}: "
-                f"{error.strerror or error}.\nNext: name another host, or no port."
-            ) from error
-        self._is_open = True
-        try:
-            self.troupe.speak_to(self._listener.address)
-        except ScenarioError:
-            self.close()
-            raise
-        door.on_open(self._listener.address)
-        self._moved_at = self._began_at = monotonic()
+        self._arrivals.open(gate)
+        self._began_at = monotonic()
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
         self._pacer.go_on()
@@ -132,7 +85,7 @@ class Doorman(Attendance, Waiter):
             # Only now: what a program has sent just before it came to rest has arrived by then. Who
             # comes before the World has begun waits at the door.
             if not self._absent:
-                self._listen()
+                self._arrivals.take_in()
             is_stirred = self._quiet.is_stirred and not self._quiet.is_overrun
             if self.names and (is_stirred or not is_quiet):
                 return self._wait(self._quiet.next_look_s)
@@ -157,7 +110,7 @@ class Doorman(Attendance, Waiter):
                 return None
             if not self._starting:
                 self._pacer.wait()
-            return self._wait(min(wait_s, left_s, NAP_S, self._listener.patience_s))
+            return self._wait(min(wait_s, left_s, NAP_S, self._arrivals.listener.patience_s))
 
     @property
     def starting(self) -> Collection[str]:
@@ -176,21 +129,14 @@ class Doorman(Attendance, Waiter):
         return " ".join(said)
 
     def close(self) -> None:
-        if not self._is_open:
-            return
-        self._is_open = False
         # The programs first: one that still lives would complain of the lost connections.
         self.troupe.close()
-        for call in (*self._calls, *self._arrived):
-            call.cut()
-        for silent in self._silent:
-            silent.exchange.cut()
-        self._listener.close()
+        self._arrivals.close()
 
     # -- waiting --------------------------------------------------------------------------------
 
     def fileno(self) -> int:
-        return self._listener.fileno()
+        return self._arrivals.listener.fileno()
 
     def wait(self) -> None:
         select.select([self], [], [], self.wait_s)
@@ -210,7 +156,7 @@ class Doorman(Attendance, Waiter):
         self._pacer.settle(back_ms, back_ms)
         self._gate.pass_to(back_ms)
         # It was not silent by itself: it may now do what it was kept from.
-        self._moved_at = monotonic()
+        self._arrivals.moved_at = monotonic()
         return True
 
     def _due_s(self, moment: Standing) -> float:
@@ -227,7 +173,7 @@ class Doorman(Attendance, Waiter):
         if not self.troupe.running:
             return 0.0
         patience_s = self.times.silence_s if moment.has_held else self.times.quiet_s
-        silent_s = self._moved_at + patience_s - monotonic()
+        silent_s = self._arrivals.moved_at + patience_s - monotonic()
         return silent_s if due_s is None else min(silent_s, due_s)
 
     def _after_starts_s(self, moment: Standing) -> float:
@@ -242,7 +188,7 @@ class Doorman(Attendance, Waiter):
         """How long that program still starts; nothing if it has started."""
         now, since = monotonic(), self._starting[name]
         left_s = since + self.times.start_max_s - now
-        if name in self._has_asked:
+        if name in self._arrivals.asking:
             quiet_s = max(since, self._quiet.stirred_at) + self.times.start_s - now
             if min(quiet_s, left_s) > 0:
                 return min(quiet_s, left_s)
@@ -251,7 +197,7 @@ class Doorman(Attendance, Waiter):
         else:
             raise self._silent_error(name, f"it has asked nothing in {self.times.start_max_s:g} s")
         del self._starting[name]
-        self._moved_at = now
+        self._arrivals.moved_at = now
         return 0.0
 
     def _silent_error(self, name: str, what: str) -> ScenarioError:
@@ -273,7 +219,6 @@ class Doorman(Attendance, Waiter):
             self._overheard[name] = Overheard(self.troupe.output_of(name))
         self.troupe.start(name)
         self._starting[name] = monotonic()
-        self._has_asked.discard(name)
         self._quiet.stir()
 
     def _obey(self) -> None:
@@ -284,7 +229,7 @@ class Doorman(Attendance, Waiter):
                 troupe.kill(name)
                 self._forget(name)
             elif (code := troupe.exit_code(name)) is not None:
-                if name not in self._met:
+                if name not in self._arrivals.known:
                     raise self._silent_error(name, f"it has ended at once, with code {code}")
                 self._overhear()
                 said = f"exit code {code}: {troupe.last_words(name)}" if code else ""
@@ -304,87 +249,16 @@ class Doorman(Attendance, Waiter):
     def _forget(self, name: str) -> None:
         """Forget what a program has asked that is no more."""
         self._starting.pop(name, None)
-        for call in [call for call in (*self._calls, *self._arrived) if call.name == name]:
-            call.cut()
-        self._arrived = [call for call in self._arrived if call.name != name]
-        self._on_its_way = [each for each in self._on_its_way if each[0] != name]
-        self._moved_at = monotonic()
-
-    # -- what arrives ---------------------------------------------------------------------------
-
-    def _listen(self) -> None:
-        """Take in what has arrived, and answer what needs no World."""
-        waiting, self._on_its_way = self._on_its_way, []
-        for exchange in self._listener.poll(0.0):
-            waiting.append((self.troupe.named(exchange.asked.token), exchange))
-        for name, exchange in waiting:
-            self._take(name, exchange)
-        now = monotonic()
-        for silent in [each for each in self._silent if each.ends_at <= now]:
-            silent.exchange.end()
-            self._silent.remove(silent)
-        self._silent = [each for each in self._silent if not each.exchange.is_gone]
-
-    def _take(self, name: str, exchange: Exchange) -> None:
-        if not self._gate.is_up(name):
-            exchange.cut()
-            return
-        self._has_asked.add(name)
-        self._met.add(name)
-        if self._gate.is_cut_off(name):
-            # TCP sends it again until it arrives, so nobody learns that it has not.
-            self._on_its_way.append((name, exchange))
-            return
-        self._quiet.stir()
-        try:
-            meant = meaning_of(exchange.asked, name)
-        except ApiError as error:
-            meant = refused(error, exchange.asked)
-        self._door.on_asked(name, exchange.asked, meant)
-        if isinstance(meant, Reply):
-            exchange.answer(meant.code, meant.headers, meant.body)
-        elif isinstance(meant, Silence):
-            exchange.begin(200, JSON_LINES)
-            ends_at = float("inf") if meant.timeout_s is None else monotonic() + meant.timeout_s
-            self._silent.append(_Silent(exchange, ends_at))
-        else:
-            self._arrived.append(OpenCall(name, exchange, meant, self._gate.now_ms, self._wrote))
-
-    def _wrote(self, call: OpenCall) -> None:
-        """Something was written to a program: it is to be digested."""
-        self._quiet.stir()
-        if call.is_over:
-            self._calls.pop(call, None)
-        if call.counts:
-            self._moved_at = monotonic()
+        self._arrivals.forget(name)
 
     def _let_join(self, look: Callable[[], Standing]) -> bool:
-        """Let join what has arrived, and leave what has gone; whether there was anything."""
-        now = monotonic()
-        gone = [call for call in self._calls if call.ends_at <= now or call.exchange.is_gone]
-        gone = [call for call in gone if not self._gate.is_cut_off(call.name)]
-        if not gone and not self._arrived:
-            return False
-        self._pass(look())
-        for call in sorted(gone, key=lambda call: call.path):
-            self._gate.leave(call.path)
-            call.end(None)
-        arrived, self._arrived = sorted(self._arrived, key=lambda call: call.place), []
-        for call in arrived:
-            self._join(call, now)
-        return True
-
-    def _join(self, call: OpenCall, now: float) -> None:
-        timeout_s = getattr(call.meant, "timeout_s", None)
-        if timeout_s is not None:
-            call.ends_at = now + timeout_s
-        call.path = self._gate.join(call.name, call.meant.operation, call)
-        self._calls[call] = None
-        if call.counts:
-            self._moved_at = now
-            if call.meant.operation.verb not in READS:
+        """Let join what has arrived; whether there was anything, or something has gone."""
+        joined = self._arrivals.let_join(lambda: self._pass(look()))
+        for call in joined or ():
+            if call.counts and call.meant.operation.verb not in READS:
                 # What it does now it does of its own accord, so it has started.
                 self._starting.pop(call.name, None)
+        return joined is not None
 
     def _pass(self, moment: Standing) -> None:
         """Let virtual time pass up to now, but not over what is due before."""
