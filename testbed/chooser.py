@@ -89,6 +89,12 @@ class Chooser:
         end."""
         return None
 
+    def acts_ms(self, now_ms: int) -> int | None:
+        """The next virtual time after this at which it would do something though no Option is due
+        then, such as let a fault strike; None if there is none. Only a Run with real programs asks:
+        there time passes also while nothing is to come."""
+        return None
+
     def ended(self, step: Step) -> None:
         """A turn, or a pick, is over; `step.did` is its exact footprint."""
 

@@ -97,7 +97,7 @@ class Doorman(Attendance, Waiter):
             moment = look()
             if moment.is_over:
                 return None
-            if self._is_back(moment):
+            if self._has_come(moment):
                 continue
             left_s = self._began_at + self.times.limit_s - monotonic()
             if left_s <= 0:
@@ -145,28 +145,33 @@ class Doorman(Attendance, Waiter):
         self.wait_s = max(wait_s, 0.0)
         return self
 
-    def _is_back(self, moment: Standing) -> bool:
-        """Whether time has passed to the end of a stall or a partition of a program, and nothing
-        else is due before."""
-        back_ms = self._gate.back_ms(self.names)
-        if back_ms is None or self._pacer.until_s(back_ms) > 0:
+    def _awaited_ms(self, moment: Standing) -> int | None:
+        """The next moment that is awaited though no Option is due then: the end of a stall or of a
+        partition of a program, or one at which the Chooser acts."""
+        moments_ms = (self._gate.back_ms(self.names), moment.acts_ms)
+        return min((each for each in moments_ms if each is not None), default=None)
+
+    def _has_come(self, moment: Standing) -> bool:
+        """Whether time has passed to such a moment, and nothing else is due before."""
+        awaited_ms = self._awaited_ms(moment)
+        if awaited_ms is None or self._pacer.until_s(awaited_ms) > 0:
             return False
-        if moment.next_due_ms is not None and moment.next_due_ms < back_ms:
+        if moment.next_due_ms is not None and moment.next_due_ms < awaited_ms:
             return False
-        self._pacer.settle(back_ms, back_ms)
-        self._gate.pass_to(back_ms)
+        self._pacer.settle(awaited_ms, awaited_ms)
+        self._gate.pass_to(awaited_ms)
         # It was not silent by itself: it may now do what it was kept from.
         self._arrivals.moved_at = monotonic()
         return True
 
     def _due_s(self, moment: Standing) -> float:
         """How long until the World may go on; nothing if it may do so now."""
-        back_ms = self._gate.back_ms(self.names)
-        dues_ms = [due for due in (moment.next_due_ms, back_ms) if due is not None]
+        awaited_ms = self._awaited_ms(moment)
+        dues_ms = [due for due in (moment.next_due_ms, awaited_ms) if due is not None]
         due_s = self._pacer.until_s(min(dues_ms)) if dues_ms else None
         if self.guests and due_s is None:
             return NAP_S
-        if self.guests or not moment.is_rest or back_ms is not None:
+        if self.guests or not moment.is_rest or awaited_ms is not None:
             return 0.0 if due_s is None else due_s
         # At rest the World ends, or what is held is released: only after a silence, for it cannot
         # know what a program is about to do. If all of them have ended, there is none.

@@ -49,6 +49,9 @@ class Steady(Chooser):
     def strike(self, options: Options) -> int | None:
         return self.chooser.strike(options)
 
+    def acts_ms(self, now_ms: int) -> int | None:
+        return self.chooser.acts_ms(now_ms)
+
     def ended(self, step: Step) -> None:
         self.chooser.ended(step)
 

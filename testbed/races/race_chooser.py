@@ -198,6 +198,15 @@ class Raced(Chooser):
 
     # -- faults ---------------------------------------------------------------------------------
 
+    def acts_ms(self, now_ms: int) -> int | None:
+        moments = [
+            fate.deviation.moment
+            for fate in self._strikes
+            if isinstance(fate.deviation, Strike) and not fate.took_place
+        ]
+        later = (each for each in moments if isinstance(each, int) and each > now_ms)
+        return min(later, default=None)
+
     def strike(self, options: Options) -> int | None:
         strike = self._strike(options)
         return strike if isinstance(strike, int) else None

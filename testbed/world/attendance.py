@@ -37,6 +37,8 @@ class Standing:
     """Whether an Option is held back."""
     in_flight: frozenset[str]
     """The actors of which a request, an answer or a delivery may happen now."""
+    acts_ms: int | None = None
+    """When the Chooser would do something though no Option is due then."""
 
     @property
     def is_due(self) -> bool:

@@ -240,6 +240,7 @@ class Play(Head):
                 for option in self._options.in_line()
                 if option.kind in IN_FLIGHT and option.due_ms <= pending.now_ms
             ),
+            self._chooser.acts_ms(pending.now_ms),
         )
 
     def _may_end(self) -> bool:

@@ -203,6 +203,15 @@ def test_a_run_does_not_end_while_a_program_cannot_ask(fault: str, tmp_path: Pat
     assert steps(found, SERVE, "get")[-1].now_ms >= 900
 
 
+def test_a_fault_strikes_at_its_time_though_nothing_else_is_due(tmp_path: Path) -> None:
+    """And the silence that ends the Run counts from there, so that the next life is waited for."""
+    race = "faults:\n- crash: alpha\n  at: 700ms\n  restart: 100ms\n"
+    found = played(tmp_path, race, (f"GET {P}", "SLEEP 60"), f"GET {P}")
+    (crash,) = steps(found, FAULT, "crash")
+    assert crash.now_ms == 700
+    assert written(tmp_path, "alpha") == ["began", f"GET {P} 200"] * 2
+
+
 def test_a_struck_run_replays_without_its_programs(tmp_path: Path) -> None:
     """A program that was killed and started, one that was cut off, and the time that passed until
     it was not: all stands in the trace."""

@@ -65,6 +65,13 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "testbed/store/endpoint.py": STORE,
         "testbed/store/footprint.py": (*STORE, "tests/turns/test_option.py"),
         "testbed/store/listeners.py": STORE,
+        "testbed/store/precondition.py": (
+            "tests/actors/apiserver/test_patching.py",
+            "tests/actors/apiserver/test_write.py",
+            "tests/actors/apiserver/test_delete.py",
+            "tests/actors/apiserver/test_evict.py",
+        ),
+        "testbed/store/retold.py": ("tests/store/test_retold.py",),
         "testbed/store/selector.py": STORE,
         "testbed/store/store.py": STORE,
         "testbed/store/store_endpoint.py": STORE,
