@@ -23,7 +23,11 @@ def attended_player(task: SearchTask, programs: Programs, folder: str) -> Iterat
 
     places = Places(Path(folder, task.scenario.rpartition(":")[2]))
     with TemporaryDirectory() as scratch:
-        here = Path(scratch)
+        here = Path(scratch, "run")
+
+        def emptied() -> Path:
+            shutil.rmtree(here, ignore_errors=True)
+            return here
 
         def keep(lines: Sequence[bytes]) -> None:
             place = places.next()
@@ -32,7 +36,7 @@ def attended_player(task: SearchTask, programs: Programs, folder: str) -> Iterat
                 shutil.copy(log, place)
 
         yield AttendedPlayer(
-            task, lambda recipe: programs.cast(recipe, task.switches, lambda: here), keep
+            task, lambda recipe: programs.cast(recipe, task.switches, emptied), keep
         )
 
 
