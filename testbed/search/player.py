@@ -142,7 +142,7 @@ class Player:
         else:
             observed = Observed(chooser_for(planned.plan))
         world = self.world()
-        if not world.prepare(observed, trace=Trace({}), number=planned.run):
+        if not self._prepare(world, observed, planned.run):
             return Outcome(planned.run, planned.chooser, "exhausted", "there is no Run left")
         try:
             play_all([world], driver=self.task.driver)
@@ -155,6 +155,10 @@ class Player:
             gc.collect()
         assert world.verdict is not None
         return outcome_of(planned, world, world.verdict, observed)
+
+    def _prepare(self, world: World, chooser: Chooser, number: int) -> bool:
+        """Prepare the World for the Run of that number; False if the Chooser has none left."""
+        return world.prepare(chooser, trace=Trace({}), number=number)
 
     def recipe_again(self, outcome: Outcome) -> Scenario:
         """The Scenario in which the choices of that violated Run lead to the same Run again."""

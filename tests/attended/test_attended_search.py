@@ -12,9 +12,13 @@ import pytest
 from testbed import Trace
 from testbed.attended.casting import attended_by
 from testbed.attended.steady import Steady
+from testbed.attended.tape import Tape
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.uniform import Uniform
 from testbed.cli import main
+from testbed.cli.attaching.attended import attended_player
+from testbed.cli.attaching.programs import DEFAULTS, programs_of
+from testbed.search.planned_run import PlannedRun, SearchTask
 from testbed.turns.option import JOIN, PASS, SAY
 from testbed.world.scenario import find
 
@@ -39,6 +43,19 @@ def test_a_search_with_real_programs_writes_a_race_file(
     assert "hold: alpha bind pods/default/c" in Path(finding["file"]).read_text()
     assert "--as" in shlex.split(told["again"])
     assert main(["replay", "attached/double_bind/1/trace.jsonl"]) == 1
+
+
+def test_a_run_is_kept_once_and_with_its_own_output(tmp_path: Path) -> None:
+    """A Run may breach two claims, and a race is made of each; what the programs have written in
+    the Runs before is no part of it."""
+    programs = programs_of((AS[1],), {**DEFAULTS, "quiet": 0.2})
+    with attended_player(SearchTask("double_bind"), programs, str(tmp_path)) as player:
+        outcomes = [player.play(PlannedRun(number, "uniform")) for number in range(2)]
+        for _ in range(2):
+            again = player.recipe_again(outcomes[-1])
+            assert isinstance(again.world().attendance, Tape)
+    (place,) = (tmp_path / "double_bind").iterdir()
+    assert (place / "alpha.log").read_text().count("c goes to n1") == 1
 
 
 def test_a_seed_repeats(tmp_path: Path) -> None:
