@@ -66,8 +66,8 @@ class Arrival(Exchange):
         self._stage = after
 
 
-class Keeper(Protocol):
-    """What a channel tells of itself: the listener."""
+class ChannelOwner(Protocol):
+    """What a channel tells of itself: the Listener that has accepted it."""
 
     def heed(self, channel: Channel) -> None:
         """What it waits for, or until when, may have changed."""
@@ -91,7 +91,7 @@ class Channel:
 
     def __init__(
         self, sock: socket.socket, knows: Callable[[str], bool] | None, limits: HttpLimits,
-        keeper: Keeper,
+        owner: ChannelOwner,
     ) -> None:  # fmt: skip
         self.socket = sock
         self.deadline = monotonic() + limits.idle_s
@@ -99,7 +99,7 @@ class Channel:
         self.is_closed = False
         self._connection = Connection(limits, knows)
         self._limits = limits
-        self._keeper = keeper
+        self._owner = owner
         self._unsent = bytearray()
         self._asked: Arrival | None = None
         self._is_watched = False
@@ -154,7 +154,7 @@ class Channel:
             else:
                 self._has_more = self._asked is None
                 self._heed_ahead()
-        self._keeper.heed(self)
+        self._owner.heed(self)
 
     def on_writable(self, now: float) -> None:
         """Write what is left, or look for the request that has come already."""
@@ -166,7 +166,7 @@ class Channel:
             elif self._has_more and self._asked is None:
                 self._has_more = False
                 self._read_on(now)
-        self._keeper.heed(self)
+        self._owner.heed(self)
 
     def on_late(self, now: float) -> None:
         """Its deadline has passed."""
@@ -178,12 +178,12 @@ class Channel:
 
     def refuse(self, refused: RequestRefused, now: float) -> None:
         """Answer what cannot be read, and hang up."""
-        self._keeper.refused(refused.code, refused.message)
+        self._owner.refused(refused.code, refused.message)
         self._is_leaving = True
         self._write(self._connection.refusal(refused))
         if not self._unsent and not self.is_closed:
             self._leave(now)
-        self._keeper.heed(self)
+        self._owner.heed(self)
 
     def answer(self, code: int, headers: Mapping[str, str], body: bytes) -> None:
         """Answer the request that is asked."""
@@ -199,7 +199,7 @@ class Channel:
         self._write(self._connection.begun(code, headers))
         if self._has_ended:
             self.close()
-        self._keeper.heed(self)
+        self._owner.heed(self)
 
     def send(self, line: bytes) -> None:
         """Send one line."""
@@ -209,7 +209,7 @@ class Channel:
         if self._unsent:
             if len(self._unsent) > self._limits.unsent_bytes_max:
                 self.close()
-            self._keeper.heed(self)
+            self._owner.heed(self)
 
     def end(self) -> None:
         """End the answer of lines."""
@@ -221,7 +221,7 @@ class Channel:
         """Close the socket; what is unsent is lost."""
         if not self.is_closed:
             self.is_closed = True
-            self._keeper.forget(self)
+            self._owner.forget(self)
             self._unsent.clear()
             self.socket.close()
 
@@ -237,7 +237,7 @@ class Channel:
             self._asked, self._has_begun = Arrival(asked, self), False
             self.deadline = NEVER
             self._heed_ahead()
-            self._keeper.arrived(self._asked)
+            self._owner.arrived(self._asked)
         elif connection.is_over:
             self.close()
         elif connection.is_midway:
@@ -261,7 +261,7 @@ class Channel:
             self._is_leaving = True
             if not self._unsent:
                 self._leave(now)
-        self._keeper.heed(self)
+        self._owner.heed(self)
 
     def _leave(self, now: float) -> None:
         """Say that nothing follows, and let the program finish: a socket that is closed while bytes

@@ -1,4 +1,4 @@
-"""Listener: where programs knock; it accepts, reads and writes when it is polled, and never else.
+"""Listener: where programs connect; it accepts, reads and writes when it is polled, and never else.
 
 There is no thread and no loop here, so the one who polls decides when anything is read; and what is
 answered is written at once, so the one who answers decides when anything is written.
@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable
 from time import monotonic
 
-from testbed.attended.http.channel import NEVER, READ, Arrival, Channel, Keeper
+from testbed.attended.http.channel import NEVER, READ, Arrival, Channel, ChannelOwner
 from testbed.attended.http.exchange import Exchange
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.status import RequestRefused
@@ -29,7 +29,7 @@ def _nothing(code: int, message: str) -> None:
     pass
 
 
-class Listener(Keeper):
+class Listener(ChannelOwner):
     """The one port of a Run at which programs ask, on every host that this machine has of `hosts`.
 
     `knows` says whether a bearer token is one of ours; without it everybody may come in. Each
@@ -48,25 +48,25 @@ class Listener(Keeper):
         self._limits = limits or HttpLimits()
         self._knows = knows
         self._on_refused = on_refused
-        self._doors = _bind(hosts, port)
+        self._sockets = _bind(hosts, port)
         self._selector = selectors.DefaultSelector()
         self._channels: dict[Channel, int] = {}
         """Every open connection, and what the selector waits for on it."""
         self._arrived: list[Exchange] = []
         self._soonest = NEVER
         """No deadline is before this."""
-        self._is_open = False
-        self._open_doors()
+        self._is_accepting = False
+        self._accept_again()
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts it listens at: all that it was given, but for those this machine has not."""
-        return tuple(door.getsockname()[0] for door in self._doors)
+        return tuple(listening.getsockname()[0] for listening in self._sockets)
 
     @property
     def port(self) -> int:
         """The port, the same on each host."""
-        return int(self._doors[0].getsockname()[1])
+        return int(self._sockets[0].getsockname()[1])
 
     @property
     def address(self) -> str:
@@ -108,8 +108,8 @@ class Listener(Keeper):
         for channel in tuple(self._channels):
             channel.close()
         self._selector.close()
-        for door in self._doors:
-            door.close()
+        for listening in self._sockets:
+            listening.close()
 
     def __enter__(self) -> Listener:
         return self
@@ -140,38 +140,38 @@ class Listener(Keeper):
     def forget(self, channel: Channel) -> None:
         if self._channels.pop(channel, 0):
             self._selector.unregister(channel.socket)
-        if not self._is_open:
-            self._open_doors()
+        if not self._is_accepting:
+            self._accept_again()
 
     def _look(self, timeout_s: float) -> bool:
         """Wait so long, and do what is to be done; whether there was anything."""
         events = self._selector.select(timeout_s)
-        now, knocked = monotonic(), list[socket.socket]()
+        now, connecting = monotonic(), list[socket.socket]()
         for key, mask in events:
             channel = key.data
             if channel is None:
-                knocked.append(key.fileobj)  # type: ignore[arg-type]
+                connecting.append(key.fileobj)  # type: ignore[arg-type]
                 continue
             if mask & ~READ:
                 channel.on_writable(now)
             if mask & READ and not channel.is_closed:
                 channel.on_readable(now)
         # Who is here comes first: one that has asked meanwhile is not idle any more.
-        for door in knocked:
-            self._accept(door, now)
+        for listening in connecting:
+            self._accept(listening, now)
         if now >= self._soonest:
             self._end_late(now)
         return bool(events)
 
-    def _accept(self, door: socket.socket, now: float) -> None:
+    def _accept(self, listening: socket.socket, now: float) -> None:
         while True:
             try:
-                sock, _ = door.accept()
+                sock, _ = listening.accept()
             except BlockingIOError:
                 return
             except OSError as error:
                 if error.errno in _IS_FULL and not self._evict_idle():
-                    self._shut_doors(error)
+                    self._accept_no_more(error)
                     return
                 continue
             sock.setblocking(False)
@@ -204,18 +204,18 @@ class Listener(Keeper):
             idle.close()
         return idle is not None
 
-    def _open_doors(self) -> None:
-        for door in self._doors:
-            self._selector.register(door, READ)
-        self._is_open = True
+    def _accept_again(self) -> None:
+        for listening in self._sockets:
+            self._selector.register(listening, READ)
+        self._is_accepting = True
 
-    def _shut_doors(self, error: OSError) -> None:
-        """Who knocks waits until a connection is closed, as there is no descriptor left for it."""
+    def _accept_no_more(self, error: OSError) -> None:
+        """Accept nobody until a connection is closed: there is no descriptor left."""
         if not self._channels:
             raise error
-        for door in self._doors:
-            self._selector.unregister(door)
-        self._is_open = False
+        for listening in self._sockets:
+            self._selector.unregister(listening)
+        self._is_accepting = False
 
     def _end_late(self, now: float) -> None:
         for channel in tuple(self._channels):
@@ -227,46 +227,46 @@ class Listener(Keeper):
 def _bind(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
     """A listening socket on each host that this machine has, all on one port."""
     for _ in range(TRIES_MAX):
-        doors: list[socket.socket] = []
+        found: list[socket.socket] = []
         try:
             for host in hosts:
-                taken = doors[0].getsockname()[1] if doors else port
-                if door := _door(host, taken):
-                    doors.append(door)
+                taken = found[0].getsockname()[1] if found else port
+                if listening := _listening(host, taken):
+                    found.append(listening)
         except OSError as error:
-            for door in doors:
-                door.close()
-            if port or not doors or error.errno != errno.EADDRINUSE:
+            for listening in found:
+                listening.close()
+            if port or not found or error.errno != errno.EADDRINUSE:
                 raise
         else:
-            if not doors:
+            if not found:
                 raise OSError(errno.EADDRNOTAVAIL, f"this machine has none of {', '.join(hosts)}")
-            return doors
+            return found
     raise OSError(errno.EADDRINUSE, f"no port is free on all of {', '.join(hosts)}")
 
 
-def _door(host: str, port: int) -> socket.socket | None:
+def _listening(host: str, port: int) -> socket.socket | None:
     """A socket that listens there; None if this machine has no such host."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        door = socket.socket(family, socket.SOCK_STREAM)
+        listening = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
         if error.errno == errno.EAFNOSUPPORT:
             return None
         raise
     try:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            door.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        door.bind((host, port))
-        door.listen(BACKLOG)
-        door.setblocking(False)
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
     except OSError as error:
-        door.close()
+        listening.close()
         if error.errno == errno.EADDRNOTAVAIL:
             return None
         if error.errno == errno.EADDRINUSE:
             text = f"port {port} of {host} is taken. Next: port 0 finds one that is free"
             raise OSError(errno.EADDRINUSE, text) from None
         raise
-    return door
+    return listening
