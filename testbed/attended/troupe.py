@@ -91,15 +91,16 @@ class Troupe:
         """Start that program."""
         kubeconfig = str(self.kubeconfig_of(name).resolve())
         words = {"name": name, **self._words.get(name, {}), "kubeconfig": kubeconfig}
-        command = self.commands[name]
-        for word in sorted({word for part in command for word in WORD.findall(part)}):
-            if word not in words:
-                raise ScenarioError(
-                    f"{name}: its command speaks of {{{word}}}, and the actor that it stands in "
-                    f"place of has no such setting; there are {', '.join(sorted(words))}.\n"
-                    f"Next: name one of these: {self.command_of(name)}"
-                )
-            command = tuple(part.replace(f"{{{word}}}", words[word]) for part in command)
+        unknown = {*WORD.findall(self.command_of(name))} - words.keys()
+        if unknown:
+            raise ScenarioError(
+                f"{name}: its command speaks of {{{min(unknown)}}}, and the actor that it stands "
+                f"in place of has no such setting; there are {', '.join(sorted(words))}.\n"
+                f"Next: name one of these: {self.command_of(name)}"
+            )
+        command = tuple(
+            WORD.sub(lambda found: words[found[1]], part) for part in self.commands[name]
+        )
         if shutil.which(command[0]) is None:
             raise ScenarioError(
                 f"{name}: there is no program {command[0]} that can be run: {' '.join(command)}\n"
