@@ -172,6 +172,8 @@ class Arrivals:
         """Forget what a program has asked whose life has ended."""
         for call in [call for call in (*self._calls, *self._arrived) if call.name == name]:
             call.cut()
+        for exchange in [exchange for each, exchange in self._on_its_way if each == name]:
+            exchange.cut()
         self._arrived = [call for call in self._arrived if call.name != name]
         self._on_its_way = [each for each in self._on_its_way if each[0] != name]
         self.asking.discard(name)
