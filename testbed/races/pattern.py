@@ -3,8 +3,8 @@
     alpha bind pods/default/c            a request: announced, and with no effect yet
     alpha create.2 pods/default/c        the second part of a request that takes several turns
     answer to alpha bind pods/default/c  it has taken effect, and its caller has no answer yet
-    delivery of pods/default/d to beta   one Change of one watch; if it is DELETED, or MODIFIED, or
-                                         ADDED, before `pods`: one of that type
+    delivery of pods/default/d to beta   one Change of one watch
+    delivery of DELETED pods/* to beta   one of that type: ADDED, MODIFIED, DELETED or BOOKMARK
     feed of pods to api-2                the next Change that this server's cursor reads
     wake of alpha flush                  a timer that ends, by the name given to `sleep`
     start of beta                        a program starts, or one task of it: `start of beta/binder`
@@ -16,7 +16,8 @@ Four things decide which Options a Pattern means:
   `alpha/loop` only that one.
 - *Numbers*: `#2` means the second Option that fits, counted since the last start of its actor: by
   task if the Pattern names one, otherwise over all its tasks. No number means the first.
-  A type in the sentence of a delivery counts apart: the second DELETED, whatever else came.
+  A delivery with a type is counted among those of that type: `DELETED pods/default/d#2` is the
+  second DELETED, however many others came.
 - *`#*`* means each of them. For a feed no number means that, too: the cursor stands still.
 - *Lives*: `alpha@2` means the second life of the actor, after its first restart. Without `@` the
   Pattern fits in any life, and in each one its numbers count from 1 again.
