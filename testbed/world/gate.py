@@ -180,7 +180,8 @@ class Gate:
         table.step, table.marks, self._store.marks = trace.numbered, marks, marks
         step = Step(trace.numbered, option, choice, 0, marks)
         step.now_ms = table.now_ms
-        trace.items.append(step)
+        if trace.is_read or self._chooser is not None:
+            trace.items.append(step)
         table.turn = step
         return step
 

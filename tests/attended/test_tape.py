@@ -164,6 +164,14 @@ def test_a_request_that_joins_says_what_it_asks() -> None:
     assert joins[0]["asks"]["name"] == "p"
 
 
+def test_a_trace_that_nobody_reads_keeps_no_step() -> None:
+    """However much joins, as in a World that is served for days."""
+    made = world(Scripted(SCRIPT))
+    made.run(Calm(), driver="direct", trace=Trace({}))
+    assert made.trace.numbered > len(SCRIPT)
+    assert made.trace.items == []
+
+
 def test_a_refusal_is_an_answer() -> None:
     """NotFound reaches the program."""
     attendance = Scripted({1: ask("get", "nothing")})
