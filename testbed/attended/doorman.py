@@ -209,8 +209,8 @@ class Doorman(Attendance, Waiter):
         return ScenarioError(
             f"{name}: {what}: {self.troupe.command_of(name)}\n"
             f"Its last words: {self.troupe.last_words(name) or 'none'}\n"
-            "Next: let it use the kubeconfig that the variable KUBECONFIG names; "
-            f"{self.troupe.output_of(name)} has all that it has said."
+            f"Next: mend what {self.troupe.output_of(name)} tells, and let it use the kubeconfig "
+            "that the variable KUBECONFIG names."
         )
 
     # -- programs -------------------------------------------------------------------------------

@@ -119,6 +119,7 @@ READ = (
     Row("get events --field-selector involvedObject.name=first",
         "LAST SEEN TYPE REASON OBJECT MESSAGE … Normal Scheduled pod/first "
         "Successfully assigned default/first to n1"),
+    Row("get events --sort-by=.lastTimestamp", "Normal Scheduled pod/first"),
     Row("events --for pod/first", "Normal Scheduled Pod/first", since=26),
     Row("describe pod first", "Name: first … Node: n1/ … State: Running … PodScheduled True … "
         "Events: … Scheduled … default-scheduler Successfully assigned default/first to n1"),

@@ -198,8 +198,8 @@ def test_who_has_lost_its_keeper_goes(tmp_path: Path) -> None:
          "Its last words: no flag\nNext: "),
         ((PYTHON, "-c", ""), "it has ended at once, with code 0: .*\nIts last words: none\nNext: "),
         ((PYTHON, "-c", "import time; print('hm', flush=True); time.sleep(60)"),
-         "it has asked nothing in 0.5 s: .*\nIts last words: hm\nNext: let it use the kubeconfig "
-         "that the variable KUBECONFIG names; .*alpha.log has all"),
+         "it has asked nothing in 0.5 s: .*\nIts last words: hm\nNext: mend what "
+         ".*alpha.log tells, and let it use the kubeconfig"),
     ],
     ids=["unknown", "unknown path", "no program", "fails", "ends", "silent"],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.meaning import BINDING, EVICTION, ToServer
 from testbed.attended.http.place import CLASSES, Place, is_of_events_group, place_of
 from testbed.attended.http.reply import Reply
-from testbed.attended.http.tables.table import API_VERSION, partial, table
+from testbed.attended.http.tables.table import API_VERSION, partial, table, whole
 from testbed.errors import (
     ApiError,
     BadRequest,
@@ -112,9 +112,9 @@ def _shown(item: Object, form: AnswerForm, now_ms: int) -> dict[str, Any]:
         return _table((item,), form, now_ms, text_of(item.meta.revision))
     if form.shape == PARTIAL:
         return partial(item)
-    tree = to_tree(item)
     if is_of_events_group(form.resource):
-        tree = to_group(tree)
+        return {**_head(form.resource), **to_group(to_tree(item))}
+    tree = whole(item)
     return {**_head(form.resource), **tree}
 
 

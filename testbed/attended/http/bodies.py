@@ -32,7 +32,7 @@ NO_PROTOBUF = (
     "this testbed reads no protobuf: let the program send JSON, with `contentType: "
     "application/json` under `clientConnection` in its configuration file, "
     "`--kube-api-content-type=application/json` on its command line, or `ContentType` in its "
-    "rest.Config"
+    "rest.Config; of kubectl: `kubectl create … --dry-run=client -o yaml | kubectl create -f -`"
 )
 SHOWN = 30
 """How many bytes of a body an error shows."""

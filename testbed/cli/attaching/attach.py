@@ -20,6 +20,7 @@ from testbed.cli.races import (
     is_race,
     notes,
     open_race,
+    refuse_stale,
     side_of,
     stem_of,
     trust_of,
@@ -87,6 +88,8 @@ def attach(
         # However it ends, also by Ctrl-C: what was played by then is shown.
         if plays:
             (_tell_json if how.as_json else _tell)(plays, file, places, again)
+    told = _told_of(plays).side
+    refuse_stale(told, file.path, again, is_told=True)
     outcomes = {play.side.played.verdict.outcome for play in plays}
     return CODES[next(outcome for outcome in WORST_FIRST if outcome in outcomes)]
 
@@ -168,11 +171,18 @@ def _tell(plays: list[_Play], file: NamedRace, places: Places, again: str) -> No
         met = sum(play.side.is_met for play in plays)
         many = f" in {met} of {len(plays)} plays" if len(plays) > 1 else ""
         say(f"Expected of it: {told.side.expected}; so it was{many}." if met else
-            f"Not as expected, which is: {told.side.expected}.")  # fmt: skip
+            f"Not as expected, which is: {told.side.expected}.{_if_mended(told.side)}")  # fmt: skip
     say(f"Kept: {places.folder}{'' if len(plays) > 1 else f'/{told.place.name}'}, with the output "
         f"of each program in NAME.log.")  # fmt: skip
     say(f"Without the programs: {_replay(told, file)}")
     say(f"Again: {again}")
+
+
+def _if_mended(side: Side) -> str:
+    """What to do with a file that expects a breach, if the program was mended."""
+    if side.is_stale or side.expected is None or not side.expected.violates:
+        return ""
+    return f" If that is mended, let the file say `holds: [{side.expected.violates}]`."
 
 
 def _summary(plays: list[_Play]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from testbed.cli.playing import parse_switches, placed, sink
 from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH, exit_code, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import calendar
+from testbed.objects.manifests.manifest import read
 from testbed.races.trust import line_for, trust_in
 from testbed.turns.trace import Trace
 from testbed.words import counted
@@ -127,6 +128,9 @@ def _recipe(
     for path in what:
         if BETWEEN in path:
             raise ScenarioError(f"{path}: no path may have a {BETWEEN} in it.\nNext: rename it.")
+    found = read(*what).checked()
+    for told in (*found.kept, *found.skipped):
+        click.echo(f"{told}.", err=True)
     made = {part: "on" if part in chosen else "off" for part in PARTS}
     return find(CLUSTER), {"manifests": BETWEEN.join(what), **made, **switches}
 

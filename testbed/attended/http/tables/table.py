@@ -7,11 +7,14 @@ from typing import Any
 
 from testbed.attended.http.accept import META, PARTIAL, TABLE
 from testbed.attended.http.tables.columns import COLUMNS, NAME_AND_AGE
+from testbed.objects.event import Event
 from testbed.objects.form import NOTHING, to_tree, write_part
 from testbed.objects.meta import Object
 
 Tree = dict[str, Any]
 API_VERSION = f"{META}/v1"
+NO_TIMES = {"firstTimestamp": None, "lastTimestamp": None}
+"""What Kubernetes writes of an Event that has neither; people sort by the latter."""
 
 
 def table(
@@ -33,7 +36,7 @@ def table(
     for item in items:
         row: Tree = {"cells": [column.cell(item, now_ms) for column in columns]}
         if with_object != "None":
-            row["object"] = to_tree(item) if with_object == "Object" else partial(item)
+            row["object"] = whole(item) if with_object == "Object" else partial(item)
         rows.append(row)
     return {
         "kind": TABLE,
@@ -42,6 +45,11 @@ def table(
         "columnDefinitions": [column.tree for column in columns],
         "rows": rows,
     }
+
+
+def whole(item: Object) -> Tree:
+    """All of an object."""
+    return {**NO_TIMES, **to_tree(item)} if isinstance(item, Event) else to_tree(item)
 
 
 def partial(item: Object) -> Tree:
