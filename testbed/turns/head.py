@@ -15,7 +15,7 @@ class Waiter(Protocol):
     nothing in the World moves."""
 
     wait_s: float
-    """How long to wait at most."""
+    """How long to wait at most; less than the watchdog lets a turn take."""
 
     def fileno(self) -> int:
         """The descriptor that is readable as soon as there is something to see."""

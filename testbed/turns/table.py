@@ -69,8 +69,8 @@ class Table:
         """Why the Run must end at its next turn: Overrun, KeyboardInterrupt, a cancellation."""
         self.is_over = False
         """Whether the Run has ended and is being torn down."""
-        self.is_attended = False
-        """Whether it waits for real programs, and no turn can end."""
+        self.waits = 0
+        """How often it has waited for real programs; no turn ends meanwhile."""
         self._head: Head | None = None
         self.context = contextvars.copy_context()
         """The context variables of a new life; what a life sets, no other life sees."""

@@ -1,7 +1,8 @@
 """Watchdog: ends a turn that does not end by itself, because its actor never yields; and Ctrl-C.
 
 The World reads no clock, so this is a timer of the operating system. It looks at the number of the
-turn. When that has not moved for `SECONDS` of wall time:
+turn, and at how often the World has waited for real programs. When neither has moved for `SECONDS`
+of wall time:
 
 1. It asks the driver: if trio's loop still runs, the turn can end in the usual way.
 2. If that has no effect, it raises an exception in the frame that spins. It does not raise in a
@@ -40,7 +41,7 @@ class Watchdog:
         self.table = table
         self.seconds = SECONDS if seconds is None else seconds
         self._tick_s = min(TICK_S, self.seconds / 2)
-        self._turn = -1
+        self._turn = (-1, 0)
         self._waited_s = 0.0
         self._asked = False
         self._raised: BaseException | None = None
@@ -79,13 +80,13 @@ class Watchdog:
             self._raise(frame, table.stop)
             return
         table.stop = KeyboardInterrupt()
-        self._turn, self._waited_s = table.step, self.seconds
+        self._turn, self._waited_s = (table.step, table.waits), self.seconds
         self._ask(table.stop)
 
     def _tick(self, _: int, frame: FrameType | None) -> None:
         table = self.table
-        if table.step != self._turn or table.is_attended:
-            self._turn = table.step
+        if self._turn != (turn := (table.step, table.waits)):
+            self._turn = turn
             self._asked, self._raised = False, None
             if table.stop is None:
                 self._waited_s = 0.0

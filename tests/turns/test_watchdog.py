@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,16 +18,20 @@ from stage import Doing, note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
+from testbed.client.actor import Actor
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.invariant import TURN, Evidence, Invariant
 from testbed.turns import watchdog
+from testbed.turns.head import Waiter
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.recorded import load
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
 from testbed.turns.watchdog import Watchdog
+from testbed.world.attendance import Attendance, Standing
+from testbed.world.gate import Gate
 from testbed.world.world import World
 
 DRIVERS = ("trio", "direct")
@@ -220,6 +224,70 @@ def test_a_world_that_never_decides_is_ended(driver: str, who: type[object]) -> 
     verdict = world.run(chooser, driver=driver)
     assert verdict.outcome == "undecided"
     assert verdict.end.startswith("the World did not yield after turn ")
+
+
+class Waits(Attendance, Waiter):
+    """Lets the World wait for a pipe in which nobody writes, for longer than a turn may take."""
+
+    names: Collection[str] = frozenset()
+    wait_s = 0.02
+
+    def __init__(self, pipe: int) -> None:
+        self.pipe = pipe
+        self.left = 30
+
+    def program(self, actor: Actor) -> Actor:
+        """Never called."""
+        raise AssertionError
+
+    def begin(self, gate: Gate) -> None:
+        """Nothing joins."""
+
+    def attend(self, look: Callable[[], Standing]) -> Waiter | None:
+        """Wait once more, if any wait is left."""
+        self.left -= 1
+        return self if self.left >= 0 else None
+
+    def fileno(self) -> int:
+        """The end of the pipe."""
+        return self.pipe
+
+    def wait(self) -> None:
+        """Sleep, as nothing will come."""
+        time.sleep(self.wait_s)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class SpinsAtFirst(Calm):
+    """Makes its first choice after much longer than a turn may take."""
+
+    has_chosen = False
+
+    def choose(self, options: Options | Alternatives) -> int:
+        until = time.monotonic() + 3
+        while not self.has_chosen and time.monotonic() < until:
+            pass
+        self.has_chosen = True
+        return super().choose(options)
+
+
+@both_drivers
+@pytest.mark.parametrize("chooser", [Calm, SpinsAtFirst])
+def test_a_world_may_wait_for_programs_but_not_spin_then(driver: str, chooser: type[Calm]) -> None:
+    """It waits for three times as long as a turn may take; what follows in the same turn is ended
+    as ever."""
+    world = world_of(alpha=ticks)
+    ends = os.pipe()
+    try:
+        world.attendance = waits = Waits(ends[0])
+        verdict = world.run(chooser(), driver=driver)
+    finally:
+        for end in ends:
+            os.close(end)
+    assert verdict.is_held == (chooser is Calm), str(verdict)
+    assert waits.left < 0
 
 
 def test_the_watchdog_leaves_alone_what_somebody_else_has_taken() -> None:

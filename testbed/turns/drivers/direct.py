@@ -11,11 +11,10 @@ def play(table: Table) -> None:
     mover = table.head.advance()
     while mover is not None:
         if not isinstance(mover, Seat):
-            table.is_attended = True
+            table.waits += 1
             mover.wait()
             mover = table.head.advance()
             continue
-        table.is_attended = False
         seat, mover = mover, table.move(mover)
         if mover is seat:
             # It awaited something that no driver of ours can answer: raise the error of that in it.

@@ -128,12 +128,11 @@ class _TrioRun(Driver):
         """Wait for real programs, then let the World go on."""
         mover: Seat | Waiter | None = waiter
         try:
-            self.table.is_attended = True
             while mover is waiter:
+                self.table.waits += 1
                 with trio.move_on_after(waiter.wait_s, shield=True):
                     await trio.lowlevel.wait_readable(waiter.fileno())
                 mover = self.table.head.advance()
-            self.table.is_attended = False
             self.hand_to(mover)
         except BaseException as error:
             self._let_go(error)
