@@ -11,7 +11,9 @@ from testbed.attended.door import Door
 from testbed.attended.doorman import Doorman
 from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
+from testbed.errors import ScenarioError, UnknownName
 from testbed.world.scenario import Scenario
+from testbed.world.world import World
 
 
 def attended_by(
@@ -29,3 +31,17 @@ def attended_by(
     return attrs.evolve(
         recipe, attendance=lambda: Doorman(Troupe(commands, folder(), guests), times, door)
     )
+
+
+def check_names(names: Iterable[str], world: World, option: str = "") -> None:
+    """Refuse a program that stands in place of no actor of that World; or of one that answers,
+    since the API server is always ours. The option is what a name was given by."""
+    known = sorted({*world.table.roles} - {*world.wire.posts})
+    for name in names:
+        if name in world.wire.posts:
+            raise ScenarioError(
+                f"{option}{name}: it serves the others, and only what asks can be a real program."
+                f"\nNext: name one of {', '.join(known)}."
+            )
+        if name not in known:
+            raise UnknownName("actor", name, known, see="name one of these")

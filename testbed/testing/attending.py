@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 
 from testbed.attended.called import command_calling
-from testbed.attended.casting import attended_by
+from testbed.attended.casting import attended_by, check_names
 from testbed.attended.steady import Steady
 from testbed.attended.wall_times import WallTimes
 from testbed.choosers.uniform import Uniform
-from testbed.errors import HarnessError, ScenarioError, UnknownName
+from testbed.errors import HarnessError, ScenarioError
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.racefile import load, parse
@@ -94,7 +94,7 @@ class Attending:
             _check(race, times, seed)
             how = _How({**race.switches, **(switches or {})}, seed, driver, pace)
             commands = {name: _command(given) for name, given in programs.items()}
-            _check_names(commands, recipe.world(how.switches, without=race.without).table.roles)
+            check_names(commands, recipe.world(how.switches, without=race.without))
             plays = tuple(self._played(race, recipe, commands, how, times))
             return Attended(recipe, tuple(commands), plays)
         except HarnessError as error:
@@ -165,10 +165,3 @@ def _check(race: Race, times: int, seed: int | None) -> None:
         )
     if times < 1:
         raise ScenarioError(f"times={times} plays nothing.\nNext: say times=1 or more.")
-
-
-def _check_names(commands: Iterable[str], actors: Collection[str]) -> None:
-    """UnknownName if a program stands in place of no actor."""
-    for name in commands:
-        if name not in actors:
-            raise UnknownName("actor in this scenario", name, actors, see="name one of these.")

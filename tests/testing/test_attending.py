@@ -139,6 +139,8 @@ TESTS = """\
                 testbed_attend(adding, {"a": function})
         with pytest.raises(UnknownName, match="Known: a, b"):
             testbed_attend(adding, {"c": add_one})
+        with pytest.raises(ScenarioError, match="api: it serves the others"):
+            testbed_attend(adding, {"api": add_one})
         for wrong in ({"times": 0}, {"seed": 1, "holds": HOLDS}):
             with pytest.raises(ScenarioError):
                 testbed_attend(adding, BOTH, **wrong)

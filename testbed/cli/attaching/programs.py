@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from testbed.errors import ScenarioError, UnknownName
+from testbed.errors import ScenarioError
 
 if TYPE_CHECKING:
     from testbed.world.scenario import Scenario
@@ -49,21 +49,11 @@ class Programs:
     def cast(
         self, recipe: Scenario, switches: Mapping[str, Any], folder: Callable[[], Path]
     ) -> Scenario:
-        """That Scenario with the programs in it. Each must stand in place of an actor that asks,
-        and not of one that answers: the API server is always ours."""
-        world = recipe.world(switches)
-        known = sorted({*world.table.roles} - {*world.wire.posts})
-        for name in self.commands:
-            if name in world.wire.posts:
-                raise ScenarioError(
-                    f"--as {name}: it serves the others, and only what asks can be a real program."
-                    f"\nNext: name one of {', '.join(known)}."
-                )
-            if name not in known:
-                raise UnknownName("actor", name, known, see="name one of these with --as")
-        from testbed.attended.casting import attended_by
+        """That Scenario with the programs in it."""
+        from testbed.attended.casting import attended_by, check_names
         from testbed.attended.wall_times import WallTimes
 
+        check_names(self.commands, recipe.world(switches), "--as ")
         waits = self.waits
         times = WallTimes(
             quiet_s=waits["quiet"], silence_s=waits["silence"],
