@@ -14,8 +14,8 @@ from testbed.store.delivery import ERROR, Delivery
 
 NEVER = math.inf
 JSON_LINES = {"content-type": "application/json"}
-ASIDE = ("leases", "events")
-"""Kinds that programs write for themselves and all the time. They do not end a silence."""
+BACKGROUND = ("leases", "events")
+"""The kinds that programs write all the time, whatever happens: they do not end a silence."""
 
 
 class OpenCall:
@@ -45,7 +45,7 @@ class OpenCall:
     @property
     def counts(self) -> bool:
         """Whether it ends a silence."""
-        return self.meant.operation.plural not in ASIDE
+        return self.meant.operation.plural not in BACKGROUND
 
     @property
     def place(self) -> tuple[object, ...]:

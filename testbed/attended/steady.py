@@ -8,7 +8,7 @@ for: the reads of a program that starts, and all that is said of Events and Leas
 
 from __future__ import annotations
 
-from testbed.attended.calls import ASIDE
+from testbed.attended.calls import BACKGROUND
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.invariant import Verdict
 from testbed.store.change import plural_of
@@ -41,7 +41,7 @@ class Steady(Chooser):
     def _comes_first(self, option: Option) -> bool:
         if option.actor not in self.attendance.names:
             return False
-        if plural_of(option.key) in ASIDE:
+        if plural_of(option.key) in BACKGROUND:
             return True
         is_read = option.verb in READS or option.kind in (FEED, DELIVER, ANSWER)
         return is_read and option.actor in self.attendance.starting
