@@ -148,8 +148,8 @@ class Connection:
         for raw, value in head.headers:
             name, text = raw.decode("ascii"), value.decode("latin-1")
             headers[name] = f"{headers[name]}, {text}" if name in headers else text
-        named, target = split(head.target)
-        asked = HttpRequest(head.method.decode("ascii"), "", headers=headers, named=named)
+        token, target = split(head.target)
+        asked = HttpRequest(head.method.decode("ascii"), "", headers=headers, path_token=token)
         if self._knows is not None and not self._knows(asked.token):
             raise RequestRefused(401, "Unauthorized")
         self._judge_framing(head.http_version, headers)

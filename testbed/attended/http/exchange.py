@@ -21,20 +21,19 @@ class HttpRequest:
     headers: Mapping[str, str] = attrs.field(factory=dict)
     """By name in lower case; of several with one name, the values joined by `, `."""
     body: bytes = b""
+    path_token: str = ""
+    """The token that stood before the path; empty if there was none."""
 
     def asks(self, name: str) -> str:
         """The first value of that name in its query; empty if there is none."""
         return next((value for each, value in self.query if each == name), "")
-
-    named: str = ""
-    """The token that stood before the path; empty if there was none."""
 
     @property
     def token(self) -> str:
         """The token that says which program asks: the one before the path, or a bearer token; empty
         if it sent none."""
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
-        return self.named or (token.strip() if scheme.lower() == "bearer" else "")
+        return self.path_token or (token.strip() if scheme.lower() == "bearer" else "")
 
 
 class Exchange(Protocol):
