@@ -25,8 +25,8 @@ def attended_by(
     guests: Iterable[str] = (),
     door: Door | None = None,
 ) -> Scenario:
-    """That Scenario with these programs, by the names of the actors in place of which they stand,
-    and with guests. Each World asks for a `folder`, in which their kubeconfigs and their output
+    """That Scenario with real programs, by the name of the actor that each stands in place of, and
+    with guests. Each World asks for a `folder`, in which their kubeconfigs and their output
     then stand."""
     return attrs.evolve(
         recipe, attendance=lambda: Doorman(Troupe(commands, folder(), guests), times, door)

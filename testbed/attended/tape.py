@@ -56,7 +56,7 @@ class _Nowhere:
 
 
 class Tape(Attendance):
-    """Lets join what has joined once, at the same places.
+    """Brings into a Run what has joined it once, at the same places.
 
     A place is the number of a Step. If the same turns are to be played under other holds, the Steps
     in between are not the same, and a place is a number of turns (`by_turns`).

@@ -73,8 +73,8 @@ class Attendance(Protocol):
         """Called when the Run begins."""
 
     def attend(self, look: Callable[[], Standing]) -> Waiter | None:
-        """Let join what has arrived. Returns None if the World may go on, or who waits until it
-        is to be asked again."""
+        """Bring what has arrived into the Run. Returns None if the World may go on; or the Waiter
+        that waits until this is to be asked again."""
 
     def close(self) -> None:
         """Called when the Run has ended and is torn down, or has failed."""

@@ -200,8 +200,8 @@ class Play(Head):
                 return mover
 
     def _attend(self, attendance: Attendance) -> Waiter | None:
-        """Let join what real programs have done, and time pass meanwhile; a Waiter while they are
-        to move first."""
+        """Bring into the Run what real programs have done, and the time that has passed meanwhile;
+        returns a Waiter while they are to move first."""
         pending = self._table.pending
         before_ms = pending.now_ms
         doorman = attendance.attend(self._standing)
