@@ -78,7 +78,7 @@ class Doorman(Attendance, Waiter):
             # They may never leave the World alone, and time passes all the same.
             self._pacer.wait()
         while True:
-            self._obey()
+            self._obey(look)
             if self._gate.is_ending:
                 return None
             is_quiet = self._quiet.is_reached(is_starting=bool(self._starting))
@@ -226,7 +226,7 @@ class Doorman(Attendance, Waiter):
         self._starting[name] = monotonic()
         self._quiet.stir()
 
-    def _obey(self) -> None:
+    def _obey(self, look: Callable[[], Standing]) -> None:
         """Do to the programs what the World has done to the lives that they stand for."""
         gate, troupe = self._gate, self.troupe
         for name in troupe.running:
@@ -234,6 +234,9 @@ class Doorman(Attendance, Waiter):
                 troupe.kill(name)
                 self._forget(name)
             elif (code := troupe.exit_code(name)) is not None:
+                # It has ended without an answer to what it had sent; that was sent all the same.
+                self._arrivals.take_in()
+                self._let_join(look)
                 if name not in self._arrivals.known:
                     raise self._silent_error(name, f"it has ended at once, with code {code}")
                 self._overhear()

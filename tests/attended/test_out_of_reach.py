@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attending import Absent, client, written
@@ -22,6 +23,7 @@ from testbed.world.scenario import of
 
 TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=60, speed=100)
 GET = "GET /api/v1/namespaces/default/pods/p"
+LABELLED = '{"metadata":{"labels":{"by":"me"}}}'
 SINCE_MS, FOR_MS = 1000, 40_000
 PARTITION = "partition: visitor\n    for: 40s"
 
@@ -72,3 +74,16 @@ def test_time_stands_still_while_a_program_starts(tmp_path: Path) -> None:
     world.start(Absent("visitor"), at="api-2")
     assert world.run(Calm(), driver="direct", trace=Trace({}, keep=True)).is_held
     assert written(tmp_path, "visitor")[1:] == [f"{GET}?resourceVersion=0 404 NotFound", "done"]
+
+
+def test_what_a_program_has_sent_before_it_ended_is_served(tmp_path: Path) -> None:
+    """It does not wait for the answer, which nobody hears."""
+    patch = f"PATCH /api/v1/namespaces/default/pods/p {LABELLED}"
+    commands = {"visitor": client("asker", GET, f"SEND {patch}")}
+    world = World("visited", attendance=Doorman(Troupe(commands, tmp_path), TIMES))
+    world.serve(ApiServer)
+    world.add(Pod.of("p"))
+    world.start(Absent("visitor"))
+    assert world.run(Calm(), driver="direct", trace=Trace({}, keep=True)).is_held
+    pods: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]
+    assert [dict(pod.meta.labels) for pod in pods] == [{"by": "me"}]

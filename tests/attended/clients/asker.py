@@ -3,9 +3,9 @@
 `GET /api/v1/nodes` asks once; a body stands behind the path. `WATCH /api/v1/pods` writes each line
 that comes, to the end of the watch. `UNTIL file GET path` asks again and again until there is such
 a file, and `AGAIN GET path` until it is answered. `LEAVE 1 /api/v1/pods` opens a watch, waits, and
-closes it unread. `SLEEP 1` waits, `AWAIT file` until there is such a file, which `TOUCH file`
-makes. What all such programs have written stands in `order.log` as well, in the order in which it
-was.
+closes it unread. `SEND PATCH path body` waits for no answer. `SLEEP 1` waits, `AWAIT file` until
+there is such a file, which `TOUCH file` makes. What all such programs have written stands in
+`order.log` as well, in the order in which it was.
 """
 
 import http.client
@@ -33,11 +33,16 @@ def say(*words: object) -> None:
         file.write(f"{NAME}: {line}\n".encode())
 
 
-def ask(method: str, path: str, body: str = "") -> http.client.HTTPResponse:
-    """Send one request; its answer, when the head of that has come."""
+def send(method: str, path: str, body: str = "") -> None:
+    """Send one request."""
     kind = "merge-patch+json" if method == "PATCH" else "json"
     headers = {"Content-Type": f"application/{kind}"} if body else {}
     CONNECTION.request(method, SERVER.path + path, body or None, headers)
+
+
+def ask(method: str, path: str, body: str = "") -> http.client.HTTPResponse:
+    """Send one request; its answer, when the head of that has come."""
+    send(method, path, body)
     return CONNECTION.getresponse()
 
 
@@ -100,6 +105,8 @@ for argument in sys.argv[1:]:
             while not Path(file).exists():
                 tell(*request.split(" ", 2))
                 time.sleep(0.03)
+        case ["SEND", method, rest]:
+            send(method, *rest.split(" ", 1))
         case ["AGAIN", method, path]:
             while not tell(method, path):
                 time.sleep(0.1)
