@@ -12,12 +12,12 @@ from time import monotonic
 
 import attrs
 
-from testbed.attended.calls import JSON_LINES, OpenCall
+from testbed.attended.calls import JSON_LINES, NEVER, OpenCall
 from testbed.attended.door import Door
 from testbed.attended.http.answers import refused
 from testbed.attended.http.exchange import Exchange
 from testbed.attended.http.listener import Listener
-from testbed.attended.http.meaning import Silence, meaning_of
+from testbed.attended.http.meaning import Silence, ToWatch, meaning_of
 from testbed.attended.http.reply import Reply
 from testbed.attended.quiet import Digesting
 from testbed.attended.troupe import Troupe
@@ -31,6 +31,11 @@ class _Silent:
 
     exchange: Exchange
     ends_at: float
+
+
+def _end_of(watch: ToWatch | Silence, now: float) -> float:
+    """When a watch that is opened now is over, by what was asked."""
+    return NEVER if watch.timeout_s is None else now + watch.timeout_s
 
 
 class Arrivals:
@@ -130,8 +135,7 @@ class Arrivals:
             exchange.answer(meant.code, meant.headers, meant.body)
         elif isinstance(meant, Silence):
             exchange.begin(200, JSON_LINES)
-            ends_at = float("inf") if meant.timeout_s is None else monotonic() + meant.timeout_s
-            self._silent.append(_Silent(exchange, ends_at))
+            self._silent.append(_Silent(exchange, _end_of(meant, monotonic())))
         else:
             self._arrived.append(OpenCall(name, exchange, meant, self._gate.now_ms, self._wrote))
 
@@ -159,9 +163,8 @@ class Arrivals:
             call.end(None)
         joined, self._arrived = sorted(self._arrived, key=lambda call: call.place), []
         for call in joined:
-            timeout_s = getattr(call.meant, "timeout_s", None)
-            if timeout_s is not None:
-                call.ends_at = now + timeout_s
+            if isinstance(call.meant, ToWatch):
+                call.ends_at = _end_of(call.meant, now)
             call.path = self._gate.join(call.name, call.meant.operation, call)
             self._calls[call] = None
             if call.counts:
