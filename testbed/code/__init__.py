@@ -1,6 +1,6 @@
 """Code: what the testbed asks of Python code that it is given: whose it is, what it can be called
-with.
+with; and how a frozen class is made quickly.
 
 May use: errors.
-In order: whose, takes.
+In order: whose, takes, quick.
 """

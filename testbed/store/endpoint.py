@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import ScenarioError, shown
 from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Numbered, Object, Revision
@@ -20,7 +21,8 @@ EVERYTHING = Selector()
 NO_OPTIONS: Map[Any] = Map()
 
 
-@attrs.frozen
+@quick
+@attrs.frozen(weakref_slot=False)
 class Operation:
     """A request to an Endpoint. It is plain data: it fits on one JSON line."""
 
