@@ -99,6 +99,8 @@ class Life:
         self.caches: list[Any] = []
         self.shown: dict[str, Any] = {}
         """What it shows to invariants, by name; no actor can look, not even this one."""
+        self.host: Any = None
+        """What carries its tasks, if its driver needs something for that."""
         self.stalled_until_ms = 0
         self.saw_time_at = 0
         """The Step in which it last looked at its clock, or asked an Endpoint that can tell it."""
@@ -138,7 +140,7 @@ class Seat:
     """One task of a life, as the Table sees it: parked or moving, and what it waits for."""
 
     __slots__ = (
-        "context", "coro", "end_key", "error", "fn", "has_ended", "host", "is_cancelled", "is_idle",
+        "context", "coro", "end_key", "error", "fn", "has_ended", "is_cancelled", "is_idle",
         "joined_by", "life", "number", "offered", "path", "refusals", "result", "trap", "value",
         "waits_for",
     )  # fmt: skip
@@ -182,8 +184,6 @@ class Seat:
         """Something it awaited that is not the World's."""
         self.refusals = 0
         """How many of its awaits were refused, because it must end."""
-        self.host: Any = None
-        """Where its driver has parked it."""
 
 
 @attrs.frozen

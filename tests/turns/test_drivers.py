@@ -252,7 +252,7 @@ def test_a_turn_that_cannot_be_handed_on_ends_the_run() -> None:
     class Loses(Calm):
         def choose(self, options: Options | Alternatives) -> int:
             if options[0].kind == "wake" and options[0].actor == "beta":
-                options[0].seat.host.is_parked = False
+                options[0].seat.life.host.is_parked = False
             return 0
 
     bad, good = world_of(alpha=main, beta=main, gamma=main), world_of(alpha=main)
@@ -271,7 +271,7 @@ def test_a_turn_that_cannot_be_handed_on_ends_the_run() -> None:
 
     trio.run(both)
     assert [str(f) for f in failures] == [
-        "beta/main was to be woken, but it is not parked in a turn"
+        "beta was to be woken, but it is not parked in a turn"
     ]  # fmt: skip
     assert good.verdict is not None
     assert good.verdict.is_held

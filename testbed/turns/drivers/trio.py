@@ -1,4 +1,4 @@
-"""The trio driver: every task of every actor is a trio task, and exactly one of them can run.
+"""The trio driver: every life of every actor is a trio task, and exactly one of them can run.
 
 trio gives tasks and cancellation; it decides nothing. It shuffles the tasks that can run, and
 breaks ties of its clock by `id()`. So it never has more than one task to shuffle, and never a
@@ -22,13 +22,15 @@ from testbed.turns.table import Table
 
 
 class _Host:
-    """Where one Seat, or the World's own task, is parked in trio."""
+    """The trio task that carries the Seats of one life, or the World's own task."""
 
-    __slots__ = ("is_parked", "task")
+    __slots__ = ("is_parked", "mover", "task")
 
     def __init__(self) -> None:
         self.task = trio.lowlevel.current_task()
         self.is_parked = False
+        self.mover: Seat | None = None
+        """The Seat that is to move when it is woken; None: it is to end."""
 
 
 class _TrioRun(Driver):
@@ -37,8 +39,10 @@ class _TrioRun(Driver):
     def __init__(self, table: Table) -> None:
         self.table = table
         self.nursery: trio.Nursery
-        """Has a carrier task for every Seat; opened by `run`."""
+        """Has a carrier task for every life; opened by `run`."""
         self.main = _Host()
+        self.parked: dict[_Host, None] = {}
+        """The carriers that wait for a turn of their life, the longest first."""
         self.token = trio.lowlevel.current_trio_token()
         self.is_broken = False
         """Whether a bug of ours has ended the Run; then trio may cancel parked tasks."""
@@ -69,6 +73,10 @@ class _TrioRun(Driver):
                         await trio.lowlevel.wait_task_rescheduled(self._interrupted)
                     finally:
                         self.main.is_parked = False
+                    # A life that was ended before the last of its tasks had started left its
+                    # carrier with nothing to carry.
+                    for host in list(self.parked):
+                        self._wake(host, None)
         except BaseException as error:
             # A nursery raises groups; the World raises the first error alone.
             self.table.fail(error)
@@ -103,22 +111,23 @@ class _TrioRun(Driver):
     def hand_to(self, mover: Seat | Waiter | None) -> None:
         """Let this task move next; None: the Run is over, so wake the World's own task."""
         if mover is None:
-            self._wake(self.main)
+            self._wake(self.main, None)
         elif not isinstance(mover, Seat):
             self.is_handed_on = True
             self.nursery.start_soon(self._attend, mover, name="doorman")
-        elif mover.host is None:
+        elif mover.life.host is None:
             self.is_handed_on = True
-            self.nursery.start_soon(self._carry, mover, name=mover.path)
+            self.nursery.start_soon(self._carry, mover, name=mover.life.role.name)
         else:
-            self._wake(mover.host)
+            self._wake(mover.life.host, mover)
 
-    def _wake(self, host: _Host) -> None:
+    def _wake(self, host: _Host, mover: Seat | None) -> None:
         """Wake a task; the only place that does. To wake one that is not parked in a turn would
         destroy the whole `trio.run`, so check that first."""
         if not host.is_parked:
             raise HarnessBug(f"{host.task.name} was to be woken, but it is not parked in a turn")
         host.is_parked = False
+        host.mover = mover
         self.is_handed_on = True
         trio.lowlevel.reschedule(host.task)
 
@@ -144,23 +153,32 @@ class _TrioRun(Driver):
             # Only a bug of ours gets here. No turn can be handed on any more.
             self._let_go(error)
 
+    # One trio task carries all tasks of a life: from one of them to the next is a call, and only
+    # from one actor to another the turn goes through trio.
     @types.coroutine
     def _carried(self, seat: Seat) -> Generator[Any, Any, None]:
-        host = seat.host = _Host()
-        while True:
+        life, move = seat.life, self.table.move
+        host = life.host = _Host()
+        mover: Seat | Waiter | None = seat
+        while mover is not None:
             self.is_handed_on = False
-            mover = self.table.move(seat)
+            seat, mover = mover, move(mover)
             if mover is seat:
                 yield from _expel(seat)
                 continue
-            host.is_parked = not seat.has_ended
+            if isinstance(mover, Seat) and mover.life is life:
+                continue
+            host.is_parked = bool(life.seats)
             self.hand_to(mover)
-            if seat.has_ended:
+            if not host.is_parked:
                 return
+            self.parked[host] = None
             try:
                 yield from trio.lowlevel.wait_task_rescheduled(self._stay)
             finally:
                 host.is_parked = False
+                del self.parked[host]
+            mover = host.mover
 
 
 def _expel(seat: Seat) -> Generator[Any, Any, None]:
